@@ -1,0 +1,74 @@
+# Everything runs from a clone with python3.11 or newer (with venv) and make: each target makes or updates .venv itself.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check
+
+# Stamps: what runs the package, what tests it, what builds its pages. Each holds when pyproject.toml is unchanged.
+RUN  := $(VENV)/.installed-run
+TEST := $(VENV)/.installed-test
+DOCS := $(VENV)/.installed-docs
+
+PYTEST := $(BIN)/python -m pytest
+
+.PHONY: help demo test test-full bench lint docs clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo       simulate a robot, print a table, draw a picture"
+	@echo "make test       the test suite (samples; about the size a change needs)"
+	@echo "make test-full  every test with the full counts"
+	@echo "make bench      measure against other simulators"
+	@echo "make lint       ruff, mypy, import-linter"
+	@echo "make docs       build the pages into site/"
+	@echo "make clean      remove .venv and everything that is built"
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "sesshoku needs Python 3.11 or newer: make PYTHON=python3.12 ..." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(RUN): pyproject.toml | $(BIN)/python
+	$(PIP) install --quiet --editable .
+	@touch $@
+
+# The peers are other simulators, as oracles. Where one has no wheel the tests that need it are skipped, and say so.
+$(TEST): $(RUN)
+	$(PIP) install --quiet --editable '.[test]'
+	$(PIP) install --quiet --editable '.[peers]' || \
+	  echo "warning: not all peers could be installed; comparisons with them will be skipped" >&2
+	@touch $@
+
+$(DOCS): $(RUN)
+	$(PIP) install --quiet --editable '.[docs]'
+	@touch $@
+
+demo: $(RUN)
+	$(BIN)/python examples/demo.py
+
+# Three runs: the suite; a part of it with bounds checks in the compiled code; a part of it as plain Python.
+test: $(TEST)
+	$(PYTEST) -rs -n 2 --dist loadfile
+	NUMBA_BOUNDSCHECK=1 $(PYTEST) -rs -m boundscheck
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -rs -m nojit
+
+test-full: $(TEST)
+	SESSHOKU_FULL=1 $(PYTEST) -rs -n 2 --dist loadfile
+	SESSHOKU_FULL=1 NUMBA_BOUNDSCHECK=1 $(PYTEST) -rs -m boundscheck
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -rs -m nojit
+
+bench: $(TEST)
+	$(BIN)/python -m benchmarks
+
+lint: $(TEST)
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+docs: $(DOCS)
+	$(BIN)/mkdocs build --strict --quiet
+
+clean:
+	rm -rf $(VENV) site build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

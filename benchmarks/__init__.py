@@ -1,0 +1,1 @@
+"""Measurements against peers. `python -m benchmarks` runs all and writes results/<machine>.json."""

@@ -1,0 +1,37 @@
+"""sesshoku: articulated rigid bodies in contact, with the contact law as a choice.
+
+    import sesshoku as ss
+    scene = ss.Scene()
+    robot = scene.load("robot.urdf", fixed_base=True)
+    sim = ss.Simulation(scene, dt=1e-3)
+    recording = sim.run(2.0)
+    recording.plot(path="run.png")
+
+SI units, right-handed, z up, quaternions w x y z.
+"""
+
+from __future__ import annotations
+
+from sesshoku import methods, robots
+from sesshoku._version import __version__
+from sesshoku.errors import (
+    MethodError,
+    RecordingError,
+    SceneError,
+    SesshokuError,
+    SimulationDiverged,
+    UnsupportedFeature,
+)
+from sesshoku.methods.report import Report
+from sesshoku.record import Recording
+from sesshoku.scene.elements import Actuator, Body, Geometry, Inertial, Joint, Loop, Material, Mimic, Motion
+from sesshoku.scene.scene import Robot, Scene
+from sesshoku.scene.shapes import Box, Capsule, ConvexMesh, Cylinder, Mesh, Plane, Sphere
+from sesshoku.simulation import Simulation, Snapshot
+
+__all__ = [
+    "Actuator", "Body", "Box", "Capsule", "ConvexMesh", "Cylinder", "Geometry", "Inertial", "Joint", "Loop", "Material",
+    "Mesh", "MethodError", "Mimic", "Motion", "Plane", "Recording", "RecordingError", "Report", "Robot", "Scene",
+    "SceneError", "SesshokuError", "Simulation", "SimulationDiverged", "Snapshot", "Sphere", "UnsupportedFeature",
+    "__version__", "methods", "robots",
+]  # fmt: skip

@@ -1,0 +1,304 @@
+"""The command line: `sesshoku run | info | bench`. Exit codes: 0 done, 1 the run failed, 2 bad input."""
+
+from __future__ import annotations
+
+import json as json_module
+import sys
+import time as wall
+import warnings
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.tree import Tree
+
+from sesshoku import methods
+from sesshoku._version import __version__
+from sesshoku.errors import MethodError, SesshokuError, SimulationDiverged, UnsupportedFeature
+from sesshoku.methods.registry import make, resolve
+from sesshoku.methods.report import CHANNELS
+from sesshoku.scene.scene import Scene
+
+app = typer.Typer(
+    name="sesshoku", no_args_is_help=True, add_completion=False, rich_markup_mode="markdown", pretty_exceptions_enable=False,
+    help="Simulate articulated rigid robots. Scenes are TOML files; URDF and MJCF robots are scenes of their own.\n\n"
+    "Try: `sesshoku info robot.urdf`, then `sesshoku run robot.urdf --fixed-base --time 2 --plot run.png`.",
+)
+out, err = Console(), Console(stderr=True)
+
+SceneFile = Annotated[Path, typer.Argument(metavar="FILE", help="A scene (.toml) or a robot (.urdf, .xml).")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
+FixedBase = Annotated[bool, typer.Option("--fixed-base", help="Bolt the base of a URDF robot to the world.")]
+
+
+def main() -> None:
+    """Entry point: known errors become one line on stderr and an exit code, everything else is a bug and shows its trace."""
+    try:
+        app()
+    except SimulationDiverged as error:
+        err.print(f"[red]diverged:[/] {error}", highlight=False, soft_wrap=True)
+        sys.exit(1)
+    except SesshokuError as error:
+        err.print("[red]error:[/]", end=" ")
+        err.print(str(error), markup=False, highlight=False, soft_wrap=True)
+        sys.exit(2)
+
+
+def read(file: Path, fixed_base: bool) -> Scene:
+    """The scene of a file; what the file uses and we don't is printed once."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        if fixed_base and file.suffix.lower() != ".toml":
+            scene = Scene(name=file.stem)
+            scene.load(file, fixed_base=True)
+        else:
+            scene = Scene.read(file)
+    for warning in caught:
+        if issubclass(warning.category, UnsupportedFeature):
+            err.print(str(warning.message), style="yellow", markup=False, highlight=False)
+        else:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    return scene
+
+
+def chosen_method(keyword: str, options: list[str]) -> Any:
+    """A method from `--method` and `--option name=value`."""
+    if not options:
+        return resolve(keyword)
+    values: dict[str, Any] = {}
+    for option in options:
+        name, equals, text = option.partition("=")
+        if not equals:
+            raise MethodError("an option reads name=value", element="--option", value=option)
+        try:
+            values[name] = json_module.loads(text)
+        except json_module.JSONDecodeError:
+            values[name] = text
+    return make(keyword, values)
+
+
+@app.command()
+def run(
+    file: SceneFile,
+    method: Annotated[str | None, typer.Option(help="Contact method; see the README's table.")] = None,
+    option: Annotated[list[str] | None, typer.Option("--option", "-o", metavar="NAME=VALUE",
+                                                     help="An option of the method, e.g. `-o integrator=rk4`.")] = None,
+    dt: Annotated[float | None, typer.Option(help="Time step, s. Default: the file's, else 0.001.")] = None,
+    time: Annotated[float | None, typer.Option("--time", "-t", help="Seconds to simulate. Default: the file's, else 5.")] = None,
+    record: Annotated[Path | None, typer.Option(help="Write the recording: .npz at the end, or .ssk streamed as it runs.")] = None,
+    rate: Annotated[float | None, typer.Option(help="Samples per second of the recording. Default: 100.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw energy, joints and report into this picture (.png, .pdf, .svg).")] = None,
+    picture: Annotated[Path | None, typer.Option(help="Draw a strip of frames of the scene into this picture.")] = None,
+    fixed_base: FixedBase = False,
+    json: Json = False,
+) -> None:
+    """Simulate a scene and say what happened.
+
+    `sesshoku run examples/double_pendulum.toml -o integrator=rk4 --plot swing.png`
+    """
+    from sesshoku.simulation import Simulation
+
+    scene = read(file, fixed_base)
+    wishes = scene.run
+    sim = Simulation(scene, chosen_method(method or wishes.get("method", "none"), option or []), dt or wishes.get("dt"))
+    duration = time if time is not None else float(wishes.get("time", 5.0))
+    start_energy = sum(sim.energy())
+    stream = record if record is not None and record.suffix != ".npz" else None
+    sim.run(0.0)  # compile before the clock starts
+    clock = wall.perf_counter()
+    failure: SimulationDiverged | None = None
+    try:
+        recording = sim.run(duration, rate=rate or 100.0, path=stream, progress=not json and sys.stderr.isatty())
+    except SimulationDiverged as error:
+        failure, recording = error, sim.recording
+    spent = wall.perf_counter() - clock
+    steps = max(round(sim.time / sim.dt), 1)
+    if record is not None and stream is None:
+        recording.save(record)
+    if plot is not None:
+        recording.plot(path=plot)
+    if picture is not None:
+        draw_strip(scene, recording, picture)
+    result = summary(sim, recording, spent / steps, start_energy)
+    if failure is not None:
+        result["diverged"] = str(failure)
+    if json:
+        typer.echo(json_module.dumps(result))
+    else:
+        print_summary(result, [path for path in (record, plot, picture) if path is not None])
+    if failure is not None:
+        raise failure
+
+
+def draw_strip(scene: Scene, recording: Any, path: Path, count: int = 5) -> None:
+    """A strip of `count` frames spread evenly over a recording."""
+    from sesshoku.record.picture import strip
+
+    poses, times = recording["poses"], recording.time
+    frames = []
+    for n in sorted({int(round(i * (len(times) - 1) / max(count - 1, 1))) for i in range(count)}):
+        by_name = poses[n].reshape(len(scene.bodies), 7)
+        frames.append((float(times[n]), dict(zip(scene.bodies, by_name, strict=True))))
+    strip(scene, frames, path)
+
+
+def summary(sim: Any, recording: Any, per_step: float, start_energy: float) -> dict[str, Any]:
+    """What a run did, in plain values."""
+    kinetic, potential = sim.energy()
+    report = recording["report"]
+    worst = {name: float(abs(report[:, i]).max()) for i, name in enumerate(CHANNELS)} if len(report) else {}
+    worst["converged"] = bool(report[:, CHANNELS.index("converged")].min() > 0) if len(report) else True
+    return {
+        "scene": sim.scene.name, "method": repr(sim.method), "dt": sim.dt, "time": sim.time,
+        "step_us": round(per_step * 1e6, 3), "real_time_factor": round(sim.dt / per_step, 1),
+        "energy": {"start": start_energy, "kinetic": kinetic, "potential": potential},
+        "worst_report": worst, "notes": sim.scene.notes,
+        "joints": {name: _plain(sim.joints[name].position) for name in sim.joints},
+        "bodies": {name: sim.bodies[name].position.tolist() for name in sim.bodies},
+    }
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, float) else value.tolist()
+
+
+def print_summary(result: dict[str, Any], written: list[Path], most: int = 16) -> None:
+    """The tables of `run`."""
+    energy, worst = result["energy"], result["worst_report"]
+    table = Table(title=f"{result['scene']}: {result['method']}", title_justify="left", show_header=False)
+    table.add_row("simulated", f"{result['time']:.4g} s in steps of {result['dt']:g} s")
+    table.add_row("speed", f"{result['step_us']:.1f} µs per step, {result['real_time_factor']:g} x real time")
+    table.add_row("energy", f"{energy['start']:.6g} J at the start, {energy['kinetic'] + energy['potential']:.6g} J at the end "
+                            f"(kinetic {energy['kinetic']:.4g}, potential {energy['potential']:.4g})")
+    shown = [f"{name} {worst[name]:.2e}" for name in ("residual", "limit_violation", "loop_error", "penetration") if worst.get(name)]
+    table.add_row("worst step", ", ".join(shown) or "nothing to report")
+    if not worst.get("converged", True):
+        table.add_row("[red]warning[/]", "some steps did not converge")
+    for note in result["notes"]:
+        table.add_row("note", note)
+    out.print(table)
+    joints = {name: value for name, value in result["joints"].items() if isinstance(value, float)}
+    state = Table(title="final state", title_justify="left")
+    state.add_column("joint")
+    state.add_column("position", justify="right")
+    state.add_column("body")
+    state.add_column("x, y, z", justify="right")
+    bodies = list(result["bodies"].items())
+    rows = max(len(joints), len(bodies))
+    for n in range(min(rows, most)):
+        joint = list(joints.items())[n] if n < len(joints) else ("", "")
+        body, place = bodies[n] if n < len(bodies) else ("", [])
+        state.add_row(joint[0], f"{joint[1]:.5f}" if joint[0] else "", body, ", ".join(f"{x:.4f}" for x in place))
+    out.print(state)
+    if rows > most:
+        out.print(f"... and {rows - most} more rows (--json prints them all)")
+    for path in written:
+        out.print(f"wrote {path}")
+
+
+@app.command()
+def info(file: SceneFile, fixed_base: FixedBase = False, json: Json = False) -> None:
+    """Show the tree of a robot or scene: bodies, masses, joints, limits, and what is not supported."""
+    from sesshoku.scene.compiler import compile_scene
+
+    scene = read(file, fixed_base)
+    compiled = compile_scene(scene)
+    model = compiled.model
+    masses = {body.name: body.inertial.mass if body.inertial else 0.0 for body in scene.bodies.values()}
+    moving = [body for body in scene.bodies.values() if body.joint.kind != "fixed"]
+    if json:
+        typer.echo(json_module.dumps({
+            "name": scene.name, "bodies": masses, "total_mass": sum(masses.values()), "degrees_of_freedom": model.dof_count,
+            "joints": {str(b.joint.name): {"kind": b.joint.kind, "body": b.name, "lower": _finite(b.joint.lower),
+                                           "upper": _finite(b.joint.upper), "effort": _finite(b.joint.effort)} for b in moving},
+            "actuators": list(scene.actuators), "loops": list(scene.loops), "mimics": list(scene.mimics),
+            "shapes": model.shape_count, "gravity": scene.gravity.tolist(), "notes": scene.notes, "unsupported": scene.unsupported,
+        }))
+        return
+    root = Tree(f"[bold]{scene.name}[/]  {len(masses)} bodies, {model.link_count} links, {model.dof_count} degrees of freedom, "
+                f"{sum(masses.values()):.4g} kg, {model.shape_count} collision shapes")
+    branches: dict[str | None, Tree] = {None: root}
+    for body in scene.bodies.values():
+        branches[body.name] = branches[body.parent].add(_body_line(body, masses[body.name]))
+    out.print(root)
+    for title, items in (("actuators", scene.actuators), ("loops", scene.loops), ("mimics", scene.mimics)):
+        if items:
+            out.print(f"{len(items)} {title}: {', '.join(list(items)[:8])}{' ...' if len(items) > 8 else ''}")
+    for note in scene.notes:
+        out.print(f"note: {note}")
+
+
+def _finite(value: float) -> float | None:
+    return value if abs(value) < float("inf") else None
+
+
+def _body_line(body: Any, mass: float) -> str:
+    """One line of `info`: the body and how it moves."""
+    joint, parts = body.joint, [f"[cyan]{body.name}[/]", f"{mass:.4g} kg"]
+    if body.kinematic:
+        parts.append("scripted")
+    elif joint.kind != "fixed":
+        parts.append(f"{joint.kind} joint [green]{joint.name}[/]")
+        if joint.kind not in ("free", "spherical"):
+            parts.append("axis " + " ".join(f"{x:.3g}" for x in joint.axis))
+        if _finite(joint.lower) is not None or _finite(joint.upper) is not None:
+            parts.append(f"{joint.lower:.4g} .. {joint.upper:.4g}")
+        if _finite(joint.effort) is not None:
+            parts.append(f"effort {joint.effort:.4g}")
+    shapes = [geometry.shape.kind for geometry in body.geometries if geometry.collides]
+    if shapes:
+        parts.append("shapes: " + ", ".join(sorted(set(shapes))))
+    return ", ".join(parts)
+
+
+@app.command()
+def bench(
+    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="Default: the shipped large humanoid.")] = None,
+    method: Annotated[str, typer.Option(help="Contact method.")] = methods.registry.DEFAULT,
+    dt: Annotated[float, typer.Option(help="Time step, s.")] = 1e-3,
+    fixed_base: FixedBase = False,
+    json: Json = False,
+) -> None:
+    """Time a step of a scene, stage by stage, and against MuJoCo on the same model, in turns in this process."""
+    from sesshoku import robots
+    from sesshoku.bench import step_against_mujoco
+    from sesshoku.simulation import Simulation
+
+    scene = read(file or robots.path("humanoid_large.xml"), fixed_base)
+    sim = Simulation(scene, method, dt)
+    stages = sim.profile(2000)
+    comparisons = step_against_mujoco(scene, method, dt)
+    if json:
+        typer.echo(json_module.dumps({"stages_us": {name: round(value * 1e6, 3) for name, value in stages.items()},
+                                      "against": [comparison.as_dict() for comparison in comparisons]}))
+        return
+    table = Table(title=f"{scene.name}, {method}, dt {dt:g} s", title_justify="left")
+    table.add_column("stage")
+    table.add_column("µs", justify="right")
+    for name, value in stages.items():
+        table.add_row(name if name != "step" else "whole step inside step(n)", f"{value * 1e6:.2f}")
+    out.print(table)
+    against = Table(title="against a peer", title_justify="left")
+    for column in ("what", "ours µs", "peer", "peer µs", "ratio"):
+        against.add_column(column, justify="left" if column in ("what", "peer") else "right")
+    for c in comparisons:
+        against.add_row(c.name, f"{c.ours * 1e6:.2f}", c.peer_name, f"{c.peer * 1e6:.2f}", f"{c.ratio:.2f}")
+    out.print(against)
+
+
+def _version(show: bool) -> None:
+    if show:
+        typer.echo(f"sesshoku {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True,
+                                                   help="Print the version.")] = False) -> None:
+    pass
+
+
+if __name__ == "__main__":
+    main()

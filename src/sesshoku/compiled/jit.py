@@ -1,0 +1,141 @@
+"""How this package compiles: one decorator, one cache directory, one progress line.
+
+Numba's own on-disk cache stamps only the file of the function itself, so an edited callee in another file leaves stale
+machine code behind. Here the cache lives in a directory named by a hash over every source file of the package (and the
+versions of Numba and Python): any edit means a new directory.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import hashlib
+import os
+import platform
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core import config
+
+PACKAGE = Path(__file__).resolve().parent.parent
+KEPT_CACHES = 4  # directories of older sources kept, newest first,
+KEPT_SECONDS = 3600.0  # and those used less than an hour ago: a running process may still write there
+
+
+def source_hash() -> str:
+    """Hash over all Python sources of the package and what compiles them."""
+    digest = hashlib.sha256(f"{numba.__version__} {platform.python_version()} {platform.machine()}".encode())
+    for path in sorted(PACKAGE.rglob("*.py")):
+        digest.update(path.relative_to(PACKAGE).as_posix().encode())
+        digest.update(path.read_bytes())
+    for name in ("NUMBA_BOUNDSCHECK", "NUMBA_OPT"):
+        digest.update(os.environ.get(name, "").encode())
+    return digest.hexdigest()[:16]
+
+
+def cache_root() -> Path:
+    """Where this package keeps what it can make again: $SESSHOKU_CACHE, else in the user's cache directory."""
+    chosen = os.environ.get("SESSHOKU_CACHE")
+    if chosen:
+        return Path(chosen)
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return Path(base) / "sesshoku"
+
+
+def _writable(directory: Path) -> bool:
+    """Whether the directory exists (made if need be) and takes files; what a read-only disk says only on writing."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with tempfile.TemporaryFile(dir=directory):
+            os.utime(directory)
+    except OSError:
+        return False
+    return True
+
+
+def _drop_old(root: Path) -> None:
+    """Remove the directories of older sources. Another process may be at the same work: what is gone is gone."""
+    ages: list[tuple[float, Path]] = []
+    for path in root.iterdir():
+        with contextlib.suppress(OSError):
+            if path.is_dir():
+                ages.append((time.time() - path.stat().st_mtime, path))
+    for age, path in sorted(ages)[KEPT_CACHES:]:
+        if age > KEPT_SECONDS:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _choose_cache_directory() -> Path:
+    name = source_hash()
+    root = cache_root() / "compiled"
+    if _writable(root / name):
+        _drop_old(root)
+        return root / name
+    # A directory of our own for this process only: a fixed name in a shared place could hold another user's code,
+    # and Numba left alone would cache beside the sources, where an edited callee goes unnoticed.
+    directory = Path(tempfile.mkdtemp(prefix="sesshoku-"))
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    return directory
+
+
+CACHE_DIRECTORY = _choose_cache_directory()
+CONTRACT = {"contract"}  # a * b + c in one rounding (fused): keeps the order of operations, no other fast-math liberty
+
+
+def jit(function: Callable[..., Any] | None = None, *, fastmath: Any = CONTRACT, inline: str = "never") -> Any:
+    """Compile a kernel: float64, no Python objects, division by zero gives inf, result cached on disk."""
+
+    def compile_(target: Callable[..., Any]) -> Any:
+        # Numba settles where a function is cached when it is decorated. Set only for that moment, the directory
+        # serves this package alone, and a later change of a NUMBA_ variable (which resets the setting) does no harm.
+        before, config.CACHE_DIR = config.CACHE_DIR, str(CACHE_DIRECTORY)
+        try:
+            return numba.njit(cache=True, error_model="numpy", fastmath=fastmath, inline=inline)(target)
+        finally:
+            config.CACHE_DIR = before
+
+    return compile_ if function is None else compile_(function)
+
+
+class CompileProgress:
+    """Prints one line while the first call of something compiles; silent when the cache is warm.
+
+    Used as a context manager around a call that may compile: it listens to Numba's compile events.
+    """
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        self.said = False
+
+    def __enter__(self) -> CompileProgress:
+        from numba.core import event
+
+        progress = self
+
+        class Listener(event.Listener):
+            def on_start(self, event_: Any) -> None:
+                if not progress.said and sys.stderr is not None:
+                    progress.said = True
+                    sys.stderr.write(f"sesshoku: compiling {progress.what} (first run only; kept in the cache) ...")
+                    sys.stderr.flush()
+
+            def on_end(self, event_: Any) -> None:
+                pass
+
+        self._listener = Listener()
+        event.register("numba:compile", self._listener)
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        from numba.core import event
+
+        event.unregister("numba:compile", self._listener)
+        if self.said:
+            sys.stderr.write(" done\n")
+            sys.stderr.flush()

@@ -1,0 +1,234 @@
+"""Records of arrays that compiled code takes as one pointer.
+
+A kernel of this package reads `model.link_mass` or `data.mass_matrix`, and a model has some sixty such arrays. Handing
+them over one by one costs microseconds per call, and a named tuple of them costs half a minute of compilation
+(docs/decisions/0002). So a `Record` keeps, beside its arrays, one int64 **table**: for each field the address of its
+data and its shape. Compiled code sees the record as a pointer to that table, and `record.field` becomes the few loads
+that rebuild the array, only for the fields a kernel names.
+
+    class Data(Record):
+        mass = array(float, 1)         # a field: element type and number of dimensions
+        count = scalar()               # an integer, fixed when the record is built
+
+    as_data = viewer(Data)
+
+    @jit
+    def total(data): ...               # called from kernels, or from Python with the record (tests)
+
+    @jit
+    def entry(table):                  # called from Python with data.table: the cheapest thing Numba can unbox
+        return total(as_data(table))
+
+Bind fields to local names at the top of a kernel: each mention of `record.field` reads the table again.
+The record owns its arrays; whoever holds a table must hold the record. With JIT disabled `table` is the record itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import config
+from numba.core.datamodel import models
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import (
+    NativeValue,
+    infer_getattr,
+    intrinsic,
+    lower_getattr_generic,
+    register_model,
+    typeof_impl,
+    unbox,
+)
+from numba.np.arrayobj import make_array, populate_array
+
+
+@dataclass(frozen=True)
+class Field:
+    """Element type and number of dimensions of one entry of a record; `ndim` -1 marks an integer scalar."""
+
+    dtype: Any
+    ndim: int
+    slot: int = -1  # where in the table the address stands; the shape follows
+
+    @property
+    def numba_type(self) -> types.Type:
+        if self.ndim < 0:
+            return types.int64
+        element = types.float64 if self.dtype is float else types.int64
+        return types.Array(element, self.ndim, "C")
+
+
+def array(dtype: type, ndim: int) -> Any:
+    """Declare an array field of float64 (`float`) or int64 (`int`) elements, of one dimension or more."""
+    if dtype not in (float, int) or ndim < 1:
+        raise TypeError(f"array({dtype!r}, {ndim}): declare float or int elements and at least one dimension")
+    return Field(dtype, ndim)
+
+
+def scalar() -> Any:
+    """Declare an integer that never changes after the record is built (a count)."""
+    return Field(int, -1)
+
+
+_FIELDS: dict[str, dict[str, Field]] = {}  # name of a record's Numba type -> its fields; read while compiling
+
+
+class Record:
+    """Base of the records; subclasses declare fields with `array` and `scalar`."""
+
+    fields: ClassVar[dict[str, Field]] = {}
+    type_name: ClassVar[str] = ""
+
+    def __init_subclass__(cls) -> None:
+        base: Any = cls.__base__
+        fields, slot = dict(base.fields), 0
+        fields |= {name: value for name, value in vars(cls).items() if isinstance(value, Field)}
+        for name, field in fields.items():
+            fields[name] = Field(field.dtype, field.ndim, slot)
+            slot += 1 + max(field.ndim, 0)
+        reserved = sorted(name for name in fields if name.startswith("_") or hasattr(Record, name))
+        if reserved:
+            raise TypeError(f"{cls.__name__}: a field cannot be called {', '.join(reserved)}")
+        cls.fields = fields
+        # The layout is part of the type: records of one name in two modules stay apart, and code cached for another
+        # layout is never taken.
+        layout = hashlib.sha256(repr([(cls.__module__, cls.__qualname__), *fields.items()]).encode()).hexdigest()[:12]
+        cls.type_name = f"{cls.__name__}_{layout}"
+        _FIELDS[cls.type_name] = fields
+
+    def __init__(self, **values: Any) -> None:
+        if set(values) != set(self.fields):
+            missing, unknown = set(self.fields) - set(values), set(values) - set(self.fields)
+            raise TypeError(f"{type(self).__name__}: missing fields {sorted(missing)}, "
+                            f"unknown fields {sorted(unknown)}")
+        table: list[int] = []
+        for name, field in self.fields.items():
+            value = self._as_declared(name, field, values[name])
+            self.__dict__[name] = value
+            table += [value] if field.ndim < 0 else [value.ctypes.data, *value.shape]
+        self._table = np.array(table, dtype=np.int64)
+
+    def _as_declared(self, name: str, field: Field, value: Any) -> Any:
+        if field.ndim < 0:
+            return operator.index(value)
+        given, dtype = np.asarray(value), np.dtype(np.float64 if field.dtype is float else np.int64)
+        if given.size and not np.can_cast(given.dtype, dtype, "same_kind"):
+            raise TypeError(f"{type(self).__name__}.{name}: {given.dtype} values where {dtype} is declared")
+        if given.ndim != field.ndim:
+            raise TypeError(f"{type(self).__name__}.{name}: {given.ndim} dimensions where {field.ndim} are declared")
+        return np.require(given, dtype, ["C", "ALIGNED"])
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # the table would go on pointing at the old array; `record.field += 1` hands the same array back and may pass
+        if name in self.fields and value is not self.__dict__[name]:
+            raise AttributeError(f"{type(self).__name__}.{name} cannot be replaced; "
+                                 f"write into it: record.{name}[...] = value")
+        object.__setattr__(self, name, value)
+
+    def __reduce__(self) -> Any:
+        """Copies and pickles are built anew from the arrays: addresses mean nothing elsewhere."""
+        arrays = {name: value for name, value in self.__dict__.items() if name in self.fields}
+        others = {name: value for name, value in self.__dict__.items() if name not in self.fields and name != "_table"}
+        return _rebuild, (type(self), arrays), others or None
+
+    @property
+    def table(self) -> Any:
+        """What an entry point takes: the int64 table, or the record itself when JIT is disabled."""
+        return self if config.DISABLE_JIT else self._table
+
+    def copy_into(self, other: Record) -> None:
+        """Copy the contents of every array into those of another record of the same shapes."""
+        for name, field in self.fields.items():
+            if field.ndim >= 0:
+                source, target = getattr(self, name), getattr(other, name)
+                if source.shape != target.shape:
+                    raise ValueError(f"{type(self).__name__}.{name}: shape {source.shape} copied into {target.shape}")
+                target[...] = source
+
+
+def _rebuild(cls: type[Record], values: dict[str, Any]) -> Record:
+    record = cls.__new__(cls)
+    Record.__init__(record, **values)  # a subclass may have an initialiser of its own
+    return record
+
+
+class RecordType(types.Type):
+    """The Numba type of a record: a pointer to its table."""
+
+    def __init__(self, record_name: str) -> None:
+        self.record_name = record_name
+        super().__init__(name=f"Record({record_name})")
+
+
+register_model(RecordType)(models.OpaqueModel)
+
+
+@typeof_impl.register(Record)
+def _typeof_record(value: Record, context: Any) -> RecordType:
+    return RecordType(type(value).type_name)
+
+
+@unbox(RecordType)
+def _unbox_record(record_type: Any, obj: Any, c: Any) -> NativeValue:
+    table = c.pyapi.object_getattr_string(obj, "_table")
+    native = c.unbox(types.Array(types.int64, 1, "C"), table)
+    c.pyapi.decref(table)
+    struct = make_array(types.Array(types.int64, 1, "C"))(c.context, c.builder, value=native.value)
+    pointer = c.builder.bitcast(struct.data, ir.IntType(8).as_pointer())
+    c.context.nrt.decref(c.builder, types.Array(types.int64, 1, "C"), native.value)  # the Python record keeps it alive
+    return NativeValue(pointer, is_error=native.is_error)
+
+
+@infer_getattr
+class _RecordAttribute(AttributeTemplate):
+    key = RecordType
+
+    def generic_resolve(self, record_type: RecordType, attribute: str) -> types.Type | None:
+        field = _FIELDS[record_type.record_name].get(attribute)
+        return None if field is None else field.numba_type
+
+
+@lower_getattr_generic(RecordType)
+def _lower_field(context: Any, builder: Any, record_type: RecordType, value: Any, attribute: str) -> Any:
+    field = _FIELDS[record_type.record_name][attribute]
+    table = builder.bitcast(value, ir.IntType(64).as_pointer())
+
+    def entry(slot: int) -> Any:
+        return builder.load(builder.gep(table, [ir.Constant(ir.IntType(64), slot)]))
+
+    if field.ndim < 0:
+        return entry(field.slot)
+    array_type = field.numba_type
+    struct = make_array(array_type)(context, builder)
+    shape = [entry(field.slot + 1 + axis) for axis in range(field.ndim)]
+    item_size = ir.Constant(ir.IntType(64), 8)
+    strides = [item_size]
+    for extent in reversed(shape[1:]):
+        strides.insert(0, builder.mul(strides[0], extent))
+    data = builder.inttoptr(entry(field.slot), context.get_data_type(array_type.dtype).as_pointer())
+    populate_array(struct, data=data, shape=shape, strides=strides, itemsize=item_size, meminfo=None)
+    return struct._getvalue()
+
+
+def viewer(record_class: type[Record]) -> Callable[[Any], Any]:
+    """The function that turns a table back into its record inside compiled code."""
+    if config.DISABLE_JIT:
+        return lambda table: table
+    record_type = RecordType(record_class.type_name)
+
+    @intrinsic
+    def view(typing_context, table):  # type: ignore[no-untyped-def]
+        def lower(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+            struct = make_array(signature.args[0])(context, builder, value=arguments[0])
+            return builder.bitcast(struct.data, ir.IntType(8).as_pointer())
+
+        return record_type(types.Array(types.int64, 1, "C")), lower
+
+    return view

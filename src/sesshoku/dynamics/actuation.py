@@ -1,0 +1,63 @@
+"""Joint forces of springs, viscous friction and actuators, explicit or linearly implicit.
+
+Implicit: a spring-damper or servo sees the end of the step. With v+ = v + dt a,
+    (H + dt d + dt^2 k) a = tau - k (q + dt v - rest) - d v,
+so it adds dt d + dt^2 k to the diagonal of H (`implicit_diagonal`) and evaluates the spring at q + dt v. Stable for any gains.
+A servo whose force is clipped is a constant force and adds nothing.
+"""
+
+from __future__ import annotations
+
+from sesshoku.compiled.jit import jit
+from sesshoku.scene.model import POSITION, TORQUE
+
+
+@jit
+def joint_forces(model, data, q, v, dt):
+    """Write joint_force, actuator_force and implicit_diagonal (V). dt > 0: implicit where allowed; dt = 0: explicit."""
+    force, diagonal = data.joint_force, data.implicit_diagonal
+    for k in range(model.dof_count):
+        force[k] = 0.0
+        diagonal[k] = 0.0
+    passive_forces(model, force, diagonal, q, v, dt)
+    actuator_forces(model, data, force, diagonal, q, v, dt)
+
+
+@jit
+def passive_forces(model, force, diagonal, q, v, dt):
+    """Springs and viscous friction."""
+    for n in range(len(model.sprung_dofs)):
+        k = model.sprung_dofs[n]
+        h = dt if model.dof_implicit[k] else 0.0
+        stiffness, viscous = model.dof_stiffness[k], model.dof_viscous[k]
+        if stiffness > 0.0:
+            force[k] -= stiffness * (q[model.dof_coordinate[k]] + h * v[k] - model.dof_rest[k])
+        force[k] -= viscous * v[k]
+        diagonal[k] += h * viscous + h * h * stiffness
+
+
+@jit
+def actuator_forces(model, data, force, diagonal, q, v, dt):
+    """Torque commands and servos, clipped to the actuator's and the joint's effort."""
+    command = data.actuator_command
+    for a in range(model.actuator_count):
+        k, kind = model.actuator_dof[a], model.actuator_kind[a]
+        h = dt if model.actuator_implicit[a] else 0.0
+        kp = model.actuator_kp[a] if kind == POSITION else 0.0
+        kd = model.actuator_kd[a] if kind != TORQUE else 0.0
+        wanted = command[a, 2]
+        if kind == TORQUE:
+            wanted += command[a, 0]
+        elif kind == POSITION:
+            wanted += kp * (command[a, 0] - q[model.dof_coordinate[k]] - h * v[k]) + kd * (command[a, 1] - v[k])
+        else:
+            wanted += kd * (command[a, 1] - v[k])
+        gear, effort = model.actuator_gear[a], model.actuator_effort[a]
+        given = min(max(wanted, -effort), effort)
+        torque = gear * given
+        if abs(torque) > model.dof_effort[k]:
+            torque = model.dof_effort[k] if torque > 0.0 else -model.dof_effort[k]
+        data.actuator_force[a] = torque
+        force[k] += torque
+        if torque == gear * wanted and gear > 0.0:
+            diagonal[k] += gear * (h * kd + h * h * kp)

@@ -1,0 +1,141 @@
+"""`Data`: the state of a simulation and every array its kernels write. One per simulation, allocated once.
+
+Spatial arrays are (linear, angular), in world axes at the origin of the link's tree: the root link's position for trees
+with a free or scripted root, the fixed anchor otherwise. Keeping the origin near the tree keeps the numbers small.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sesshoku.compiled.table import Record, array, viewer
+from sesshoku.scene.compiler import CompiledScene
+from sesshoku.scene.model import Model
+
+# what a saved state consists of; the rest is work space
+STATE = ("time", "q", "v", "kinematic_pose", "kinematic_velocity", "kinematic_acceleration", "friction_slips",
+         "friction_impulse", "limit_impulse", "mimic_impulse", "loop_impulse", "actuator_command", "external_force",
+         "actuator_force")
+
+
+class Data(Record):
+    """Shapes: L links, V dofs, Q coordinates, T trees, A actuators, R numbers in the rows of the mass matrix, W rows."""
+
+    # ---- state
+    time = array(float, 1)  # (1) s
+    q = array(float, 1)  # (Q)
+    v = array(float, 1)  # (V)
+    kinematic_pose = array(float, 2)  # (L, 7) of scripted links: position, quaternion
+    kinematic_velocity = array(float, 2)  # (L, 6) linear, angular
+    kinematic_acceleration = array(float, 2)  # (L, 6)
+    friction_slips = array(int, 1)  # (V) 1: the joint's Coulomb friction is in its kinetic state
+    friction_impulse = array(float, 1)  # (V) of the last step, N s or N m s: where the next solve starts
+    limit_impulse = array(float, 1)  # (V) positive: pushed up from the lower limit
+    mimic_impulse = array(float, 1)  # (M)
+    loop_impulse = array(float, 2)  # (C, 6) along the axes of the anchor frame on body a
+    # ---- inputs
+    actuator_command = array(float, 2)  # (A, 3) target, target velocity, feed-forward (torque: the command)
+    external_force = array(float, 2)  # (L, 6) force, and torque about the link's centre of mass, world axes
+    # ---- kinematics
+    tree_origin = array(float, 2)  # (T, 3) world
+    rotation = array(float, 3)  # (L, 3, 3) R_world_link
+    offset = array(float, 2)  # (L, 3) link origin from the tree's origin, world axes
+    axis = array(float, 2)  # (V, 6) motion of each dof (the columns of S)
+    inertia = array(float, 2)  # (L, 10) spatial inertia at the tree's origin
+    # ---- motion and forces
+    velocity = array(float, 2)  # (L, 6)
+    velocity_product = array(float, 2)  # (L, 6) acceleration at zero joint acceleration, from this joint alone
+    acceleration = array(float, 2)  # (L, 6)
+    force = array(float, 2)  # (L, 6)
+    wrench = array(float, 2)  # (L, 6) external wrench
+    # ---- joint space
+    composite = array(float, 2)  # (L, 10)
+    mass_matrix = array(float, 1)  # (R) rows by ancestor chain
+    factor = array(float, 1)  # (R) unit lower L of H = L^T D L, same rows
+    factor_dinv = array(float, 1)  # (V) 1 / D
+    bias_force = array(float, 1)  # (V) C v + gravity - external wrenches
+    joint_force = array(float, 1)  # (V) actuators, springs, viscous friction
+    actuator_force = array(float, 1)  # (A) after clipping
+    implicit_diagonal = array(float, 1)  # (V) added to the mass matrix by implicit springs and servos
+    free_acceleration = array(float, 1)  # (V)
+    work = array(float, 1)  # (V)
+    # ---- articulated-body algorithm
+    articulated = array(float, 2)  # (L, 21) lower triangle
+    articulated_bias = array(float, 2)  # (L, 6)
+    pivot_force = array(float, 2)  # (V, 6) U = I^A S
+    pivot_inverse = array(float, 1)  # (V) 1 / D
+    pivot_residual = array(float, 1)  # (V) u
+    # ---- integration stages
+    new_q = array(float, 1)  # (Q) the step's result until it is known to be finite
+    new_v = array(float, 1)  # (V)
+    stage_q = array(float, 1)  # (Q)
+    stage_v = array(float, 1)  # (V)
+    rate_q = array(float, 2)  # (4, Q)
+    rate_v = array(float, 2)  # (4, V)
+    # ---- constraint rows of one group at a time: limits, joint friction, mimics, loops (see `rows`); W = most of any group
+    loop_point = array(float, 3)  # (C, 2, 3) anchors, world
+    loop_frame = array(float, 4)  # (C, 2, 3, 3) anchor frames, world
+    loop_error = array(float, 2)  # (C, 6)
+    row_end = array(int, 2)  # (W, 2) last dof of each of the two chains, -1: none
+    row_start = array(int, 2)  # (W, 2) where in row_jacobian the chain's coefficients begin
+    row_jacobian = array(float, 1)
+    row_half = array(float, 1)  # L^-T J^T, same layout
+    row_low = array(float, 1)  # (W) bounds on the impulse
+    row_high = array(float, 1)
+    row_target = array(float, 1)  # (W) wanted velocity along the row
+    row_source = array(int, 2)  # (W, 2) kind and index of what the row stands for
+    row_force = array(float, 1)  # (W) impulse
+    row_bias = array(float, 1)  # (W) free velocity minus target
+    row_matrix = array(float, 2)  # (W, W) J H^-1 J^T
+    row_solver = array(float, 2)  # (W, W) work space of the solver
+    row_work = array(float, 2)  # (6, W)
+    row_active = array(int, 1)  # (W)
+    # ---- report
+    counters = array(int, 1)  # (8)
+    report = array(float, 1)  # (16)
+
+
+as_data = viewer(Data)
+
+
+def row_capacity(model: Model) -> int:
+    """The most constraint rows any group of the model can have at once."""
+    loop_rows = np.concatenate([[0], np.cumsum([(3, 5, 6)[kind] for kind in model.loop_kind])]).astype(np.int64)
+    rows = (2 * np.diff(model.group_limited) + np.diff(model.group_rubbing) + np.diff(model.group_mimic)
+            + np.diff(loop_rows[model.group_loop]))
+    return int(max(rows, default=0))
+
+
+def make_data(compiled: CompiledScene) -> Data:
+    """Allocate the work space of a model and set its start state."""
+    m = compiled.model
+    L, V, Q, T, A, R = (m.link_count, m.dof_count, m.coordinate_count, m.tree_count, m.actuator_count, len(m.row_dof))
+    W = row_capacity(m)
+    chain = int(max(m.dof_depth, default=0)) + 1 if V else 0
+    sizes = {"L": L, "V": V, "Q": Q, "T": T, "A": A, "R": R, "W": W, "J": 2 * W * chain, "C": m.loop_count, "M": m.mimic_count}
+    shapes = {
+        "time": (1,), "q": "Q", "v": "V", "kinematic_pose": ("L", 7), "kinematic_velocity": ("L", 6),
+        "kinematic_acceleration": ("L", 6), "friction_slips": "V", "friction_impulse": "V", "limit_impulse": "V",
+        "mimic_impulse": "M", "loop_impulse": ("C", 6), "actuator_command": ("A", 3), "external_force": ("L", 6),
+        "tree_origin": ("T", 3), "rotation": ("L", 3, 3), "offset": ("L", 3), "axis": ("V", 6), "inertia": ("L", 10),
+        "velocity": ("L", 6), "velocity_product": ("L", 6), "acceleration": ("L", 6), "force": ("L", 6), "wrench": ("L", 6),
+        "composite": ("L", 10), "mass_matrix": "R", "factor": "R", "factor_dinv": "V", "bias_force": "V", "joint_force": "V",
+        "actuator_force": "A", "implicit_diagonal": "V", "free_acceleration": "V", "work": "V",
+        "articulated": ("L", 21), "articulated_bias": ("L", 6), "pivot_force": ("V", 6), "pivot_inverse": "V",
+        "pivot_residual": "V", "new_q": "Q", "new_v": "V", "stage_q": "Q", "stage_v": "V", "rate_q": (4, "Q"), "rate_v": (4, "V"),
+        "loop_point": ("C", 2, 3), "loop_frame": ("C", 2, 3, 3), "loop_error": ("C", 6),
+        "row_end": ("W", 2), "row_start": ("W", 2), "row_jacobian": "J", "row_half": "J", "row_low": "W", "row_high": "W",
+        "row_target": "W", "row_source": ("W", 2), "row_force": "W", "row_bias": "W", "row_matrix": ("W", "W"),
+        "row_solver": ("W", "W"), "row_work": (6, "W"), "row_active": "W", "counters": (8,), "report": (16,),
+    }
+    arrays = {}
+    for name, shape in shapes.items():
+        dims = [sizes[d] if isinstance(d, str) else d for d in (shape if isinstance(shape, tuple) else (shape,))]
+        arrays[name] = np.zeros(dims, dtype=np.int64 if Data.fields[name].dtype is int else np.float64)
+    data = Data(**arrays)
+    data.q[:] = compiled.q
+    data.v[:] = compiled.v
+    data.kinematic_pose[:] = compiled.kinematic_pose
+    data.kinematic_velocity[:] = compiled.kinematic_velocity
+    data.actuator_command[:] = compiled.actuator_command
+    return data

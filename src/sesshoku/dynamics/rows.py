@@ -1,0 +1,182 @@
+"""Constraint rows that come with the model: joint limits, joint friction, mimics and loops.
+
+A row is one scalar velocity constraint u = J v (+ the part a scripted root gives). Each row has up to two chains of dofs
+(`row_end`, `row_start`, coefficients in `row_jacobian`), a wanted velocity `row_target` and bounds on its impulse:
+    limit      u >= target, impulse >= 0         target = -gap/dt: the joint may just reach its limit; 0 beyond it
+    friction   u  = 0 while |impulse| <= bound   bound = static or kinetic friction times dt
+    mimic, loop  u = target                      target = -correction * error/dt
+Trees that loops or mimics join form a **group**; rows of different groups never meet, so they are solved apart.
+"""
+
+from __future__ import annotations
+
+from math import atan2, sqrt
+
+from sesshoku.compiled.jit import jit
+from sesshoku.dynamics.aba import last_dof
+from sesshoku.dynamics.jacobian import chain_row
+from sesshoku.scene.model import BALL, HINGE, KINEMATIC
+from sesshoku.spatial.algebra import cross
+
+ROW_LOWER, ROW_UPPER, ROW_FRICTION, ROW_MIMIC, ROW_LOOP = range(5)
+UNBOUNDED = 1e300
+LIMIT_CORRECTION = 0.2  # share of a limit's violation removed per step
+MIMIC_CORRECTION = 0.2
+
+
+@jit
+def group_rows(model, data, group, q, v_free, dt):
+    """Build the rows of one group at q and return how many there are. Needs `kinematics` and `link_velocities`."""
+    count = 0
+    free = 0  # next free place in row_jacobian
+    for n in range(model.group_limited[group], model.group_limited[group + 1]):
+        count, free = limit_rows(model, data, model.limited_dofs[n], q, v_free, dt, count, free)
+    for n in range(model.group_rubbing[group], model.group_rubbing[group + 1]):
+        k = model.rubbing_dofs[n]
+        count, free = dof_row(model, data, k, 1.0, count, free, ROW_FRICTION)
+        row = count - 1
+        bound = dt * (model.dof_kinetic_friction[k] if data.friction_slips[k] else model.dof_static_friction[k])
+        data.row_low[row], data.row_high[row], data.row_target[row] = -bound, bound, 0.0
+        data.row_force[row] = data.friction_impulse[k]
+    for n in range(model.group_mimic[group], model.group_mimic[group + 1]):
+        count, free = mimic_row(model, data, n, q, dt, count, free)
+    for n in range(model.group_loop[group], model.group_loop[group + 1]):
+        count, free = loop_rows(model, data, n, dt, count, free)
+    return count
+
+
+@jit
+def dof_row(model, data, k, sign, count, free, kind):
+    """A row on one dof: its chain with a single coefficient."""
+    depth = model.dof_depth[k]
+    for e in range(depth):
+        data.row_jacobian[free + e] = 0.0
+    data.row_jacobian[free + depth] = sign
+    data.row_end[count, 0], data.row_end[count, 1] = k, -1
+    data.row_start[count, 0], data.row_start[count, 1] = free, free
+    data.row_source[count, 0], data.row_source[count, 1] = kind, k
+    return count + 1, free + depth + 1
+
+
+@jit
+def limit_rows(model, data, k, q, v_free, dt, count, free):
+    """Rows for the limits of dof k that the step may reach."""
+    position, speed = q[model.dof_coordinate[k]], abs(v_free[k])
+    near = dt * (4.0 * speed + 0.1)  # other rows may speed the joint up within the step
+    for side in range(2):
+        lower = side == 0
+        gap = position - model.dof_lower[k] if lower else model.dof_upper[k] - position
+        if gap < near:
+            kind = ROW_LOWER if lower else ROW_UPPER
+            count, free = dof_row(model, data, k, 1.0 if lower else -1.0, count, free, kind)
+            row = count - 1
+            data.row_low[row], data.row_high[row] = 0.0, UNBOUNDED
+            data.row_target[row] = -gap / dt if gap > 0.0 else 0.0
+            data.row_force[row] = max(0.0, data.limit_impulse[k] if lower else -data.limit_impulse[k])
+        elif lower and data.limit_impulse[k] > 0.0 or not lower and data.limit_impulse[k] < 0.0:
+            data.limit_impulse[k] = 0.0
+    return count, free
+
+
+@jit
+def mimic_row(model, data, n, q, dt, count, free):
+    """q_joint - ratio q_source - offset = 0."""
+    k, source, ratio = model.mimic_dof[n], model.mimic_source[n], model.mimic_ratio[n]
+    count, free = dof_row(model, data, k, 1.0, count, free, ROW_MIMIC)
+    row = count - 1
+    depth = model.dof_depth[source]
+    for e in range(depth):
+        data.row_jacobian[free + e] = 0.0
+    data.row_jacobian[free + depth] = -ratio
+    data.row_end[row, 1], data.row_start[row, 1] = source, free
+    error = q[model.dof_coordinate[k]] - ratio * q[model.dof_coordinate[source]] - model.mimic_offset[n]
+    data.row_low[row], data.row_high[row] = -UNBOUNDED, UNBOUNDED
+    data.row_target[row] = -MIMIC_CORRECTION * error / dt
+    data.row_source[row, 1] = n
+    data.row_force[row] = data.mimic_impulse[n]
+    return count, free + depth + 1
+
+
+@jit
+def loop_error(model, data, n, point_out, frame_out, error_out):
+    """Anchor points (2, 3) and frames (2, 3, 3) of loop n in the world, and its error (6).
+
+    error: position of anchor a minus anchor b, then the small rotation from b to a, all in the axes of anchor frame a.
+    """
+    for side in range(2):
+        link, p, R = model.loop_link[n, side], model.loop_position[n, side], model.loop_rotation[n, side]
+        for a in range(3):
+            if link < 0:
+                point_out[side, a] = p[a]
+                for b in range(3):
+                    frame_out[side, a, b] = R[a, b]
+            else:
+                W, t = data.rotation[link], model.link_tree[link]
+                point_out[side, a] = (data.tree_origin[t, a] + data.offset[link, a]
+                                      + W[a, 0] * p[0] + W[a, 1] * p[1] + W[a, 2] * p[2])  # fmt: skip
+                for b in range(3):
+                    frame_out[side, a, b] = W[a, 0] * R[0, b] + W[a, 1] * R[1, b] + W[a, 2] * R[2, b]
+    A, B = frame_out[0], frame_out[1]
+    # rotation vector of the turn from b to a, from the antisymmetric part of A^T B
+    tx = ty = tz = trace = 0.0
+    for a in range(3):
+        trace += A[a, 0] * B[a, 0] + A[a, 1] * B[a, 1] + A[a, 2] * B[a, 2]
+        tx += 0.5 * (A[a, 1] * B[a, 2] - A[a, 2] * B[a, 1])
+        ty += 0.5 * (A[a, 2] * B[a, 0] - A[a, 0] * B[a, 2])
+        tz += 0.5 * (A[a, 0] * B[a, 1] - A[a, 1] * B[a, 0])
+    s = sqrt(tx * tx + ty * ty + tz * tz)
+    scale = atan2(s, 0.5 * (trace - 1.0)) / s if s > 1e-12 else 1.0
+    for b in range(3):
+        error_out[b] = 0.0
+        for a in range(3):
+            error_out[b] += A[a, b] * (point_out[0, a] - point_out[1, a])
+    error_out[3], error_out[4], error_out[5] = scale * tx, scale * ty, scale * tz
+    if model.loop_kind[n] == HINGE:  # its z may turn far: the tilt of b's axis, whose rate is that of the rows at any turn
+        error_out[3] = error_out[4] = 0.0
+        for a in range(3):
+            error_out[3] += A[a, 1] * B[a, 2]
+            error_out[4] -= A[a, 0] * B[a, 2]
+
+
+@jit
+def loop_rows(model, data, n, dt, count, free):
+    """Rows of loop n along the axes of its anchor frame a: 3 for a ball, 5 for a hinge (its z may turn), 6 for a weld."""
+    point, frame, error = data.loop_point[n], data.loop_frame[n], data.loop_error[n]
+    loop_error(model, data, n, point, frame, error)
+    kind = model.loop_kind[n]
+    rows = 3 if kind == BALL else (5 if kind == HINGE else 6)
+    for d in range(rows):
+        b = d % 3
+        x, y, z = frame[0, 0, b], frame[0, 1, b], frame[0, 2, b]
+        data.row_target[count] = -model.loop_correction[n] * error[d] / dt
+        for side in range(2):
+            sign = 1.0 if side == 0 else -1.0
+            free = loop_chain(model, data, n, side, d < 3, sign * x, sign * y, sign * z, count, free)
+        data.row_low[count], data.row_high[count] = -UNBOUNDED, UNBOUNDED
+        data.row_source[count, 0], data.row_source[count, 1] = ROW_LOOP, 6 * n + d
+        data.row_force[count] = data.loop_impulse[n, d]
+        count += 1
+    return count, free
+
+
+@jit
+def loop_chain(model, data, n, side, slide, x, y, z, count, free):
+    """One side's chain of a loop row: force (x, y, z) at both anchors' middle, or a pure torque; returns the next free place."""
+    link = model.loop_link[n, side]
+    data.row_start[count, side] = free
+    data.row_end[count, side] = -1
+    if link < 0:
+        return free
+    data.row_end[count, side] = last_dof(model, link)
+    t = model.link_tree[link]
+    point, origin = data.loop_point[n, side], data.tree_origin[t]
+    fx = fy = fz = 0.0
+    nx, ny, nz = x, y, z
+    if slide:
+        fx, fy, fz = x, y, z
+        nx, ny, nz = cross(point[0] - origin[0], point[1] - origin[1], point[2] - origin[2], x, y, z)
+    root = model.tree_link[t]
+    if model.link_joint[root] == KINEMATIC:  # the scripted root's share of the velocity is given
+        w = data.kinematic_velocity[root]
+        data.row_target[count] -= fx * w[0] + fy * w[1] + fz * w[2] + nx * w[3] + ny * w[4] + nz * w[5]
+    return free + chain_row(model, data, link, fx, fy, fz, nx, ny, nz, data.row_jacobian, free)

@@ -1,0 +1,73 @@
+"""The one exception family of sesshoku. An error names the file, the element, the value and the remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+class SesshokuError(Exception):
+    """Base of every error this package raises on purpose."""
+
+
+class SceneError(SesshokuError, ValueError):
+    """A scene, robot file or argument that cannot be simulated.
+
+    The message reads `FILE: ELEMENT: what is wrong (got VALUE); REMEDY`, with the parts that are known.
+    """
+
+    def __init__(
+        self, problem: str, *, element: str | None = None, value: Any = None, remedy: str | None = None,
+        file: str | None = None,
+    ) -> None:
+        self.problem, self.element, self.value, self.remedy, self.file = problem, element, value, remedy, file
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        text = ": ".join(part for part in (self.file, self.element, self.problem) if part)
+        if self.value is not None:
+            shown = repr(self.value)
+            text += f" (got {shown if len(shown) <= 200 else shown[:200] + '...'})"
+        return f"{text}; {self.remedy}" if self.remedy else text
+
+    def __reduce__(self) -> Any:
+        return (_rebuild_scene_error, (type(self), self.problem, self.element, self.value, self.remedy, self.file))
+
+
+def _rebuild_scene_error(
+    cls: type[SceneError], problem: str, element: str, value: Any, remedy: str, file: str,
+) -> SceneError:
+    return cls(problem, element=element, value=value, remedy=remedy, file=file)
+
+
+class MethodError(SceneError):
+    """A method name, option or scene that the contact method cannot carry."""
+
+
+class RecordingError(SesshokuError, ValueError):
+    """A recording that cannot be written or read."""
+
+
+class SimulationDiverged(SesshokuError, RuntimeError):
+    """The state stopped being finite. `time` and `body` say when and where; the last good state is kept."""
+
+    def __init__(self, message: str, *, time: float, body: str | None) -> None:
+        super().__init__(message)
+        self.time, self.body = time, body
+
+
+class UnsupportedFeature(UserWarning):
+    """What a robot file uses and sesshoku does not, listed once per load."""
+
+
+@contextmanager
+def in_file(path: Any) -> Iterator[None]:
+    """Name the file in every SceneError raised inside."""
+    try:
+        yield
+    except SceneError as error:
+        if error.file is None:
+            error.file = str(path)
+            error.args = (str(error),)
+        raise

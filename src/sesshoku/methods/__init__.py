@@ -1,0 +1,16 @@
+"""Contact methods, one module each. `sesshoku.methods.none(integrator="rk4")` is a method with options."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+from sesshoku.methods.registry import MODULES, Method, keywords, load, resolve
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name in MODULES:
+        return load(name)
+    raise AttributeError(name)
+
+
+__all__ = ["Method", "keywords", "resolve"]

@@ -1,0 +1,212 @@
+"""`none`: motion without contact. Robots swing, tumble, rest on joint limits, close loops and follow servos.
+
+Schemes (`integrator`):
+    semi-implicit  (default) first order, symplectic; springs, dampers and servos implicit where they allow it
+    euler          first order, explicit
+    rk4, rkg       fourth order for smooth motion (classical, Gill); joint constraints act as one impulse per step,
+                   spread evenly over it (position moves by half its velocity change), so motion with limits, friction
+                   or loops is first order
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from sesshoku.compiled.jit import jit
+from sesshoku.dynamics.actuation import joint_forces
+from sesshoku.dynamics.crba import mass_matrix
+from sesshoku.dynamics.data import as_data
+from sesshoku.dynamics.factor import factorize, solve
+from sesshoku.dynamics.kinematics import kinematics
+from sesshoku.dynamics.rnea import bias_force, external_wrenches, link_velocities
+from sesshoku.integrate import rk4, rkg
+from sesshoku.integrate.euler import finish_euler, finish_semi_implicit
+from sesshoku.integrate.position import move, move_kinematic
+from sesshoku.integrate.runge_kutta import runge_kutta
+from sesshoku.errors import MethodError
+from sesshoku.methods.joint_constraints import constrain_joints, return_to_limits
+from sesshoku.methods.registry import register
+from sesshoku.scene.compiler import CompiledScene
+from sesshoku.scene.model import as_model
+
+SEMI_IMPLICIT, EULER, RUNGE_KUTTA = range(3)
+TABLEAUS = {"rk4": rk4.TABLEAU, "rkg": rkg.TABLEAU}
+INTEGRATORS = ("semi-implicit", "euler", *TABLEAUS)
+
+
+@dataclass(frozen=True)
+class Options:
+    """integrator: the scheme. tolerance: of the joint constraints, m/s or rad/s."""
+
+    integrator: Literal["semi-implicit", "euler", "rk4", "rkg"] = "semi-implicit"
+    tolerance: float = 1e-10
+
+    def __post_init__(self) -> None:
+        if self.integrator not in INTEGRATORS:
+            raise MethodError("unknown integrator", element="method 'none'", value=self.integrator,
+                              remedy=f"use one of {', '.join(INTEGRATORS)}")
+        if not 0.0 < self.tolerance < 1.0:
+            raise MethodError("tolerance must be between 0 and 1", element="method 'none'", value=self.tolerance)
+
+
+def parameters(options: Options) -> np.ndarray:
+    """What compiled code takes of the options: scheme, tolerance, and the tableau (25)."""
+    codes = {"semi-implicit": SEMI_IMPLICIT, "euler": EULER}
+    tableau = TABLEAUS.get(options.integrator, np.zeros((5, 5)))
+    return np.concatenate([[codes.get(options.integrator, RUNGE_KUTTA), options.tolerance], tableau.ravel()])
+
+
+def supports(compiled: CompiledScene) -> list[str]:
+    """Reasons why the method cannot carry a scene: none."""
+    return []
+
+
+register(__name__)
+
+
+@jit
+def run(model_table, data_table, options, dt, steps):
+    """Advance `steps` steps; returns how many were done before the state stopped being finite."""
+    model, data = as_model(model_table), as_data(data_table)
+    for n in range(steps):
+        if not step(model, data, options, dt):
+            return n
+    return steps
+
+
+@jit
+def step(model, data, options, dt):
+    """One step; False if its result is not finite (the state then stays as it was)."""
+    scheme = options[0]
+    if scheme == RUNGE_KUTTA:
+        smooth_motion(model, data, options, dt)
+        constrain_end(model, data, options, dt)
+    else:
+        kinematics(model, data, data.q)
+        forces(model, data, dt if scheme == SEMI_IMPLICIT else 0.0)
+        joint_space_inertia(model, data)
+        free_velocity(model, data, dt)
+        constrain_joints(model, data, data.q, data.new_v, dt, options[1])
+    return finish(model, data, scheme, dt)
+
+
+@jit
+def forces(model, data, implicit_dt):
+    """Actuators, springs, external forces."""
+    joint_forces(model, data, data.q, data.v, implicit_dt)
+    external_wrenches(model, data)
+
+
+@jit
+def joint_space_inertia(model, data):
+    """Mass matrix and its factor."""
+    mass_matrix(model, data, data.mass_matrix)
+    factorize(model, data.mass_matrix, data.implicit_diagonal, data.factor, data.factor_dinv)
+
+
+@jit
+def free_velocity(model, data, dt):
+    """new_v = v + dt H^-1 (joint force - bias)."""
+    bias_force(model, data, data.v, data.bias_force)
+    a, bias, force = data.free_acceleration, data.bias_force, data.joint_force
+    for k in range(model.dof_count):
+        a[k] = force[k] - bias[k]
+    solve(model, data.factor, data.factor_dinv, a)
+    for k in range(model.dof_count):
+        data.new_v[k] = data.v[k] + dt * a[k]
+
+
+@jit
+def smooth_motion(model, data, options, dt):
+    """Runge-Kutta step of the motion without joint constraints, into new_q and new_v."""
+    runge_kutta(model, data, options[2:].reshape((5, 5)), dt, data.new_q, data.new_v)
+
+
+@jit
+def constrain_end(model, data, options, dt):
+    """Joint constraints at the end of a Runge-Kutta step: v changes by their impulse, q by half a step of that change."""
+    if model.group_count == 0:
+        constrain_joints(model, data, data.new_q, data.new_v, dt, options[1])  # clears the report
+        return
+    kinematics(model, data, data.new_q)
+    link_velocities(model, data, data.new_v)
+    for k in range(model.dof_count):
+        data.implicit_diagonal[k] = 0.0
+        data.rate_v[0, k] = -data.new_v[k]
+    joint_space_inertia(model, data)
+    constrain_joints(model, data, data.new_q, data.new_v, dt, options[1])
+    for k in range(model.dof_count):
+        data.rate_v[0, k] += data.new_v[k]
+    move(model, data.new_q, data.rate_v[0], 0.5 * dt)
+
+
+@jit
+def finish(model, data, scheme, dt):
+    """Take the new state over if it is finite (and the velocity far enough from overflow to be squared and turned by)."""
+    finite = 0.0
+    for k in range(model.dof_count):
+        speed = max(1.0, dt) * data.new_v[k]
+        finite += 0.0 * (speed * speed)
+    if scheme == RUNGE_KUTTA:
+        for n in range(model.coordinate_count):
+            finite += 0.0 * data.new_q[n]
+        if finite != 0.0:
+            move_kinematic(model, data, -dt)
+            return False
+        for n in range(model.coordinate_count):
+            data.q[n] = data.new_q[n]
+        for k in range(model.dof_count):
+            data.v[k] = data.new_v[k]
+    elif finite != 0.0:
+        return False
+    elif scheme == SEMI_IMPLICIT:
+        finish_semi_implicit(model, data, data.new_v, dt)
+    else:
+        finish_euler(model, data, data.new_v, dt)
+    return_to_limits(model, data.q)
+    data.time[0] += dt
+    return True
+
+
+# ---- the same stages one by one, for `Simulation.profile` ----------------------------------------------------------
+
+
+@jit
+def stage_kinematics(model, data, options, dt):
+    kinematics(model, data, data.q)
+
+
+@jit
+def stage_forces(model, data, options, dt):
+    forces(model, data, dt if options[0] == SEMI_IMPLICIT else 0.0)
+
+
+@jit
+def stage_inertia(model, data, options, dt):
+    joint_space_inertia(model, data)
+
+
+@jit
+def stage_free_velocity(model, data, options, dt):
+    free_velocity(model, data, dt)
+
+
+@jit
+def stage_constraints(model, data, options, dt):
+    constrain_joints(model, data, data.q, data.new_v, dt, options[1])
+
+
+@jit
+def stage_finish(model, data, options, dt):
+    finish(model, data, options[0], dt)
+
+
+def stages(options: Options) -> dict[str, Any]:
+    """Stage name -> compiled function (model, data, parameters, dt), in the order of `step`."""
+    if options.integrator in TABLEAUS:
+        return {"smooth motion": smooth_motion, "joint constraints": constrain_end, "take over": stage_finish}
+    return {"kinematics": stage_kinematics, "forces": stage_forces, "mass matrix": stage_inertia,
+            "free velocity": stage_free_velocity, "joint constraints": stage_constraints, "take over": stage_finish}

@@ -1,0 +1,103 @@
+"""keyword -> contact method. A method is a module of this package; it is imported when it is first asked for.
+
+The module of a method provides
+    Options             a frozen dataclass of its options, defaults = the paper's behaviour
+    PRESETS             (optional) preset name -> options, e.g. {"recommended": Options(...)}
+    parameters(options) the float64 array compiled code takes of them
+    supports(compiled)  reasons why it cannot carry a scene; empty: it can
+    run(model_table, data_table, parameters, dt, steps) -> steps done, compiled
+    stages(options)     name -> compiled function (model, data, parameters, dt): what `step` calls, one by one
+and `register(__name__)` makes the module callable, so that `ss.methods.none(integrator="rk4")` is a method with options.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import sys
+from dataclasses import dataclass, fields
+from types import ModuleType
+from typing import Any
+
+from sesshoku.errors import MethodError
+
+MODULES = {"none": "sesshoku.methods.none"}
+DEFAULT = "none"
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method with its options; what `Simulation` takes besides a keyword."""
+
+    keyword: str
+    options: Any
+    module: ModuleType
+
+    def __repr__(self) -> str:
+        chosen = ", ".join(f"{field.name}={getattr(self.options, field.name)!r}" for field in fields(self.options))
+        return f"{self.keyword}({chosen})"
+
+    def __reduce__(self) -> Any:
+        return (_rebuild, (self.keyword, self.options))
+
+
+def _rebuild(keyword: str, options: Any) -> Method:
+    return Method(keyword, options, load(keyword.partition(":")[0]))
+
+
+class _CallableModule(ModuleType):
+    def __call__(self, **options: Any) -> Method:
+        return make(self.__name__.rpartition(".")[2], options)
+
+
+def register(module_name: str) -> None:
+    """Make a method's module callable: `methods.none(integrator="rk4")`."""
+    sys.modules[module_name].__class__ = _CallableModule
+
+
+def keywords() -> list[str]:
+    """Every keyword and preset, e.g. ["none", "lcp", "lcp:recommended"]."""
+    names = []
+    for keyword in MODULES:
+        names.append(keyword)
+        names += [f"{keyword}:{preset}" for preset in getattr(load(keyword), "PRESETS", {})]
+    return names
+
+
+def load(keyword: str) -> ModuleType:
+    """The module of a method."""
+    if keyword not in MODULES:
+        near = difflib.get_close_matches(str(keyword), MODULES, n=1)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        raise MethodError("no such method", element=f"method {keyword!r}", remedy=f"{hint}methods: {', '.join(MODULES)}")
+    return importlib.import_module(MODULES[keyword])
+
+
+def make(keyword: str, options: dict[str, Any]) -> Method:
+    """A method with some options changed from its defaults."""
+    module = load(keyword)
+    known = {field.name for field in fields(module.Options)}
+    for name in options:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]!r}? " if near else ""
+            raise MethodError(f"unknown option {name!r}", element=f"method {keyword!r}",
+                              remedy=f"{hint}options: {', '.join(sorted(known))}")
+    return Method(keyword, module.Options(**options), module)
+
+
+def resolve(method: str | Method | ModuleType) -> Method:
+    """A Method from a keyword ("lcp"), a keyword with a preset ("lcp:recommended"), or a Method itself."""
+    if isinstance(method, Method):
+        return method
+    if isinstance(method, _CallableModule):
+        return make(method.__name__.rpartition(".")[2], {})
+    keyword, _, preset = str(method).partition(":")
+    module = load(keyword)
+    if not preset:
+        return Method(keyword, module.Options(), module)
+    presets = getattr(module, "PRESETS", {})
+    if preset not in presets:
+        raise MethodError(f"no preset {preset!r}", element=f"method {keyword!r}",
+                          remedy=f"presets: {', '.join(presets) or 'none'}")
+    return Method(f"{keyword}:{preset}", presets[preset], module)

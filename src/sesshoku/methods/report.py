@@ -1,0 +1,44 @@
+"""The per-step report: how well the last step kept physics. One small float array, written by compiled code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Report:
+    """What the last step did. Fields that a method or scene has no use for are zero.
+
+    residual: largest violation of the constraint or contact law, m/s (rad/s for turning rows).
+    momentum_residual: largest |H (v+ - v_free) - J^T impulse|, N s: is every change of velocity explained by an impulse?
+    penetration: deepest overlap, m. cone_violation: friction beyond the cone, N.
+    energy_change: kinetic energy added by constraint and contact impulses, J (negative: dissipated).
+    limit_violation: deepest joint beyond its limit, rad or m. loop_error: largest gap of a loop's anchors, m.
+    rows: scalar constraints solved. iterations: passes of the solver. converged: the residual met the tolerance.
+    overflow: a fixed capacity was too small and contacts were left out.
+    """
+
+    residual: float = 0.0
+    momentum_residual: float = 0.0
+    penetration: float = 0.0
+    cone_violation: float = 0.0
+    energy_change: float = 0.0
+    limit_violation: float = 0.0
+    loop_error: float = 0.0
+    rows: int = 0
+    iterations: int = 0
+    converged: bool = True
+    overflow: bool = False
+
+    @classmethod
+    def from_array(cls, values: np.ndarray) -> Report:
+        kinds: dict[str, Any] = {"int": int, "bool": bool, "float": float}
+        return cls(**{field.name: kinds[str(field.type)](values[i]) for i, field in enumerate(fields(cls))})
+
+
+(RESIDUAL, MOMENTUM_RESIDUAL, PENETRATION, CONE_VIOLATION, ENERGY_CHANGE, LIMIT_VIOLATION, LOOP_ERROR, ROWS, ITERATIONS,
+ CONVERGED, OVERFLOW) = range(11)  # places in the array, in the order of Report's fields
+CHANNELS = tuple(field.name for field in fields(Report))

@@ -1,0 +1,245 @@
+"""What can be recorded: channels by name, each a function of the simulation with a fixed shape, labels and units."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import product
+from operator import attrgetter, methodcaller
+from typing import Any
+
+import numpy as np
+
+from sesshoku.errors import RecordingError
+from sesshoku.methods import report
+from sesshoku.scene.model import FREE, KINEMATIC, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL, TORQUE
+
+Read = Callable[[Any], Any]  # simulation -> number or array
+
+RESERVED = ("time", "meta")  # names an .npz file needs for itself
+QUATERNION = "quaternion"  # the unit of quaternion components; plots leave them out
+REPORT_UNITS = ("m/s", "N s", "m", "N", "J", "rad or m", "m", "", "", "", "")
+
+
+@dataclass(frozen=True)
+class Channel:
+    """One recorded quantity. A sample has `shape`; `labels` names the entries along each axis of it.
+
+    unit: of all entries, or one per entry in the order of `columns`.
+    """
+
+    name: str
+    shape: tuple[int, ...] = ()
+    labels: tuple[tuple[str, ...], ...] = ()
+    unit: str | tuple[str, ...] = ""
+
+    def __post_init__(self) -> None:
+        if tuple(len(axis) for axis in self.labels) != self.shape:
+            raise RecordingError(f"channel {self.name!r}: labels for a shape of {tuple(map(len, self.labels))}, but a "
+                                 f"sample has {self.shape}; give one label per entry along each axis")
+        if not isinstance(self.unit, str) and len(self.unit) != self.size:
+            raise RecordingError(f"channel {self.name!r}: {len(self.unit)} units for {self.size} entries; "
+                                 "give one unit, or one per entry")
+
+    @property
+    def size(self) -> int:
+        """Numbers in a sample."""
+        return math.prod(self.shape)
+
+    @property
+    def columns(self) -> list[str]:
+        """A name for every number of a sample, last axis fastest: "crate x", "crate y" ..."""
+        return [" ".join(labels) for labels in product(*self.labels)]
+
+    @property
+    def units(self) -> list[str]:
+        """The unit of every number of a sample."""
+        return [self.unit] * self.size if isinstance(self.unit, str) else list(self.unit)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"name": self.name, "shape": self.shape, "labels": self.labels, "unit": self.unit}
+
+    @classmethod
+    def from_json(cls, given: Mapping[str, Any]) -> Channel:
+        unit = given["unit"]
+        return cls(given["name"], tuple(given["shape"]), tuple(tuple(axis) for axis in given["labels"]),
+                   unit if isinstance(unit, str) else tuple(unit))
+
+
+@dataclass(frozen=True)
+class CustomChannel:
+    """A channel of your own with labels and unit: `{"foot": CustomChannel(foot_force, labels="xyz", unit="N")}`.
+
+    labels: for a vector one per entry, for a matrix one sequence per axis; numbers where left out.
+    """
+
+    function: Read
+    labels: Iterable[Any] | None = None
+    unit: str | tuple[str, ...] = ""
+
+
+# ---- built-in channels: name -> (description from the compiled scene, function of the simulation) --------------------
+
+COORDINATE_PARTS = {
+    FREE: [("x", "m"), ("y", "m"), ("z", "m"), *((f"q{c}", QUATERNION) for c in "wxyz")],
+    REVOLUTE: [("", "rad")], PRISMATIC: [("", "m")], SPHERICAL: [(f"q{c}", QUATERNION) for c in "wxyz"],
+    PLANAR: [("x", "m"), ("y", "m"), ("angle", "rad")], KINEMATIC: [],
+}
+VELOCITY_PARTS = {
+    FREE: [*((f"v{c}", "m/s") for c in "xyz"), *((f"w{c}", "rad/s") for c in "xyz")],
+    REVOLUTE: [("", "rad/s")], PRISMATIC: [("", "m/s")], SPHERICAL: [(f"w{c}", "rad/s") for c in "xyz"],
+    PLANAR: [("vx", "m/s"), ("vy", "m/s"), ("w", "rad/s")], KINEMATIC: [],
+}
+POSE_PARTS, POSE_UNITS = ("x", "y", "z", "qw", "qx", "qy", "qz"), ("m",) * 3 + (QUATERNION,) * 4
+TWIST_PARTS, TWIST_UNITS = ("vx", "vy", "vz", "wx", "wy", "wz"), ("m/s",) * 3 + ("rad/s",) * 3
+
+
+def _vector(name: str, labels: Iterable[str], unit: str | tuple[str, ...]) -> Channel:
+    labels = tuple(labels)
+    return Channel(name, (len(labels),), (labels,), unit)
+
+
+def _per_joint(name: str, compiled: Any, parts: Mapping[int, list[tuple[str, str]]], one_axis: bool = False) -> Channel:
+    """One entry per coordinate or velocity of each joint, labelled "knee", or "base.x" where the joint has several."""
+    labels, units = [], []
+    for joint, kind in zip(compiled.joint_names, compiled.model.link_joint):
+        if one_axis and kind not in (REVOLUTE, PRISMATIC):
+            continue
+        for part, unit in parts[int(kind)]:
+            labels.append(f"{joint}.{part}" if part else joint)
+            units.append(unit)
+    return _vector(name, labels, tuple(units))
+
+
+def _per_body(name: str, compiled: Any, parts: tuple[str, ...], units: tuple[str, ...]) -> Channel:
+    bodies = tuple(compiled.frame_names)
+    return Channel(name, (len(bodies), len(parts)), (bodies, parts), units * len(bodies))
+
+
+def _turns(compiled: Any) -> list[bool]:
+    """For each actuator, whether it turns (N m) rather than pushes (N)."""
+    model = compiled.model
+    return [int(model.link_joint[model.dof_link[dof]]) == REVOLUTE for dof in model.actuator_dof]
+
+
+def _actuator_force(compiled: Any) -> Channel:
+    units = tuple("N m" if turn else "N" for turn in _turns(compiled))
+    return _vector("actuator_force", compiled.actuator_names, units)
+
+
+def _command(compiled: Any) -> Channel:
+    units: list[str] = []
+    for turn, kind in zip(_turns(compiled), compiled.model.actuator_kind):
+        position, velocity, force = ("rad", "rad/s", "N m") if turn else ("m", "m/s", "N")
+        units += [force if kind == TORQUE else position, velocity, force]
+    names = tuple(compiled.actuator_names)
+    return Channel("command", (len(names), 3), (names, ("target", "target_velocity", "feed_forward")), tuple(units))
+
+
+def _one_axis(which: str, first: str) -> Callable[[Any], Read]:
+    """A reader of the entries of q or v that belong to joints of one axis."""
+    def bind(compiled: Any) -> Read:
+        model, get = compiled.model, attrgetter(which)
+        at = np.array([getattr(model, first)[i] for i, kind in enumerate(model.link_joint)
+                       if kind in (REVOLUTE, PRISMATIC)], dtype=np.int64)
+        return lambda sim: get(sim)[at]
+    return bind
+
+
+def _always(read: Read) -> Callable[[Any], Read]:
+    return lambda compiled: read
+
+
+BUILT_IN: dict[str, tuple[Callable[[Any], Channel], Callable[[Any], Read]]] = {
+    "q": (lambda c: _per_joint("q", c, COORDINATE_PARTS), _always(attrgetter("q"))),
+    "v": (lambda c: _per_joint("v", c, VELOCITY_PARTS), _always(attrgetter("v"))),
+    "joints": (lambda c: _per_joint("joints", c, COORDINATE_PARTS, one_axis=True), _one_axis("q", "link_coordinate")),
+    "joint_velocities": (lambda c: _per_joint("joint_velocities", c, VELOCITY_PARTS, one_axis=True),
+                         _one_axis("v", "link_dof")),
+    "poses": (lambda c: _per_body("poses", c, POSE_PARTS, POSE_UNITS), _always(methodcaller("body_poses"))),
+    "velocities": (lambda c: _per_body("velocities", c, TWIST_PARTS, TWIST_UNITS),
+                   _always(methodcaller("body_velocities"))),
+    "actuator_force": (_actuator_force, _always(attrgetter("actuator_force"))),
+    "command": (_command, _always(attrgetter("actuator_command"))),
+    "report": (lambda c: _vector("report", report.CHANNELS, REPORT_UNITS), _always(attrgetter("report_array"))),
+    "energy": (lambda c: _vector("energy", ("kinetic", "potential"), "J"), _always(methodcaller("energy"))),
+    "momentum": (lambda c: _vector("momentum", ("px", "py", "pz", "Lx", "Ly", "Lz"), ("N s",) * 3 + ("N m s",) * 3),
+                 _always(methodcaller("momentum"))),
+    "com": (lambda c: _vector("com", "xyz", "m"), _always(methodcaller("center_of_mass"))),
+}
+DEFAULT = ("q", "v", "poses", "actuator_force", "report", "energy")
+
+
+# ---- choosing ------------------------------------------------------------------------------------------------------
+
+
+def bind(sim: Any, wanted: Any = None) -> list[tuple[Channel, Read]]:
+    """The channels to record with their readers.
+
+    wanted: None (the default set), a name, a mapping name -> function of sim or CustomChannel, or a list of names and
+    mappings: `["q", "poses", {"height": lambda sim: sim.bodies["crate"].position[2]}]`.
+    """
+    given = DEFAULT if wanted is None else [wanted] if isinstance(wanted, str | Mapping) else wanted
+    if not isinstance(given, Iterable):
+        raise RecordingError(f"channels must be names or functions by name, not {wanted!r}; "
+                             f"there are {', '.join(BUILT_IN)}")
+    bound: dict[str, tuple[Channel, Read]] = {}
+    for item in given:
+        entries: list[tuple[Any, Any]] = list(item.items()) if isinstance(item, Mapping) else [(item, None)]
+        for name, function in entries:
+            if name in bound:
+                raise RecordingError(f"channel {name!r} is asked for twice; name it once")
+            bound[name] = _bind_built_in(sim, name) if function is None else _bind_custom(sim, name, function)
+    return list(bound.values())
+
+
+def _bind_built_in(sim: Any, name: Any) -> tuple[Channel, Read]:
+    if name not in BUILT_IN:
+        near = difflib.get_close_matches(str(name), BUILT_IN, n=1)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        raise RecordingError(f"no channel {name!r}; {hint}there are {', '.join(BUILT_IN)}, "
+                             "and your own as a mapping name -> function")
+    describe, reader = BUILT_IN[name]
+    return describe(sim.compiled), reader(sim.compiled)
+
+
+def _bind_custom(sim: Any, name: Any, given: Any) -> tuple[Channel, Read]:
+    if not isinstance(name, str) or not re.fullmatch(r"\w[\w +-]*", name):
+        raise RecordingError(f"channel name {name!r}: use letters, digits, spaces, '_', '+' and '-'")
+    if name in BUILT_IN or name in RESERVED:
+        raise RecordingError(f"channel name {name!r} is taken; choose another for your function")
+    custom = given if isinstance(given, CustomChannel) else CustomChannel(given)
+    if not callable(custom.function):
+        raise RecordingError(f"channel {name!r} must be a function of the simulation, not {custom.function!r}")
+    shape = _numbers(name, custom.function(sim)).shape  # called once here, to learn the shape
+    channel = Channel(name, shape, _labels(custom.labels, shape), custom.unit)
+
+    def read(sim: Any) -> np.ndarray:
+        value = _numbers(name, custom.function(sim))
+        if value.shape != shape:
+            raise RecordingError(f"channel {name!r} changed shape from {shape} to {value.shape} "
+                                 f"at t = {sim.time:.6g} s; return the same shape every time")
+        return value
+
+    return channel, read
+
+
+def _numbers(name: str, value: Any) -> np.ndarray:
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind not in "fiub":
+            raise TypeError
+        return array.astype(np.float64, copy=False)
+    except (TypeError, ValueError):
+        raise RecordingError(f"channel {name!r} returned {value!r:.100}; "
+                             "return a real number or an array of them") from None
+
+
+def _labels(given: Iterable[Any] | None, shape: tuple[int, ...]) -> tuple[tuple[str, ...], ...]:
+    if given is None:
+        return tuple(tuple(str(i) for i in range(size)) for size in shape)
+    axes = list(given)
+    return (tuple(map(str, axes)),) if len(shape) == 1 else tuple(tuple(map(str, axis)) for axis in axes)

@@ -1,0 +1,187 @@
+"""MJCF files to `RobotDescription`.
+
+Decision: `MjSpec` of MuJoCo reads and compiles the file, so that defaults, includes, angle units, orientations, frames,
+replicas and inertias inferred from geoms are what MuJoCo itself makes of them; the compiled arrays are then translated.
+Nothing of MuJoCo runs afterwards. Compiler settings that would take names away (`fusestatic`, `discardvisual`) or
+move frames (`alignfree`) are switched off; those that set masses (`balanceinertia`, `boundmass`, `settotalmass`, ...)
+are the file's own words and stay.
+
+How MJCF maps:
+- Geoms of the worldbody go to a fixed body "world". A body without joints is fixed, a mocap body is kinematic.
+- Several joints on one body become a chain of massless bodies `<body>/<joint>`, the first joint next to the parent;
+  the body keeps its name at the end of the chain and never touches its true parent, as in MuJoCo.
+- Joint positions equal MuJoCo's qpos. A joint's `ref` is its qpos in the pose of the file, and our bodies are drawn at
+  position zero: so the body is drawn turned (shifted) back by `ref`, and the joint starts at `ref`.
+- The first friction coefficient is static and kinetic friction. (Of two geoms MuJoCo takes the larger coefficient,
+  sesshoku the geometric mean.) Collision meshes stand for their convex hulls (see spec.py). Geoms of group 3 and above
+  are hidden, as in MuJoCo's viewer.
+- Keyframes become the description's `poses`: positions of all joints. Their velocities and controls are not read.
+- Gravity and time step are taken where the file states them. A missing mesh is an error, for visual geoms too: MuJoCo
+  may need it for the inertia. Textures are not read.
+"""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import Element
+
+import numpy as np
+
+from sesshoku.errors import SceneError, in_file
+from sesshoku.scene import check, mjcf_bodies, mjcf_parts
+from sesshoku.scene.elements import RobotDescription
+from sesshoku.scene.spec import Unsupported, read_xml
+
+NAME_KEYS = {"name", "class", "childclass", "file", "model", "body", "joint", "mesh", "material"}
+AUTHORED_TIMESTEP, AUTHORED_GRAVITY = 1 << 0, 1 << 7  # bits of MjSpec.authored.option
+
+#: lists of MjSpec whose elements we do not carry, and what to call one
+UNCARRIED = {
+    "tendons": "tendon", "sensors": "sensor", "cameras": "camera", "lights": "light", "sites": "site",
+    "skins": "skin", "flexes": "flex", "hfields": "hfield",
+    "texts": "text", "numerics": "numeric", "tuples": "tuple", "plugins": "plugin", "textures": "texture",
+}
+
+
+def load_mjcf(path: str | Path, *, decompose: bool = False) -> RobotDescription:
+    """Read an MJCF file. See `spec.load_robot` for the arguments and the module's text for what becomes of what."""
+    with in_file(path):
+        root = read_xml(path)
+        if root.tag != "mujoco":
+            raise SceneError("not an MJCF file", element=f"root element <{root.tag}>",
+                             remedy="the root must be <mujoco>")
+        _refuse_nan(root, Path(path).absolute().parent, set())
+        unsupported = Unsupported()
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            spec = _read(path)
+            _refuse_empty_ranges(spec)
+            _list_uncarried(spec, unsupported)
+            model = _compile(spec)
+        for warning in said:
+            unsupported.add(f"MuJoCo's compiler warns: {' '.join(str(warning.message).split())}")
+        description = RobotDescription(check.name(root.get("model") or Path(path).stem, "name of the robot", "mujoco"))
+        _read_options(spec, description, unsupported)
+        names = mjcf_bodies.ModelNames(model)
+        description.bodies = mjcf_bodies.read_bodies(spec, model, names, Path(path), decompose, unsupported)
+        description.actuators = mjcf_parts.read_actuators(model, names, unsupported)
+        mjcf_parts.read_equalities(model, names, description, unsupported)
+        mjcf_parts.read_pairs(model, names, description, unsupported)
+        description.poses = mjcf_parts.read_keyframes(model, names, unsupported)
+        description.unsupported = unsupported.listed()
+        return description
+
+
+def _refuse_nan(root: Element, folder: Path, seen: set[Path]) -> None:
+    """NaN in the file or what it includes. MuJoCo only writes a warning of it into a log in the working directory."""
+    roots: list[Element] = []
+    for element in root.iter():
+        for key, value in element.attrib.items():
+            if key not in NAME_KEYS and "nan" in value.lower().split():
+                label = mjcf_parts.label(element.tag, element.get("name", ""))
+                raise SceneError(f"{key} is not finite", element=label, value=value, remedy="replace NaN by a number")
+        place = folder / element.get("file", "")
+        if element.tag == "include" and place not in seen:
+            seen.add(place)
+            with suppress(SceneError):  # a file that cannot be read is MuJoCo's to report
+                roots.append(read_xml(place))
+    for included in roots:
+        _refuse_nan(included, folder, seen)
+
+
+def _read(path: str | Path) -> Any:
+    """The file as MjSpec, with the settings off that would lose names or move frames."""
+    import mujoco  # slow to import, and URDF does without
+
+    try:
+        spec = mujoco.MjSpec.from_file(str(path))
+    except Exception as error:  # whatever MuJoCo says: ValueError, FatalError ...
+        raise _mujoco_error("MuJoCo cannot read the file", error) from None
+    compiler = spec.compiler
+    compiler.LRopt.mode = 0  # ranges of tendon lengths, found by simulation that may take minutes, are for muscles only
+    compiler.fusestatic = compiler.discardvisual = compiler.alignfree = 0
+    for joint in spec.joints:
+        joint.align = mujoco.mjtAlignFree.mjALIGNFREE_FALSE
+    return spec
+
+
+def _refuse_empty_ranges(spec: Any) -> None:
+    """Ranges whose bounds are reversed or equal, which MuJoCo takes for no limit without a word."""
+    for items, kind, keys in ((spec.joints, "joint", ("range", "actfrcrange")),
+                              (spec.actuators, "actuator", ("ctrlrange", "forcerange"))):
+        for item in items:
+            for key in keys:
+                low, high = getattr(item, key)
+                if low >= high and (low, high) != (0.0, 0.0):
+                    raise SceneError(f"lower bound of {key} {low:g} is not below the upper bound {high:g}",
+                                     element=mjcf_parts.label(kind, item.name, item.info), remedy="swap them")
+
+
+def _compile(spec: Any) -> Any:
+    """Compile without what is for the eye only, so that a missing picture does not keep a robot from moving."""
+    try:
+        for material in spec.materials:
+            material.textures = [""] * len(material.textures)
+        for item in [*spec.skins, *spec.textures]:
+            spec.delete(item)
+        return spec.compile()
+    except Exception as error:
+        raise _mujoco_error("MuJoCo cannot compile the file", error) from None
+
+
+def _mujoco_error(problem: str, error: Exception) -> SceneError:
+    said = " ".join(str(error).split()) or type(error).__name__
+    return SceneError(f"{problem}: {said}", element="mujoco", remedy="correct the element that MuJoCo names")
+
+
+def _list_uncarried(spec: Any, unsupported: Unsupported) -> None:
+    for attribute, kind in UNCARRIED.items():
+        for item in getattr(spec, attribute):
+            unsupported.add(mjcf_parts.label(kind, item.name, item.info))
+    if any(getattr(spec.authored, key) for key in dir(spec.authored) if key.startswith("visual_")):
+        unsupported.add("visual settings")
+    statistics = [spec.stat.meaninertia, spec.stat.meanmass, spec.stat.meansize, spec.stat.extent, spec.stat.center[0]]
+    if not np.isnan(statistics).all():  # NaN says: let the compiler find it
+        unsupported.add("statistic")
+
+
+def _read_options(spec: Any, description: RobotDescription, unsupported: Unsupported) -> None:
+    """Gravity and time step; every other option that differs from MuJoCo's default is listed."""
+    import mujoco
+
+    option, usual = spec.option, mjcf_bodies.usual().option
+    if spec.authored.option & AUTHORED_GRAVITY:
+        description.gravity = check.vector(option.gravity, "gravity", "option")
+    if spec.authored.option & AUTHORED_TIMESTEP:
+        description.time_step = check.number(option.timestep, "timestep", "option", above=0.0)
+    for key in dir(option):
+        if key.startswith("_") or key in ("gravity", "timestep", "disableflags", "enableflags"):
+            continue
+        value = getattr(option, key)
+        if not np.array_equal(value, getattr(usual, key)):
+            unsupported.add(f"option {key} = {_option_word(key, value)}")
+    for bits, usual_bits, flags, prefix, word in (
+            (option.disableflags, usual.disableflags, mujoco.mjtDisableBit, "mjDSBL_", "disabled"),
+            (option.enableflags, usual.enableflags, mujoco.mjtEnableBit, "mjENBL_", "enabled")):
+        for name, bit in flags.__members__.items():
+            if not name.startswith(prefix) or not (bits ^ usual_bits) & bit.value:
+                continue
+            if name == "mjDSBL_GRAVITY":
+                description.gravity = np.zeros(3)
+            else:
+                unsupported.add(f"option flag {name.removeprefix(prefix).lower()} "
+                                f"{word if bits & bit.value else 'not ' + word}")
+
+
+def _option_word(key: str, value: Any) -> Any:
+    """An option's value as the file writes it."""
+    import mujoco
+
+    words = {"integrator": mujoco.mjtIntegrator, "cone": mujoco.mjtCone, "solver": mujoco.mjtSolver,
+             "jacobian": mujoco.mjtJacobian}
+    if key in words:
+        return words[key](value).name.partition("_")[2]
+    return value.tolist() if isinstance(value, np.ndarray) else value

@@ -1,0 +1,124 @@
+"""`Model`: the frozen flat arrays a Scene compiles to; what every kernel reads.
+
+Vocabulary. A **link** is a rigid body that moves by its own joint (bodies joined by fixed joints share one link; bodies
+fixed to the world are link -1). A **tree** is a set of links hanging on one root; links of a tree stand together, parents
+first. A **degree of freedom** (dof) is one velocity; a **coordinate** one position number. A **frame** is a named body:
+a pose on a link.
+
+Link frames (chosen at compile time, hidden behind frames): origin on the joint's anchor and z along its axis for
+revolute, prismatic and planar joints; origin at the centre of mass, axes of the body, for free joints.
+
+Row storage. Row k of the mass matrix holds the entries of dof k's ancestors, root first, dof k last:
+`mass_matrix[dof_row[k] + e]`, e = 0..dof_depth[k], belongs to dof `row_dof[dof_row[k] + e]`.
+"""
+
+from __future__ import annotations
+
+from sesshoku.compiled.table import Record, array, scalar, viewer
+
+# joint types of links
+FREE, REVOLUTE, PRISMATIC, SPHERICAL, PLANAR, KINEMATIC = range(6)
+# actuator kinds
+TORQUE, POSITION, VELOCITY = range(3)
+# loop kinds
+BALL, HINGE, WELD = range(3)
+# shape types
+SHAPE_PLANE, SHAPE_BOX, SHAPE_SPHERE, SHAPE_CAPSULE, SHAPE_CYLINDER, SHAPE_CONVEX = range(6)
+
+
+class Model(Record):
+    """Shapes: L links, V dofs, Q coordinates, T trees, F frames, A actuators, C loops, M mimics, G shapes."""
+
+    link_count = scalar()
+    dof_count = scalar()
+    coordinate_count = scalar()
+    tree_count = scalar()
+    frame_count = scalar()
+    actuator_count = scalar()
+    loop_count = scalar()
+    mimic_count = scalar()
+    shape_count = scalar()
+    group_count = scalar()
+
+    gravity = array(float, 1)  # (3) m/s^2, world
+
+    link_parent = array(int, 1)  # (L) parent link, -1 for a root
+    link_tree = array(int, 1)  # (L)
+    link_joint = array(int, 1)  # (L) joint type
+    link_dof = array(int, 1)  # (L) first dof
+    link_dof_count = array(int, 1)  # (L)
+    link_coordinate = array(int, 1)  # (L) first coordinate
+    link_position = array(float, 2)  # (L, 3) link frame in the parent link's frame (world for roots) at zero position
+    link_rotation = array(float, 3)  # (L, 3, 3)
+    link_mass = array(float, 1)  # (L) kg
+    link_center = array(float, 2)  # (L, 3) centre of mass in the link frame
+    link_inertia = array(float, 2)  # (L, 6) xx yy zz xy xz yz about the centre of mass, link axes
+
+    tree_link = array(int, 1)  # (T + 1) first link of each tree
+    tree_dof = array(int, 1)  # (T + 1) first dof of each tree
+
+    dof_link = array(int, 1)  # (V)
+    dof_parent = array(int, 1)  # (V) the dof before it on the way to the root, -1
+    dof_depth = array(int, 1)  # (V) number of ancestors
+    dof_row = array(int, 1)  # (V + 1) start of its row
+    row_dof = array(int, 1)  # (sum of depths + V) ancestors of each dof, root first, itself last
+    dof_coordinate = array(int, 1)  # (V) its coordinate where q' = v, -1 for quaternion axes
+    dof_armature = array(float, 1)  # (V) kg m^2 or kg
+    dof_viscous = array(float, 1)  # (V) N m s/rad or N s/m
+    dof_stiffness = array(float, 1)  # (V)
+    dof_rest = array(float, 1)  # (V)
+    dof_implicit = array(int, 1)  # (V) 1: spring and damper may be integrated implicitly
+    dof_lower = array(float, 1)  # (V) limits, infinite where there are none
+    dof_upper = array(float, 1)  # (V)
+    dof_effort = array(float, 1)  # (V) largest actuator force
+    dof_static_friction = array(float, 1)  # (V) N m or N
+    dof_kinetic_friction = array(float, 1)  # (V)
+    limited_dofs = array(int, 1)  # dofs with a finite limit, group by group
+    rubbing_dofs = array(int, 1)  # dofs with Coulomb friction, group by group
+    sprung_dofs = array(int, 1)  # dofs with a spring or viscous friction
+
+    frame_link = array(int, 1)  # (F) link, -1 for the world
+    frame_position = array(float, 2)  # (F, 3) in the link frame
+    frame_rotation = array(float, 3)  # (F, 3, 3)
+
+    actuator_dof = array(int, 1)  # (A)
+    actuator_kind = array(int, 1)
+    actuator_kp = array(float, 1)
+    actuator_kd = array(float, 1)
+    actuator_effort = array(float, 1)
+    actuator_gear = array(float, 1)
+    actuator_implicit = array(int, 1)
+
+    loop_kind = array(int, 1)  # (C)
+    loop_link = array(int, 2)  # (C, 2) links a and b, -1 for the world
+    loop_position = array(float, 3)  # (C, 2, 3) anchor in each link frame
+    loop_rotation = array(float, 4)  # (C, 2, 3, 3) anchor frame in each link frame, z = hinge axis
+    loop_correction = array(float, 1)  # (C) share of the error removed per step
+
+    mimic_dof = array(int, 1)  # (M)
+    mimic_source = array(int, 1)
+    mimic_ratio = array(float, 1)
+    mimic_offset = array(float, 1)
+
+    # groups: trees that loops and mimics join; only groups with something to constrain are listed
+    group_limited = array(int, 1)  # (groups + 1) ranges of limited_dofs
+    group_rubbing = array(int, 1)  # ranges of rubbing_dofs
+    group_mimic = array(int, 1)  # ranges of the mimics
+    group_loop = array(int, 1)  # ranges of the loops
+
+    shape_link = array(int, 1)  # (G) link, -1 for the world
+    shape_frame = array(int, 1)  # (G) the body it belongs to
+    shape_type = array(int, 1)
+    shape_size = array(float, 2)  # (G, 3) box: half edges; sphere: r; capsule, cylinder: r, half length
+    shape_position = array(float, 2)  # (G, 3) in the link frame
+    shape_rotation = array(float, 3)  # (G, 3, 3)
+    shape_material = array(float, 2)  # (G, 3) static, kinetic, restitution
+    shape_category = array(int, 1)
+    shape_mask = array(int, 1)
+    shape_vertex = array(int, 2)  # (G, 2) first and last+1 vertex of a convex polyhedron
+    shape_face = array(int, 2)  # (G, 2)
+    vertices = array(float, 2)  # (n, 3) of all convex polyhedra, shape frame
+    faces = array(int, 2)  # (m, 3) vertex numbers within the shape
+
+
+as_model = viewer(Model)

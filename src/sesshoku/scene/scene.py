@@ -1,0 +1,463 @@
+"""`Scene`: the builder of what is simulated. SI units, z up, quaternions w x y z."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from sesshoku.errors import SceneError, UnsupportedFeature, in_file
+from sesshoku.scene import check, mesh
+from sesshoku.scene.elements import (
+    Actuator,
+    Body,
+    Geometry,
+    Inertial,
+    Joint,
+    Loop,
+    Material,
+    Mimic,
+    Motion,
+    RobotDescription,
+)
+from sesshoku.scene.shapes import Box, Capsule, Cylinder, Plane, Shape, Sphere
+from sesshoku.spatial.rotation import multiply, quaternion_to_matrix
+
+DEFAULT_GRAVITY = (0.0, 0.0, -9.8)
+
+
+class Robot:
+    """A robot placed in a scene: the names of its bodies, joints and actuators there."""
+
+    def __init__(self, name: str, bodies: list[str], joints: list[str], actuators: list[str]) -> None:
+        self.name, self.bodies, self.joints, self.actuators = name, bodies, joints, actuators
+
+    def __repr__(self) -> str:
+        return f"Robot({self.name!r}, {len(self.bodies)} bodies, {len(self.joints)} joints)"
+
+
+class Scene:
+    """Bodies, robots, materials and filters; handed to `Simulation`.
+
+        scene = Scene()
+        scene.add_ground()
+        scene.add_box("crate", size=(1, 1, 1), mass=1.0, position=(0, 0, 0.5))
+        robot = scene.load("robot.urdf", position=(0, 0, 0.8))
+    """
+
+    def __init__(self, gravity: Any = None, material: Material | None = None, name: str = "scene") -> None:
+        self.name = check.name(name, "name of the scene")
+        self._gravity = None if gravity is None else check.vector(gravity, "gravity", "scene")
+        self.time_step: float | None = None  # a loaded file's wish, taken where the user gives none
+        self.material = material or Material()
+        self.bodies: dict[str, Body] = {}
+        self._joint_owner: dict[str, str] = {}  # joint name -> body name
+        self.actuators: dict[str, Actuator] = {}
+        self.loops: dict[str, Loop] = {}
+        self.mimics: dict[str, Mimic] = {}
+        self.robots: dict[str, Robot] = {}
+        self.pair_friction: dict[tuple[str, str], Material] = {}
+        self.excluded_pairs: set[tuple[str, str]] = set()
+        self.forced_pairs: set[tuple[str, str]] = set()
+        self.self_colliding: set[str] = set()
+        self.notes: list[str] = []  # what was taken from files (gravity, time step), for `info`
+        self.unsupported: list[str] = []
+        self.run: dict[str, Any] = {}  # a scene file's wishes for `sesshoku run`: method, dt, time ...
+
+    # ---- gravity -------------------------------------------------------------------------------------------------
+
+    @property
+    def gravity(self) -> np.ndarray:
+        """Acceleration of gravity, m/s^2, world axes."""
+        return np.array(DEFAULT_GRAVITY) if self._gravity is None else self._gravity.copy()
+
+    @gravity.setter
+    def gravity(self, value: Any) -> None:
+        self._gravity = check.vector(value, "gravity", "scene")
+
+    # ---- bodies --------------------------------------------------------------------------------------------------
+
+    def add_body(
+        self, name: str, *, parent: str | None = None, joint: Joint | None = None, position: Any = (0, 0, 0),
+        rotation: Any = (1, 0, 0, 0), inertial: Inertial | None = None, geometries: Iterable[Geometry] = (),
+        velocity: Any = (0, 0, 0), angular_velocity: Any = (0, 0, 0), fixed: bool = False, kinematic: bool = False,
+        motion: Any = None, robot: str | None = None,
+    ) -> Body:
+        """Add a body. Without a parent it is free unless `fixed`, `kinematic` or a joint says otherwise; with one it is fixed."""
+        if joint is None:
+            joint = Joint("free" if parent is None and not fixed and not kinematic else "fixed")
+        elif fixed and joint.kind != "fixed":
+            raise SceneError("a fixed body has no moving joint", element=f"body {name!r}", value=joint.kind,
+                             remedy="leave out fixed=True or the joint")
+        body = Body(name, parent, joint, position, rotation, inertial, list(geometries), velocity, angular_velocity,
+                    kinematic, motion, robot)
+        return self._insert(body)
+
+    def _insert(self, body: Body) -> Body:
+        element = f"body {body.name!r}"
+        if body.name in self.bodies:
+            raise SceneError("the name is taken already", element=element, remedy="give every body its own name")
+        if body.parent is not None and body.parent not in self.bodies:
+            raise SceneError("unknown parent", element=element, value=body.parent,
+                             remedy=f"add the parent first; bodies so far: {_listed(self.bodies)}")
+        if body.joint.name in self._joint_owner:
+            raise SceneError("the name is taken already", element=f"joint {body.joint.name!r}",
+                             remedy="give every joint its own name")
+        moving = body.joint.kind != "fixed"
+        if any(isinstance(geometry.shape, Plane) for geometry in body.geometries) and (moving or body.parent is not None):
+            raise SceneError("a plane belongs to a body fixed to the world", element=element, remedy="use a box")
+        self.bodies[body.name] = body
+        self._joint_owner[str(body.joint.name)] = body.name
+        return body
+
+    def _add_shape(self, name: str, shape: Shape, mass: float | None, density: float | None, material: Material | None,
+                   color: Any, options: dict[str, Any]) -> Body:
+        unknown = set(options) - BODY_OPTIONS
+        if unknown:
+            raise SceneError(f"unknown keyword {sorted(unknown)[0]!r}", element=f"body {name!r}",
+                             remedy=f"known: {', '.join(sorted(BODY_OPTIONS))}")
+        fixed = options.get("fixed") or options.get("kinematic")
+        inertial = None
+        if mass is not None or density is not None:
+            inertial = mesh.shape_inertial(shape, mass=mass, density=density, element=f"body {name!r}")
+        elif not fixed:
+            raise SceneError("a moving body needs mass or density", element=f"body {name!r}", remedy="give mass= or density=")
+        geometry = Geometry(shape, material=material, color=color)
+        return self.add_body(name, inertial=inertial, geometries=[geometry], **options)
+
+    def add_ground(self, name: str = "ground", *, height: float = 0.0, material: Material | None = None,
+                   rotation: Any = (1, 0, 0, 0)) -> Body:
+        """Add a fixed half-space; its surface is the plane z = height (turned by `rotation`: an incline)."""
+        return self.add_body(name, fixed=True, position=(0, 0, height), rotation=rotation,
+                             geometries=[Geometry(Plane(), material=material)])
+
+    def add_box(self, name: str, *, size: Any, mass: float | None = None, density: float | None = None,
+                material: Material | None = None, color: Any = None, **options: Any) -> Body:
+        """Add a box; `size` holds its edge lengths. Options: those of `add_body`."""
+        return self._add_shape(name, Box(size), mass, density, material, color, options)
+
+    def add_sphere(self, name: str, *, radius: float, mass: float | None = None, density: float | None = None,
+                   material: Material | None = None, color: Any = None, **options: Any) -> Body:
+        """Add a sphere. Options: those of `add_body`."""
+        return self._add_shape(name, Sphere(radius), mass, density, material, color, options)
+
+    def add_capsule(self, name: str, *, radius: float, length: float, mass: float | None = None,
+                    density: float | None = None, material: Material | None = None, color: Any = None,
+                    **options: Any) -> Body:
+        """Add a capsule along z: a cylinder of `length` with half spheres at its ends."""
+        return self._add_shape(name, Capsule(radius, length), mass, density, material, color, options)
+
+    def add_cylinder(self, name: str, *, radius: float, length: float, mass: float | None = None,
+                     density: float | None = None, material: Material | None = None, color: Any = None,
+                     **options: Any) -> Body:
+        """Add a cylinder along z."""
+        return self._add_shape(name, Cylinder(radius, length), mass, density, material, color, options)
+
+    def add_convex(self, name: str, vertices: Any, *, mass: float | None = None, density: float | None = None,
+                   scale: Any = (1, 1, 1), material: Material | None = None, color: Any = None, **options: Any) -> Body:
+        """Add the convex hull of some points (n, 3), or of the mesh in a file."""
+        points, source = _points(vertices, scale)[::2]
+        shape = mesh.convex_mesh(points, source=source, scale=_scale(scale))
+        return self._add_shape(name, shape, mass, density, material, color, options)
+
+    def add_mesh(self, name: str, file: Any, *, faces: Any = None, mass: float | None = None,
+                 density: float | None = None, scale: Any = (1, 1, 1), material: Material | None = None,
+                 color: Any = None, **options: Any) -> Body:
+        """Add a closed triangle mesh from a file, or from vertices (n, 3) and faces (m, 3). Concave meshes are decomposed."""
+        points, triangles, source = _points(file, scale, faces)
+        if triangles is None:
+            raise SceneError("a mesh of vertices needs faces", element=f"body {name!r}", remedy="give faces= (m, 3)")
+        shape = mesh.triangle_mesh(points, triangles, source=source, scale=_scale(scale))
+        return self._add_shape(name, shape, mass, density, material, color, options)
+
+    # ---- joints' companions --------------------------------------------------------------------------------------
+
+    def joint(self, name: str) -> Joint:
+        """The joint of that name."""
+        if name in self._joint_owner:
+            return self.bodies[self._joint_owner[name]].joint
+        known = _listed(body.joint.name for body in self.bodies.values() if body.joint.kind != "fixed")
+        raise SceneError("no such joint", element=f"joint {name!r}", remedy=f"joints: {known}")
+
+    def add_actuator(self, joint: str, kind: Literal["torque", "position", "velocity"] = "torque", *,
+                     name: str | None = None, **options: Any) -> Actuator:
+        """Drive a joint: `add_actuator("knee", "position", kp=100, kd=5, effort=40)`."""
+        actuator = Actuator(name or joint, joint, kind, **options)
+        return self._insert_actuator(actuator)
+
+    def _insert_actuator(self, actuator: Actuator) -> Actuator:
+        element = f"actuator {actuator.name!r}"
+        if actuator.name in self.actuators:
+            raise SceneError("the name is taken already", element=element, remedy="give name=")
+        target = self.joint(actuator.joint)
+        if target.kind not in ("revolute", "continuous", "prismatic"):
+            raise SceneError(f"a {target.kind} joint can't be driven", element=element, value=actuator.joint,
+                             remedy="drive a revolute, continuous or prismatic joint")
+        self.actuators[actuator.name] = actuator
+        return actuator
+
+    def add_loop(self, kind: Literal["ball", "hinge", "weld"], body_a: str, body_b: str | None = None, *,
+                 name: str | None = None, **options: Any) -> Loop:
+        """Close a loop between two bodies (None: the world) at `position` of body_a; see `Loop`."""
+        loop = Loop(name or f"{kind} {body_a}-{body_b or 'world'}", kind, body_a, body_b, **options)
+        return self._insert_loop(loop)
+
+    def _insert_loop(self, loop: Loop) -> Loop:
+        if loop.name in self.loops:
+            raise SceneError("the name is taken already", element=f"loop {loop.name!r}", remedy="give name=")
+        self._body(loop.body_a, f"loop {loop.name!r}")
+        if loop.body_b is not None:
+            self._body(loop.body_b, f"loop {loop.name!r}")
+        if loop.body_a == loop.body_b:
+            raise SceneError("a loop joins two different bodies", element=f"loop {loop.name!r}", value=loop.body_a)
+        self.loops[loop.name] = loop
+        return loop
+
+    def add_mimic(self, joint: str, source: str, ratio: float = 1.0, offset: float = 0.0) -> Mimic:
+        """Make `joint` follow `source`: q = ratio * q_source + offset."""
+        return self._insert_mimic(Mimic(joint, source, ratio, offset))
+
+    def _insert_mimic(self, mimic: Mimic) -> Mimic:
+        element = f"mimic of joint {mimic.joint!r}"
+        for name in (mimic.joint, mimic.source):
+            if self.joint(name).kind not in ("revolute", "continuous", "prismatic"):
+                raise SceneError("mimic joins joints of one axis", element=element, value=name)
+        if mimic.joint == mimic.source:
+            raise SceneError("a joint can't mimic itself", element=element, value=mimic.source)
+        if mimic.joint in self.mimics:
+            raise SceneError("the joint mimics another one already", element=element, value=self.mimics[mimic.joint].source)
+        self.mimics[mimic.joint] = mimic
+        return mimic
+
+    # ---- materials and filters -----------------------------------------------------------------------------------
+
+    def friction(self, a: str, b: str, *, static: float, kinetic: float | None = None,
+                 restitution: float | None = None) -> None:
+        """Set the coefficients of one pair of bodies, in place of what their materials combine to."""
+        pair = self._pair(a, b)
+        bounce = self.combined_material(a, b).restitution if restitution is None else restitution
+        self.pair_friction[pair] = Material(static, kinetic, bounce, name=f"{a} on {b}")
+
+    def combined_material(self, a: str, b: str) -> Material:
+        """What two bodies' (first) materials combine to: friction by the geometric mean, restitution by the maximum."""
+        first, second = self._first_material(a), self._first_material(b)
+        return combine_materials(first, second)
+
+    def _first_material(self, name: str) -> Material:
+        for geometry in self._body(name, "friction pair").geometries:
+            if geometry.collides:
+                return geometry.material or self.material
+        return self.material
+
+    def exclude_collision(self, a: str, b: str) -> None:
+        """Bodies a and b never touch."""
+        pair = self._pair(a, b)
+        self.excluded_pairs.add(pair)
+        self.forced_pairs.discard(pair)
+
+    def include_collision(self, a: str, b: str) -> None:
+        """Bodies a and b may touch, whatever groups, adjacency and self-collision say."""
+        pair = self._pair(a, b)
+        self.forced_pairs.add(pair)
+        self.excluded_pairs.discard(pair)
+
+    def self_collision(self, robot: str | Robot, on: bool = True) -> None:
+        """Let the links of a robot touch each other (adjacent links never do). Off by default."""
+        name = robot.name if isinstance(robot, Robot) else robot
+        if name not in self.robots:
+            raise SceneError("no such robot", element=f"robot {name!r}", remedy=f"robots: {_listed(self.robots)}")
+        (self.self_colliding.add if on else self.self_colliding.discard)(name)
+
+    # ---- robots --------------------------------------------------------------------------------------------------
+
+    def load(self, path: str | Path, *, position: Any = None, rotation: Any = None, fixed_base: bool | None = None,
+             name: str | None = None, pose: str | None = None, package_paths: Iterable[str | Path] = ()) -> Robot:
+        """Load a URDF or MJCF file. `name` becomes a prefix of all its names ("left/knee"), needed to load a file twice.
+
+        The base is free unless `fixed_base` (URDF) or the file itself fixes it (MJCF without a free joint); `position`
+        and `rotation` place it. `pose`: start in that keyframe of the file (MJCF), position servos aimed at it.
+        What the file uses and sesshoku does not is listed in one warning.
+        """
+        from sesshoku.scene.spec import load_robot
+
+        with in_file(path):
+            description = load_robot(path, package_paths=tuple(package_paths))
+            if pose is not None:
+                description = in_pose(description, pose)
+            robot = self.add_robot(description, position=position, rotation=rotation, fixed_base=fixed_base, name=name)
+        if description.unsupported:
+            self.unsupported += [f"{Path(path).name}: {item}" for item in description.unsupported]
+            listed = "\n  - ".join(description.unsupported)
+            warnings.warn(f"{path}: not supported, left out:\n  - {listed}", UnsupportedFeature, stacklevel=2)
+        return robot
+
+    def add_robot(self, description: RobotDescription, *, position: Any = None, rotation: Any = None,
+                  fixed_base: bool | None = None, name: str | None = None) -> Robot:
+        """Place a robot description; all or nothing: on an error the scene is as before."""
+        kept = {key: dict(getattr(self, key)) for key in ("bodies", "_joint_owner", "actuators", "loops", "mimics", "robots")}
+        sets = {key: set(getattr(self, key)) for key in ("excluded_pairs", "forced_pairs")}
+        try:
+            return self._place(description, position, rotation, fixed_base, name)
+        except SceneError:
+            for key, value in {**kept, **sets}.items():
+                setattr(self, key, value)
+            raise
+
+    def _place(self, description: RobotDescription, position: Any, rotation: Any, fixed_base: bool | None,
+               name: str | None) -> Robot:
+        robot_name = name or description.name
+        if robot_name in self.robots:
+            raise SceneError("the name is taken already", element=f"robot {robot_name!r}", remedy="load it with name=")
+        prefix = f"{name}/" if name else ""
+        for body in description.bodies:
+            body = replace(body, name=prefix + body.name, robot=robot_name,
+                           parent=None if body.parent is None else prefix + body.parent,
+                           joint=replace(body.joint, name=prefix + (body.joint.name or body.name)))
+            if body.parent is None:
+                floats = description.floats if fixed_base is None else not fixed_base
+                body = self._place_root(body, position, rotation, fixed_base, floats)
+            self._insert(body)
+        bodies = [prefix + body.name for body in description.bodies]
+        joints = [self.bodies[body].joint.name for body in bodies if self.bodies[body].joint.kind != "fixed"]
+        for actuator in description.actuators:
+            self._insert_actuator(replace(actuator, name=prefix + actuator.name, joint=prefix + actuator.joint))
+        for loop in description.loops:
+            self._insert_loop(replace(loop, name=prefix + loop.name, body_a=prefix + loop.body_a,
+                                      body_b=None if loop.body_b is None else prefix + loop.body_b))
+        for mimic in description.mimics:
+            self._insert_mimic(replace(mimic, joint=prefix + mimic.joint, source=prefix + mimic.source))
+        for a, b in description.excluded_pairs:
+            self.exclude_collision(prefix + a, prefix + b)
+        for a, b in description.forced_pairs:
+            self.include_collision(prefix + a, prefix + b)
+        if description.gravity is not None and self._gravity is None:
+            self._gravity = check.vector(description.gravity, "gravity", f"robot {robot_name!r}")
+            self.notes.append(f"gravity {self._gravity.tolist()} taken from {robot_name}")
+        if description.time_step is not None and self.time_step is None:
+            self.time_step = description.time_step
+            self.notes.append(f"time step {self.time_step:g} s taken from {robot_name} where none is given")
+        robot = Robot(robot_name, bodies, [joint for joint in joints if joint is not None],
+                      [prefix + actuator.name for actuator in description.actuators])
+        self.robots[robot_name] = robot
+        return robot
+
+    def _place_root(self, body: Body, position: Any, rotation: Any, fixed_base: bool | None, floats: bool) -> Body:
+        """Give a robot's root its joint and its pose: the placement in front of the file's own pose."""
+        kind = body.joint.kind
+        if fixed_base is True and kind == "free":
+            kind = "fixed"
+        elif floats and kind == "fixed":
+            kind = "free"
+        element = f"body {body.name!r}"
+        turn = np.array([1.0, 0, 0, 0]) if rotation is None else check.quaternion(rotation, "rotation", element)
+        shift = np.zeros(3) if position is None else check.vector(position, "position", element)
+        joint = body.joint if kind == body.joint.kind else Joint(kind, name=body.joint.name)
+        if kind == "free" and position is not None:  # a free base stands where the user says, not where the file drew it
+            return replace(body, joint=joint, position=shift, rotation=multiply(turn, body.rotation))
+        return replace(body, joint=joint, position=shift + quaternion_to_matrix(turn) @ body.position,
+                       rotation=multiply(turn, body.rotation))
+
+    # ---- files ---------------------------------------------------------------------------------------------------
+
+    def save(self, path: str | Path) -> None:
+        """Write the scene as TOML, so that `Scene.read` and `sesshoku run` rebuild it."""
+        from sesshoku.scene.toml import write_scene
+
+        write_scene(self, path)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Scene:
+        """Read a scene from a TOML file; a robot file (URDF, MJCF) makes a scene of that robot alone."""
+        from sesshoku.scene.toml import read_scene
+
+        return read_scene(path)
+
+    def to_mjcf(self) -> str:
+        """The scene as MJCF, with what MJCF cannot say listed in a comment and in one warning."""
+        from sesshoku.scene.to_mjcf import scene_to_mjcf
+
+        return scene_to_mjcf(self)
+
+    # ---- helpers -------------------------------------------------------------------------------------------------
+
+    def _body(self, name: str, element: str) -> Body:
+        if name not in self.bodies:
+            raise SceneError("no such body", element=element, value=name, remedy=f"bodies: {_listed(self.bodies)}")
+        return self.bodies[name]
+
+    def _pair(self, a: str, b: str) -> tuple[str, str]:
+        self._body(a, "pair")
+        self._body(b, "pair")
+        return (a, b) if a <= b else (b, a)
+
+    def __repr__(self) -> str:
+        return f"Scene({self.name!r}, {len(self.bodies)} bodies, {len(self.robots)} robots)"
+
+
+def in_pose(description: RobotDescription, pose: str) -> RobotDescription:
+    """The description with its joints, free bodies and servo targets in one of its named poses."""
+    if pose not in description.poses:
+        raise SceneError("no such pose", element=f"robot {description.name!r}", value=pose,
+                         remedy=f"poses: {_listed(description.poses)}")
+    wanted = description.poses[pose]
+    bodies = []
+    for body in description.bodies:
+        value = wanted.get(str(body.joint.name))
+        if value is not None and body.joint.kind == "free":
+            body = replace(body, position=value[:3], rotation=value[3:])
+        elif value is not None:
+            body = replace(body, joint=replace(body.joint, position=value))
+        bodies.append(body)
+    actuators = [replace(actuator, target=wanted[actuator.joint])
+                 if actuator.kind == "position" and actuator.joint in wanted else actuator
+                 for actuator in description.actuators]
+    return replace(description, bodies=bodies, actuators=actuators)
+
+
+BODY_OPTIONS = {"parent", "joint", "position", "rotation", "velocity", "angular_velocity", "fixed", "kinematic", "motion",
+                "robot"}
+
+
+def combine_materials(a: Material, b: Material) -> Material:
+    """Friction by the geometric mean, restitution by the maximum, stiffness in series, damping by the mean."""
+    stiffness = damping = None
+    if a.stiffness is not None and b.stiffness is not None:
+        total = a.stiffness + b.stiffness
+        stiffness = a.stiffness * b.stiffness / total if total > 0 else 0.0
+    elif a.stiffness is not None or b.stiffness is not None:
+        stiffness = a.stiffness if a.stiffness is not None else b.stiffness
+    if a.damping is not None and b.damping is not None:
+        damping = 0.5 * (a.damping + b.damping)
+    elif a.damping is not None or b.damping is not None:
+        damping = a.damping if a.damping is not None else b.damping
+    kinetic = float(np.sqrt((a.kinetic_friction or 0.0) * (b.kinetic_friction or 0.0)))
+    static = max(float(np.sqrt(a.static_friction * b.static_friction)), kinetic)
+    return Material(static, kinetic, max(a.restitution, b.restitution), stiffness, damping)
+
+
+def _listed(names: Iterable[Any], most: int = 12) -> str:
+    shown = [str(name) for name in names]
+    return ", ".join(shown[:most]) + (f" and {len(shown) - most} more" if len(shown) > most else "") or "none"
+
+
+def _scale(scale: Any) -> tuple[float, float, float]:
+    x, y, z = check.vector(np.broadcast_to(np.asarray(scale, dtype=float), 3), "scale", "mesh")
+    return (float(x), float(y), float(z))
+
+
+def _points(given: Any, scale: Any, faces: Any = None) -> tuple[np.ndarray, np.ndarray | None, str | None]:
+    """Vertices, faces and source of a mesh argument: a path, or an array of vertices (with faces)."""
+    if isinstance(given, (str, Path)):
+        vertices, triangles = mesh.read(given, scale=_scale(scale))
+        return vertices, triangles, str(given)
+    vertices = np.asarray(given, dtype=np.float64)
+    if vertices.ndim != 2 or vertices.shape[1] != 3 or not np.isfinite(vertices).all():
+        raise SceneError("vertices must be a finite (n, 3) array", element="mesh", value=np.shape(given))
+    return vertices * np.array(_scale(scale)), None if faces is None else np.asarray(faces, dtype=np.int64), None
+
+
+__all__ = ["Motion", "Robot", "Scene", "combine_materials"]

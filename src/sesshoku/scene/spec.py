@@ -1,0 +1,113 @@
+"""Robot files: `load_robot` chooses the reader by content, and what both readers (urdf.py, mjcf.py) share.
+
+A robot file becomes a `RobotDescription`, plain data that `Scene` then places. The file's numbers are taken as they
+are; what the file uses and sesshoku does not is collected by `Unsupported`, element by element.
+
+Meshes: a collision mesh stands for its **convex hull**, as in MuJoCo and most simulators of robots (`decompose=True`
+finds convex pieces instead, slowly); a visual mesh keeps its triangles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+
+from sesshoku.errors import SceneError, in_file
+from sesshoku.scene import mesh
+from sesshoku.scene.elements import RobotDescription
+from sesshoku.scene.shapes import Mesh, Shape
+
+
+def load_robot(path: str | Path, *, package_paths: Iterable[str | Path] = (),
+               decompose: bool = False) -> RobotDescription:
+    """Read a URDF (root element <robot>) or MJCF (<mujoco>) file, whatever its suffix.
+
+    package_paths: folders in which `package://` meshes are sought (URDF), beside those the file's own place suggests.
+    decompose: split concave collision meshes into convex pieces instead of taking their hulls.
+    """
+    with in_file(path):
+        tag = read_xml(path).tag
+        if tag == "robot":
+            from sesshoku.scene.urdf import load_urdf
+
+            return load_urdf(path, package_paths=package_paths, decompose=decompose)
+        if tag == "mujoco":
+            from sesshoku.scene.mjcf import load_mjcf
+
+            return load_mjcf(path, decompose=decompose)
+        raise SceneError("not a robot file", element=f"root element <{tag}>",
+                         remedy="give a URDF file (<robot>) or an MJCF file (<mujoco>)")
+
+
+def read_xml(path: str | Path) -> ElementTree.Element:
+    """The root element of an XML file."""
+    try:
+        data = Path(path).read_bytes()
+    except FileNotFoundError:
+        raise SceneError("no such file", remedy="check the path") from None
+    except (OSError, ValueError) as error:  # a folder, no permission, a path with a null character
+        raise SceneError(f"cannot be read: {error}", remedy="check the path and its permissions") from None
+    try:
+        return ElementTree.fromstring(data)
+    except (ElementTree.ParseError, ValueError, LookupError) as error:  # the latter two: unknown encodings
+        raise SceneError(f"is not well-formed XML: {error}", remedy="correct the file at that place") from None
+
+
+class Unsupported:
+    """Collects what a file uses and sesshoku does not; the same item twice becomes one with a count."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+
+    def add(self, item: str) -> None:
+        self._counts[item] = self._counts.get(item, 0) + 1
+
+    def listed(self) -> list[str]:
+        return [item if count == 1 else f"{item} ({count} times)" for item, count in self._counts.items()]
+
+
+class Names:
+    """Hands out names that are unique within a kind of element."""
+
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self._taken = set(taken)
+
+    def fresh(self, wish: str) -> str:
+        name, count = wish, 1
+        while name in self._taken:
+            count += 1
+            name = f"{wish}_{count}"
+        self._taken.add(name)
+        return name
+
+
+@contextmanager
+def within(element: str) -> Iterator[None]:
+    """Name the surrounding element in every SceneError raised inside."""
+    try:
+        yield
+    except SceneError as error:
+        if error.element is None:
+            error.element = element
+        elif not error.element.startswith(element):
+            error.element = f"{element}: {error.element}"
+        error.args = (str(error),)
+        raise
+
+
+def collision_shape(vertices: np.ndarray, faces: np.ndarray, source: str | None, scale: tuple[float, float, float],
+                    decompose: bool) -> Shape:
+    """The hull of a collision mesh, or its convex pieces."""
+    if decompose:
+        return mesh.triangle_mesh(vertices, faces, source=source, scale=scale, decompose=True)
+    return mesh.convex_mesh(vertices, source=source, scale=scale)
+
+
+def visual_shape(vertices: np.ndarray, faces: np.ndarray, source: str | None,
+                 scale: tuple[float, float, float]) -> Mesh:
+    """The triangles as they are: a mesh for the eye need not be closed."""
+    return Mesh(np.asarray(vertices, dtype=np.float64), np.asarray(faces, dtype=np.int64), source=source, scale=scale)

@@ -1,0 +1,282 @@
+"""Scene -> MJCF, for MuJoCo and everything that reads its files.
+
+Bodies stand at zero joint position, as MJCF wants them; the keyframe "start" holds where and how fast the scene starts.
+A planar joint becomes two slides and a hinge, a kinematic body a mocap body. Loops join sites, because MuJoCo would
+otherwise take the partner's anchor from the zero position instead of the start: ball = connect, weld = weld,
+hinge = two connects at points of the axis 0.2 m apart (one constraint too many, which MuJoCo's soft solver bears).
+A concave mesh collides as its convex pieces. What MJCF cannot say stands in a comment on top and in one warning.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from sesshoku.errors import UnsupportedFeature
+from sesshoku.scene.elements import Actuator, Body, Inertial, Joint, Loop
+from sesshoku.scene.scene import Scene
+from sesshoku.scene.to_mjcf_contacts import find_contacts
+from sesshoku.scene.to_mjcf_geoms import GeomWriter
+from sesshoku.scene.to_mjcf_text import (
+    Lost,
+    Naming,
+    Xml,
+    comment,
+    compose,
+    inverse,
+    nudged_inertia,
+    start_poses,
+    unless,
+)
+from sesshoku.spatial.rotation import frame_with_z, matrix_to_quaternion, quaternion_to_matrix
+
+HINGE_ARM = 0.1  # m from a hinge's anchor to its two connects
+ONE_SIDED = 1e6  # stands for an infinite limit where the other one is finite
+LEAST_MASS = 1e-9  # kg; MuJoCo refuses moving bodies without mass
+LEAST_RANGE = 1e-9  # MuJoCo wants lower < upper
+DEEPEST = 490  # levels of nesting its XML reader takes
+
+
+def scene_to_mjcf(scene: Scene) -> str:
+    """The scene as MJCF text; one UnsupportedFeature warning lists what MJCF cannot say."""
+    export = _Export(scene)
+    text = export.text()
+    lost = export.lost.listed()
+    if lost:
+        warnings.warn("MJCF cannot say:\n  - " + "\n  - ".join(lost), UnsupportedFeature, stacklevel=3)
+    return text
+
+
+class _Export:
+    def __init__(self, scene: Scene) -> None:
+        self.scene, self.lost = scene, Lost()
+        self.names = Naming(self.lost)
+        self.body_names = {name: self.names.fresh("body", name) for name in scene.bodies}
+        self.joint_names = {str(body.joint.name): self.names.fresh("joint", str(body.joint.name))
+                            for body in scene.bodies.values()
+                            if body.joint.kind not in ("fixed", "planar")}
+        self.geoms = GeomWriter(scene, self.lost, self.names)
+        self.sites: dict[str | None, list[dict[str, Any]]] = {}
+        self.key: dict[str, list[float]] = {"qpos": [], "qvel": [], "mpos": [], "mquat": []}
+
+    def text(self) -> str:
+        scene = self.scene
+        # geoms named by pairs and sites named by loops must be known before the bodies are written
+        contact, equality, bodies = self.contacts(), self.equalities(), self.bodies()
+        root = Xml()
+        root.open("mujoco", model=scene.name)
+        root.add("compiler", angle="radian", autolimits=True, inertiafromgeom=False)
+        root.add("option", gravity=scene.gravity, timestep=scene.run.get("dt", scene.time_step))
+        for tag, part in (("asset", self.geoms.assets), ("worldbody", bodies), ("contact", contact),
+                          ("equality", equality),
+                          ("actuator", self.actuators()), ("keyframe", self.keyframe())):
+            root.section(tag, part)
+        root.close("mujoco")
+        return self.head() + "\n".join(root.lines) + "\n"
+
+    def head(self) -> str:
+        lines = ["Written by sesshoku. The keyframe \"start\" holds the start: positions, velocities, controls.",
+                 "MuJoCo's contacts, limits and loops are soft; sesshoku's limits and loops are not."]
+        lost = self.lost.listed()
+        if lost:
+            lines += ["MJCF cannot say:"] + [f"  - {item}" for item in lost]
+        return "<!--\n" + "".join(f"  {comment(line)}\n" for line in lines) + "-->\n"
+
+    # ---- bodies --------------------------------------------------------------------------------------------------
+
+    def bodies(self) -> Xml:
+        children: dict[str | None, list[Body]] = {}
+        for child in self.scene.bodies.values():
+            children.setdefault(child.parent, []).append(child)
+        xml = Xml()
+        for site in self.sites.get(None, []):
+            xml.add("site", **site)
+        stack: list[Body | None] = [*reversed(children.get(None, []))]
+        while stack:
+            body = stack.pop()
+            if body is None:
+                xml.close("body")
+                continue
+            if xml.depth == DEEPEST:
+                self.lost.add(f"bodies nested deeper than {DEEPEST} levels (MuJoCo's XML reader may refuse them)")
+            self.body(xml, body)
+            stack.append(None)
+            stack += reversed(children.get(body.name, []))
+        return xml
+
+    def body(self, xml: Xml, body: Body) -> None:
+        xml.open("body", name=self.body_names[body.name], pos=unless(body.position, np.zeros(3)),
+                 quat=unless(body.rotation, [1, 0, 0, 0]), mocap=True if body.kinematic else None)
+        self.inertial(xml, body)
+        if body.kinematic:
+            self.key["mpos"] += list(body.position)
+            self.key["mquat"] += list(body.rotation)
+            if body.motion is not None:
+                self.lost.add("motions of kinematic bodies (mocap bodies stand still until moved)", body.name)
+            elif body.velocity.any() or body.angular_velocity.any():
+                self.lost.add("velocities of kinematic bodies (mocap bodies stand still until moved)", body.name)
+        elif body.joint.kind != "fixed":
+            self.joint(xml, body)
+        for index, geometry in enumerate(body.geometries):
+            self.geoms.geometry(xml, body, index, geometry)
+        for site in self.sites.get(body.name, []):
+            xml.add("site", **site)
+
+    def inertial(self, xml: Xml, body: Body) -> None:
+        given, moving = body.inertial, body.joint.kind != "fixed"
+        if given is None and not moving:
+            return
+        inertial = given or Inertial(0.0)
+        mass, matrix = inertial.mass, inertial.matrix
+        if moving and mass < LEAST_MASS:
+            mass = LEAST_MASS
+            self.lost.add(f"moving bodies without mass ({LEAST_MASS:g} kg is written)", body.name)
+        elif mass == 0.0:
+            return
+        safe = nudged_inertia(matrix)
+        if safe is not matrix:
+            self.lost.add("inertias at or beyond the edge of the physical (nudged)", body.name)
+        xml.add("inertial", pos=inertial.center, mass=mass, fullinertia=safe[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]])
+
+    # ---- joints --------------------------------------------------------------------------------------------------
+
+    def joint(self, xml: Xml, body: Body) -> None:
+        joint, name = body.joint, str(body.joint.name)
+        common: dict[str, Any] = {"damping": joint.viscous or None, "frictionloss": joint.kinetic_friction or None,
+                                  "armature": joint.armature or None}
+        self.joint_losses(joint, name)
+        if joint.kind == "free":
+            xml.add("joint", name=self.joint_names[name], type="free", **common)
+            self.key["qpos"] += [*body.position, *body.rotation]
+            # MuJoCo turns a free body in its own axes
+            self.key["qvel"] += [*body.velocity, *(quaternion_to_matrix(body.rotation).T @ body.angular_velocity)]
+            return
+        self.key["qpos"] += list(joint.position)
+        self.key["qvel"] += list(joint.velocity)
+        anchor = unless(joint.anchor, np.zeros(3))
+        if joint.kind == "spherical":
+            xml.add("joint", name=self.joint_names[name], type="ball", pos=anchor, **common)
+        elif joint.kind == "planar":
+            plane = frame_with_z(joint.axis)
+            for suffix, kind, axis in (("x", "slide", plane[:, 0]), ("y", "slide", plane[:, 1]),
+                                       ("turn", "hinge", joint.axis)):
+                xml.add("joint", name=self.names.fresh("joint", f"{name}/{suffix}"), type=kind, pos=anchor, axis=axis,
+                        **common)
+        else:
+            xml.add("joint", name=self.joint_names[name], type="slide" if joint.kind == "prismatic" else "hinge",
+                    pos=anchor,
+                    axis=joint.axis, range=self.limits(joint, name), actuatorfrcrange=self.symmetric(joint.effort,
+                                                                                                     name),
+                    stiffness=joint.stiffness or None, springref=joint.rest or None, **common)
+
+    def joint_losses(self, joint: Joint, name: str) -> None:
+        if joint.static_friction != joint.kinetic_friction:
+            self.lost.add("static friction of joints apart from kinetic (the kinetic value is written)", name)
+        if np.isfinite(joint.velocity_limit):
+            self.lost.add("velocity limits of joints (for information only)", name)
+        if not joint.implicit and (joint.stiffness or joint.viscous):
+            self.lost.add("explicit integration of joint springs and dampers", name)
+
+    def limits(self, joint: Joint, name: str) -> list[float] | None:
+        if np.isinf(joint.lower) and np.isinf(joint.upper):
+            return None
+        return self.widened(max(joint.lower, -ONE_SIDED), min(joint.upper, ONE_SIDED), name)
+
+    def symmetric(self, effort: float, name: str) -> list[float] | None:
+        return None if np.isinf(effort) else self.widened(-effort, effort, name)
+
+    def widened(self, lower: float, upper: float, name: str) -> list[float]:
+        if upper - lower < LEAST_RANGE:
+            self.lost.add(f"ranges without width (widened by {LEAST_RANGE:g})", name)
+            return [lower - LEAST_RANGE / 2, upper + LEAST_RANGE / 2]
+        return [lower, upper]
+
+    # ---- the rest ------------------------------------------------------------------------------------------------
+
+    def contacts(self) -> Xml:
+        xml = Xml()
+        found = find_contacts(self.scene, self.geoms.colliding_names)
+        for a, b in found.excludes:
+            xml.add("exclude", body1=self.body_names[a], body2=self.body_names[b])
+        for a, b, friction in found.pairs:
+            xml.add("pair", geom1=a, geom2=b, friction=[friction, friction, 0.005, 0.0001, 0.0001],
+                    condim=3 if friction > 0.0 else 1)
+        if found.left_out:
+            self.lost.add(f"the mean of unlike frictions for {found.left_out} pairs (MuJoCo takes the larger)")
+        for (a, b), material in self.scene.pair_friction.items():
+            self.geoms.material_losses(material, f"{a} on {b}")
+        return xml
+
+    def equalities(self) -> Xml:
+        xml = Xml()
+        poses = start_poses(self.scene) if self.scene.loops else {}
+        for loop in self.scene.loops.values():
+            self.loop(xml, loop, poses)
+            self.lost.add("drift correction of loops (MuJoCo has solref and solimp)", loop.name)
+        for mimic in self.scene.mimics.values():
+            xml.add("joint", joint1=self.joint_names[mimic.joint], joint2=self.joint_names[mimic.source],
+                    polycoef=[mimic.offset, mimic.ratio, 0, 0, 0])
+        return xml
+
+    def loop(self, xml: Xml, loop: Loop, poses: dict[str, Any]) -> None:
+        frame = frame_with_z(loop.axis)
+        world = (np.zeros(3), np.eye(3))
+        position_b, rotation_b = compose(inverse(poses[loop.body_b] if loop.body_b else world),
+                                         compose(poses[loop.body_a], (loop.position, frame)))
+        if loop.position_b is not None:
+            position_b = loop.position_b
+        if loop.rotation_b is not None:
+            rotation_b = quaternion_to_matrix(loop.rotation_b) @ frame
+        arms = (HINGE_ARM, -HINGE_ARM) if loop.kind == "hinge" else (0.0,)
+        for number, arm in enumerate(arms):
+            ends = []
+            for side, body, position, rotation in (("a", loop.body_a, loop.position, frame),
+                                                   ("b", loop.body_b, position_b, rotation_b)):
+                name = self.names.fresh("site", f"{loop.name}/{side}{number or ''}")
+                self.sites.setdefault(body, []).append(
+                    {"name": name, "pos": position + arm * rotation[:, 2], "quat": matrix_to_quaternion(rotation)})
+                ends.append(name)
+            name = self.names.fresh("equality", f"{loop.name}/{number}" if number else loop.name)
+            xml.add("weld" if loop.kind == "weld" else "connect", name=name, site1=ends[0], site2=ends[1])
+
+    def actuators(self) -> Xml:
+        xml = Xml()
+        for actuator in self.scene.actuators.values():
+            common = {"name": actuator.name, "joint": self.joint_names[actuator.joint],
+                      "gear": None if actuator.gear == 1.0 else actuator.gear,
+                      "forcerange": self.symmetric(actuator.effort, actuator.name)}
+            if not actuator.implicit and actuator.kd:
+                self.lost.add("explicit integration of servos", actuator.name)
+            self.actuator(xml, actuator, common)
+        return xml
+
+    def actuator(self, xml: Xml, actuator: Actuator, common: dict[str, Any]) -> None:
+        """A motor, position or velocity servo; <general> where a constant force or a gear comes in."""
+        kp, kd = actuator.kp if actuator.kind == "position" else 0.0, actuator.kd
+        constant = actuator.feed_forward + (kd * actuator.target_velocity if actuator.kind == "position" else 0.0)
+        if actuator.kind == "torque":
+            xml.add("motor", **common)
+        elif actuator.gear == 1.0 and constant == 0.0:
+            gains = {"kp": kp, "kv": kd} if actuator.kind == "position" else {"kv": kd}
+            xml.add(actuator.kind, **common, **gains)
+        else:
+            # MuJoCo measures length and velocity times gear, we without it
+            gear = actuator.gear or 1.0
+            xml.add("general", **common, gainprm=kp if actuator.kind == "position" else kd, biastype="affine",
+                    biasprm=[constant, -kp / gear, -kd / gear])
+
+    def keyframe(self) -> Xml:
+        self.key["ctrl"] = [_start_control(actuator) for actuator in self.scene.actuators.values()]
+        xml = Xml()
+        filled = {key: values for key, values in self.key.items() if values}
+        if filled:
+            xml.add("key", name="start", **filled)
+        return xml
+
+
+def _start_control(actuator: Actuator) -> float:
+    if actuator.kind == "torque":  # a motor has no constant force of its own
+        return actuator.target + actuator.feed_forward
+    return actuator.target if actuator.kind == "position" else actuator.target_velocity

@@ -1,0 +1,303 @@
+"""The tables and keys of a scene file, as pydantic models. The descriptions serve errors and the documentation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+from pydantic.fields import FieldInfo
+
+Number = float
+Positive = Annotated[float, Field(gt=0)]
+NotNegative = Annotated[float, Field(ge=0)]
+Limit = Annotated[float, Field(allow_inf_nan=True)]
+Vector = Annotated[list[Number], Field(min_length=3, max_length=3)]
+Quaternion = Annotated[list[Number], Field(min_length=4, max_length=4)]
+Triangle = Annotated[list[int], Field(min_length=3, max_length=3)]
+Pair = Annotated[list[str], Field(min_length=2, max_length=2)]
+Bits = Annotated[int, Field(ge=0, le=0xFFFF_FFFF)]
+
+
+def _is_list(value: Any) -> str:
+    return "list" if isinstance(value, list) else "single"
+
+
+def _is_nested(value: Any) -> str:
+    return "rows" if isinstance(value, list) and value and isinstance(value[0], list) else "diagonal"
+
+
+def _is_table(value: Any) -> str:
+    return "table" if isinstance(value, dict) else "name"
+
+
+# choosing by the value's type keeps pydantic from reporting every branch of a union
+Scale = Annotated[Annotated[Number, Tag("single")] | Annotated[Vector, Tag("list")], Discriminator(_is_list)]
+Coordinates = Annotated[Annotated[Number, Tag("single")] | Annotated[list[Number], Tag("list")],
+                        Discriminator(_is_list)]
+Inertia = Annotated[
+    Annotated[Vector, Tag("diagonal")] | Annotated[Annotated[list[Vector], Field(min_length=3, max_length=3)],
+                                                   Tag("rows")],
+    Discriminator(_is_nested)]
+
+
+class Table(BaseModel):
+    """A TOML table: unknown keys, wrong types, NaN and infinity are refused."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class MaterialTable(Table):
+    static_friction: NotNegative = Field(0.5, description="coefficient of static friction, 0 or more")
+    kinetic_friction: NotNegative | None = Field(
+        None, description="coefficient while sliding, at most the static one (default: the same)")
+    restitution: Annotated[float, Field(ge=0, le=1)] = Field(0.0, description="0 (no bounce) to 1")
+    stiffness: NotNegative | None = Field(None, description="N/m, for the compliant methods")
+    damping: NotNegative | None = Field(None, description="N s/m, for the compliant methods")
+    name: str | None = Field(None, description="name; in `[materials.NAME]` the key is the name")
+
+
+MaterialChoice = Annotated[Annotated[str, Tag("name")] | Annotated[MaterialTable, Tag("table")],
+                           Discriminator(_is_table)]
+
+
+class Turned(Table):
+    rotation: Quaternion | None = Field(None, description="unit quaternion [w, x, y, z]")
+    roll_pitch_yaw: Vector | None = Field(None, description="instead of rotation: turns about fixed x, y, z, in rad")
+
+
+class JointTable(Table):
+    kind: Literal["free", "revolute", "continuous", "prismatic", "spherical", "planar", "fixed"] = Field(
+        description="free, revolute, continuous, prismatic, spherical, planar or fixed")
+    name: str | None = Field(None, description="name of the joint (default: the body's)")
+    axis: Vector = Field([0.0, 0.0, 1.0], description="direction of the axis in the body's frame, of any length")
+    anchor: Vector = Field([0.0, 0.0, 0.0], description="a point of the axis in the body's frame, m")
+    lower: Limit = Field(float("-inf"), description="lower limit, rad or m (revolute, prismatic)")
+    upper: Limit = Field(float("inf"), description="upper limit, rad or m (revolute, prismatic)")
+    effort: Limit = Field(float("inf"), description="largest actuator force, N m or N")
+    velocity_limit: Limit = Field(float("inf"), description="rad/s or m/s, for information")
+    viscous: NotNegative = Field(0.0, description="viscous friction, N m s/rad or N s/m")
+    static_friction: NotNegative = Field(0.0, description="Coulomb friction at rest, N m or N")
+    kinetic_friction: NotNegative | None = Field(
+        None, description="Coulomb friction in motion, at most the static one (default: the same)")
+    stiffness: NotNegative = Field(0.0, description="spring to `rest`, N m/rad or N/m")
+    rest: Number = Field(0.0, description="where the spring is relaxed, rad or m")
+    implicit: bool = Field(True, description="integrate spring and viscous friction implicitly where the scheme can")
+    armature: NotNegative = Field(0.0, description="reflected rotor inertia, kg m^2 or kg")
+    position: Coordinates | None = Field(
+        None, description="start: a number; spherical [w, x, y, z]; planar [x, y, angle]")
+    velocity: Coordinates | None = Field(None, description="start velocity: a number, or 3 (spherical, planar)")
+
+
+class MotionTable(Table):
+    times: list[Number] = Field(description="increasing times, s")
+    positions: list[Vector] = Field(description="one [x, y, z] per time, m")
+    rotations: list[Quaternion] | None = Field(None, description="one [w, x, y, z] per time (default: no turn)")
+
+
+class ShapeTable(Turned):
+    """What says a shape; which keys belong to which shape is checked when the shape is made."""
+
+    size: Vector | None = Field(None, description="box: edge lengths [x, y, z], m")
+    radius: Positive | None = Field(None, description="sphere, capsule, cylinder: m")
+    length: Positive | None = Field(None, description="capsule (between the half spheres), cylinder: along z, m")
+    file: str | None = Field(None, description="convex, mesh: mesh file, relative to the scene file")
+    scale: Scale = Field(1.0, description="convex, mesh: one factor or [x, y, z]")
+    vertices: list[Vector] | None = Field(
+        None, description="convex, mesh: points [[x, y, z], ...] instead of a file, m")
+    faces: list[Triangle] | None = Field(None, description="mesh: triangles of vertex numbers from 0, with `vertices`")
+    pieces: list[list[Vector]] | None = Field(
+        None, description="mesh: points of its convex pieces (default: found by decomposition)")
+
+
+class GeometryTable(ShapeTable):
+    shape: Literal["plane", "box", "sphere", "capsule", "cylinder", "convex", "mesh"] = Field(
+        description="plane, box, sphere, capsule, cylinder, convex or mesh")
+    position: Vector = Field([0.0, 0.0, 0.0], description="in the body's frame, m")
+    material: MaterialChoice | None = Field(None, description="name of a material, or a table of its values")
+    name: str | None = Field(None, description="name of the geometry")
+    category: Bits = Field(1, description="bit field of the groups it belongs to")
+    mask: Bits = Field(0xFFFF, description="bit field of the groups it may touch")
+    collides: bool = Field(True, description="false: visual only")
+    visible: bool = Field(True, description="false: collision only")
+    color: Quaternion | None = Field(None, description="[red, green, blue, alpha], 0 to 1")
+
+
+class BodyKeys(Turned):
+    name: str = Field(description="name of the body, its own in the scene")
+    parent: str | None = Field(None, description="name of the body it hangs on (default: the world)")
+    position: Vector = Field([0.0, 0.0, 0.0], description="in the parent's frame at zero joint position, m")
+    velocity: Vector = Field([0.0, 0.0, 0.0], description="start velocity, world axes, m/s (free and kinematic bodies)")
+    angular_velocity: Vector = Field([0.0, 0.0, 0.0], description="world axes, rad/s (free and kinematic bodies)")
+    fixed: bool = Field(False, description="true: fixed to the world or the parent")
+    kinematic: bool = Field(False, description="true: follows its motion or velocity, feels no force")
+    robot: str | None = Field(None, description="name of the robot it belongs to")
+    mass: NotNegative | None = Field(None, description="kg")
+    density: Positive | None = Field(None, description="kg/m^3, instead of mass")
+    joint: JointTable | None = Field(None, description="table: how it moves (default: free; fixed with a parent)")
+    motion: MotionTable | None = Field(None, description="table: path of a kinematic body")
+
+
+class BodyTable(BodyKeys):
+    center: Vector | None = Field(None, description="centre of mass in the body's frame, m (with inertia)")
+    inertia: Inertia | None = Field(
+        None, description="about the centre of mass: [xx, yy, zz] or 3 rows, kg m^2 (default: from the geometries)")
+    geometry: list[GeometryTable] = Field([], description="tables `[[body.geometry]]`")
+
+
+class ShapedBody(BodyKeys):
+    material: MaterialChoice | None = Field(None, description="name of a material, or a table of its values")
+    color: Quaternion | None = Field(None, description="[red, green, blue, alpha], 0 to 1")
+
+
+class BoxTable(ShapedBody):
+    size: Vector = Field(description="edge lengths [x, y, z], m")
+
+
+class SphereTable(ShapedBody):
+    radius: Positive = Field(description="m")
+
+
+class RoundTable(ShapedBody):
+    radius: Positive = Field(description="m")
+    length: Positive = Field(description="along z, m (a capsule's: between its half spheres)")
+
+
+class HullTable(ShapedBody):
+    file: str | None = Field(None, description="mesh file, relative to the scene file")
+    scale: Scale = Field(1.0, description="one factor or [x, y, z]")
+    vertices: list[Vector] | None = Field(None, description="points [[x, y, z], ...] instead of a file, m")
+
+
+class MeshTable(HullTable):
+    faces: list[Triangle] | None = Field(None, description="triangles of vertex numbers from 0, with `vertices`")
+    pieces: list[list[Vector]] | None = Field(
+        None, description="points of its convex pieces (default: found by decomposition)")
+
+
+class GroundTable(Turned):
+    name: str = Field("ground", description="name of the body")
+    height: Number = Field(0.0, description="z of the surface, m")
+    material: MaterialChoice | None = Field(None, description="name of a material, or a table of its values")
+
+
+class RobotTable(Turned):
+    file: str | None = Field(None, description="URDF or MJCF file, relative to the scene file")
+    name: str | None = Field(
+        None, description="prefix of all its names (\"left/knee\"); without a file: what its bodies call `robot`")
+    position: Vector | None = Field(None, description="where its base stands, m")
+    velocity: Vector | None = Field(None, description="of a free base, world axes, m/s")
+    angular_velocity: Vector | None = Field(None, description="of a free base, world axes, rad/s")
+    fixed_base: bool | None = Field(
+        None, description="true fixes the base to the world, false frees it (default: as the file says)")
+    package_paths: list[str] = Field(
+        [], description="folders where package:// is looked for, relative to the scene file")
+    joints: dict[str, Coordinates] = Field({}, description="start positions: { knee = 0.6 }, rad or m")
+    targets: dict[str, Number] = Field({}, description="what its position servos hold: { knee = 0.6 }, rad or m")
+    bodies: list[str] | None = Field(
+        None, description="without a file: its bodies (default: those that say `robot = NAME`)")
+    actuators: list[str] | None = Field(
+        None, description="without a file: its actuators (default: those that drive its joints)")
+
+
+class ActuatorTable(Table):
+    joint: str = Field(description="name of the joint it drives (revolute, continuous or prismatic)")
+    name: str | None = Field(None, description="name of the actuator (default: the joint's)")
+    kind: Literal["torque", "position", "velocity"] = Field("torque", description="torque, position or velocity")
+    kp: NotNegative = Field(0.0, description="position gain, N m/rad or N/m")
+    kd: NotNegative = Field(0.0, description="velocity gain, N m s/rad or N s/m")
+    effort: Limit = Field(float("inf"), description="largest force, N m or N")
+    gear: Number = Field(1.0, description="multiplies the force")
+    implicit: bool = Field(True, description="integrate the servo implicitly where the scheme can")
+    target: Number = Field(0.0, description="position to hold, rad or m")
+    target_velocity: Number = Field(0.0, description="velocity to hold, rad/s or m/s")
+    feed_forward: Number = Field(0.0, description="force added, N m or N")
+
+
+class LoopTable(Table):
+    kind: Literal["ball", "hinge", "weld"] = Field(description="ball, hinge or weld")
+    body_a: str = Field(description="name of the first body")
+    body_b: str | None = Field(None, description="name of the second body (default: the world)")
+    name: str | None = Field(None, description="name of the loop (default: made of kind and bodies)")
+    position: Vector = Field([0.0, 0.0, 0.0], description="anchor point in body_a's frame, m")
+    axis: Vector = Field([0.0, 0.0, 1.0], description="hinge: its axis in body_a's frame")
+    position_b: Vector | None = Field(
+        None, description="anchor point in body_b's frame, m (default: as the bodies start)")
+    rotation_b: Quaternion | None = Field(
+        None, description="body_a's orientation seen from body_b (default: as the bodies start)")
+    correction: Annotated[float, Field(ge=0, le=1)] = Field(
+        0.2, description="share of the error removed per step, 0 to 1")
+
+
+class MimicTable(Table):
+    joint: str = Field(description="name of the joint that follows")
+    source: str = Field(description="name of the joint that leads")
+    ratio: Number = Field(1.0, description="q = ratio * q_source + offset")
+    offset: Number = Field(0.0, description="rad or m")
+
+
+class FrictionTable(Table):
+    bodies: Pair = Field(description="names of the two bodies")
+    static: NotNegative = Field(description="coefficient of static friction of the pair")
+    kinetic: NotNegative | None = Field(
+        None, description="coefficient while sliding, at most the static one (default: the same)")
+    restitution: Annotated[float, Field(ge=0, le=1)] | None = Field(
+        None, description="0 to 1 (default: what the materials say)")
+    stiffness: NotNegative | None = Field(None, description="N/m, for the compliant methods")
+    damping: NotNegative | None = Field(None, description="N s/m, for the compliant methods")
+    name: str | None = Field(None, description="name of the pair (default: made of the bodies)")
+
+
+class CollisionTable(Table):
+    exclude: list[Pair] = Field([], description="pairs of bodies that never touch: [[\"a\", \"b\"], ...]")
+    include: list[Pair] = Field([], description="pairs that may touch whatever groups and adjacency say")
+    self_: list[str] = Field([], alias="self", description="robots whose own links may touch each other")
+
+
+class RunTable(Table):
+    method: str = Field("none", description="contact method, with its preset: \"lcp:recommended\"")
+    dt: Positive = Field(0.001, description="step, s")
+    time: Positive = Field(1.0, description="how long to simulate, s")
+    integrator: str | None = Field(None, description="integration scheme")
+    record: str | None = Field(None, description="file for the recording")
+    plot: bool | None = Field(None, description="plot afterwards")
+    options: dict[str, Any] = Field({}, description="table: options of the method")
+
+
+class SceneTable(Table):
+    name: str | None = Field(None, description="name of the scene (default: the file's)")
+    gravity: Vector | None = Field(
+        None, description="m/s^2, world axes (default: [0, 0, -9.8], or what a robot file says)")
+    time_step: Positive | None = Field(None, description="step used where none is given, s")
+    material: MaterialChoice | None = Field(None, description="material of geometries that name none")
+    notes: list[str] = Field([], description="where values came from, for information")
+    unsupported: list[str] = Field([], description="what robot files used and the scene left out, for information")
+    materials: dict[str, MaterialTable] = Field({}, description="tables `[materials.NAME]`")
+    ground: GroundTable | None = Field(None, description="table: a half-space")
+    box: list[BoxTable] = Field([], description="tables `[[box]]`")
+    sphere: list[SphereTable] = Field([], description="tables `[[sphere]]`")
+    capsule: list[RoundTable] = Field([], description="tables `[[capsule]]`")
+    cylinder: list[RoundTable] = Field([], description="tables `[[cylinder]]`")
+    convex: list[HullTable] = Field([], description="tables `[[convex]]`")
+    mesh: list[MeshTable] = Field([], description="tables `[[mesh]]`")
+    body: list[BodyTable] = Field([], description="tables `[[body]]`")
+    robot: list[RobotTable] = Field([], description="tables `[[robot]]`")
+    actuator: list[ActuatorTable] = Field([], description="tables `[[actuator]]`")
+    loop: list[LoopTable] = Field([], description="tables `[[loop]]`")
+    mimic: list[MimicTable] = Field([], description="tables `[[mimic]]`")
+    friction: list[FrictionTable] = Field([], description="tables `[[friction]]`")
+    collision: CollisionTable | None = Field(None, description="table: filters of pairs")
+    run: RunTable | None = Field(None, description="table: how `sesshoku run` runs it")
+
+
+def keys_of(table: type[Table]) -> dict[str, FieldInfo]:
+    """The keys of a table as they are written in TOML."""
+    return {field.alias or name: field for name, field in table.model_fields.items()}
+
+
+def tables_in(annotation: Any) -> Iterator[type[Table]]:
+    """The table classes inside an annotation such as `list[BoxTable] | None`."""
+    if isinstance(annotation, type) and issubclass(annotation, Table):
+        yield annotation
+    for argument in get_args(annotation):
+        yield from tables_in(argument)

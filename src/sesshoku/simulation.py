@@ -1,0 +1,428 @@
+"""`Simulation`: owns the state of a scene and calls the method's step."""
+
+from __future__ import annotations
+
+import time as wall
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from sesshoku.compiled.jit import CompileProgress, jit
+from sesshoku.dynamics.aba import forward_dynamics
+from sesshoku.dynamics.centroid import center_of_mass, kinetic_energy, momentum, potential_energy
+from sesshoku.dynamics.crba import mass_matrix
+from sesshoku.dynamics.data import STATE, as_data, make_data
+from sesshoku.dynamics.factor import factorize
+from sesshoku.dynamics.frames import frame_poses, frame_velocities
+from sesshoku.dynamics.jacobian import point_jacobian
+from sesshoku.dynamics.kinematics import kinematics
+from sesshoku.dynamics.rnea import bias_force, external_wrenches, inverse_dynamics, link_velocities
+from sesshoku.errors import SceneError, SimulationDiverged
+from sesshoku.methods.registry import DEFAULT, Method, resolve
+from sesshoku.methods.report import CHANNELS, CONVERGED, Report
+from sesshoku.record import Recorder, Recording
+from sesshoku.scene import check
+from sesshoku.scene.compiler import CompiledScene, compile_scene
+from sesshoku.scene.model import FREE, KINEMATIC, SPHERICAL, as_model
+from sesshoku.scene.scene import Robot, Scene
+from sesshoku.script import ScriptedBodies
+from sesshoku.views import ActuatorView, BodyView, JointView, Views
+
+DEFAULT_TIME_STEP = 1e-3
+
+
+@jit
+def refresh(model_table, data_table):
+    """Poses and velocities of all links at the present state."""
+    model, data = as_model(model_table), as_data(data_table)
+    kinematics(model, data, data.q)
+    link_velocities(model, data, data.v)
+
+
+class Snapshot(dict[str, np.ndarray]):
+    """A saved state; hand it to `restore`."""
+
+
+class Simulation:
+    """A scene in motion.
+
+        sim = Simulation(scene, dt=1e-3)
+        sim.step(100)
+        sim.bodies["crate"].position
+
+    method: a keyword ("none"), or a method with options (`methods.none(integrator="rk4")`). dt: seconds; where None, the
+    scene's own time step, else 1 ms.
+    """
+
+    def __init__(self, scene: Scene, method: str | Method = DEFAULT, dt: float | None = None) -> None:
+        if not isinstance(scene, Scene):
+            raise SceneError("a Simulation needs a Scene", element="scene", value=type(scene).__name__,
+                             remedy="build one with Scene() or Scene.read(path)")
+        wish = dt if dt is not None else scene.time_step
+        self.dt = check.number(DEFAULT_TIME_STEP if wish is None else wish, "dt", "Simulation", above=0.0)
+        self.scene = scene
+        self.method = resolve(method)
+        self.compiled: CompiledScene = compile_scene(scene)
+        reasons = self.method.module.supports(self.compiled)
+        if reasons:
+            raise SceneError("; ".join(reasons), element=f"method {self.method.keyword!r}", remedy="choose another method")
+        self.model, self.data = self.compiled.model, make_data(self.compiled)
+        self._run = self.method.module.run
+        self._parameters = self.method.module.parameters(self.method.options)
+        self._model_table, self._data_table = self.model.table, self.data.table
+        self._report = self.data.report[: len(CHANNELS)]
+        self._report[CONVERGED] = 1.0  # nothing went wrong yet
+        self._pushed = False  # external forces wait for the next step
+        self._stale = True  # link poses and velocities belong to an older state
+        self._script = ScriptedBodies(self.compiled)
+        self._warm = False
+        self.bodies: Mapping[str, BodyView] = Views(self, self.compiled.frame_index, BodyView, "body")
+        self.joints: Mapping[str, JointView] = Views(self, self.compiled.joint_link, JointView, "joint")
+        self.actuators: Mapping[str, ActuatorView] = Views(self, self.compiled.actuator_index, ActuatorView, "actuator")
+        with CompileProgress("the dynamics"):
+            self._check_inertia()
+
+    # ---- stepping ------------------------------------------------------------------------------------------------
+
+    def step(self, steps: int = 1) -> None:
+        """Advance by `steps` time steps."""
+        if not isinstance(steps, (int, np.integer)) or steps < 0:
+            raise SceneError("steps must be a whole number, 0 or more", element="step", value=steps)
+        if not self._warm:
+            with CompileProgress(f"method {self.method.keyword!r}"):
+                self._run(self._model_table, self._data_table, self._parameters, self.dt, 0)
+            self._warm = True
+        self._stale = True
+        if self._script.active:
+            done = 0
+            while done < steps and self._script.aim(self.data, self.dt):
+                if self._run(self._model_table, self._data_table, self._parameters, self.dt, 1) == 0:
+                    break
+                done += 1
+        else:
+            done = self._run(self._model_table, self._data_table, self._parameters, self.dt, steps)
+        if done != steps:
+            self._diverged()
+        if self._pushed and steps > 0:
+            self._release()
+
+    def _release(self) -> None:
+        """Forces last for one call of `step`."""
+        self.data.external_force[:] = 0.0
+        self._pushed = False
+
+    def run(self, duration: float, controller: Callable[[Simulation], None] | None = None, *, record: Any = None,
+            rate: float | None = None, path: Any = None, progress: bool = False) -> Recording:
+        """Simulate `duration` seconds and return a Recording of `record` (channel names, or name -> function of sim).
+
+        controller(sim) is called before every step. rate: samples per second (None: every step). path: stream to that file.
+        """
+        duration = check.number(duration, "duration", "run", least=0.0)
+        steps = int(round(duration / self.dt))
+        recorder = Recorder(self, channels=record, rate=rate, path=path)
+        show = _Progress(steps) if progress else None
+        try:
+            recorder.sample(self)
+            stride = recorder.stride if controller is None else 1
+            done = 0
+            while done < steps:
+                if controller is not None:
+                    controller(self)
+                count = min(stride, steps - done)
+                self.step(count)
+                done += count
+                if done % recorder.stride == 0 or done == steps:
+                    recorder.sample(self)
+                if show is not None:
+                    show.update(done)
+        except SimulationDiverged as error:
+            error.recording = recorder.finish()  # type: ignore[attr-defined]
+            raise
+        finally:
+            if show is not None:
+                show.close()
+            self.recording = recorder.finish()
+        return self.recording
+
+    def _diverged(self) -> None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            bad = np.flatnonzero(~np.isfinite(self.data.new_v**2))
+        for name in ("friction_impulse", "limit_impulse", "mimic_impulse", "loop_impulse"):
+            getattr(self.data, name)[:] = 0.0  # the failed solve's: no place for the next one to start from
+        link = int(self.model.dof_link[bad[0]]) if len(bad) else None
+        body = None if link is None else self.compiled.link_names[link]
+        where = f" at body {body!r}" if body else ""
+        raise SimulationDiverged(
+            f"the state stopped being finite at t = {self.time:.6g} s{where}; the last good state is kept. "
+            f"Try a smaller dt (now {self.dt:g} s), implicit springs and servos, or more armature.", time=self.time, body=body)
+
+    def profile(self, steps: int = 1000) -> dict[str, float]:
+        """Mean time (seconds) of each stage of a step, run singly from Python, over `steps` steps; call overhead removed.
+
+        The state advances as it would with `step(steps)`. "step" is one whole step within `step(steps)`.
+        """
+        stages = self.method.module.stages(self.method.options)
+        self.step(0)
+        spent = dict.fromkeys(stages, 0.0)
+        before = self.save()
+        start = wall.perf_counter()
+        self.step(steps)
+        whole = (wall.perf_counter() - start) / max(steps, 1)
+        self.restore(before)
+        overhead = _call_overhead(self)
+        for n in range(-1, steps):  # the first pass only compiles
+            if n == 0:
+                self.restore(before)
+                spent = dict.fromkeys(stages, 0.0)
+            self._script.aim(self.data, self.dt)
+            for name, stage in stages.items():
+                start = wall.perf_counter()
+                stage(self.model, self.data, self._parameters, self.dt)
+                spent[name] += wall.perf_counter() - start - overhead
+        if steps == 0:
+            self.restore(before)
+        elif self._pushed:
+            self._release()
+        self._stale = True
+        return {name: max(total, 0.0) / max(steps, 1) for name, total in spent.items()} | {"step": whole}
+
+    # ---- state ---------------------------------------------------------------------------------------------------
+
+    @property
+    def time(self) -> float:
+        """Simulated time, s."""
+        return float(self.data.time[0])
+
+    @property
+    def q(self) -> np.ndarray:
+        """Coordinates (Q), the live array; a free joint's are those of its body's centre of mass. Change by `set_state`."""
+        return self.data.q
+
+    @property
+    def v(self) -> np.ndarray:
+        """Velocities (V), the live array."""
+        return self.data.v
+
+    def set_state(self, q: Any = None, v: Any = None) -> None:
+        """Set coordinates and velocities; quaternions must be unit."""
+        if q is not None:
+            q = check.vector(q, "q", "state", size=self.model.coordinate_count)
+            for link in np.flatnonzero(np.isin(self.model.link_joint, (FREE, SPHERICAL))):
+                last = self.model.link_coordinate[link] + (7 if self.model.link_joint[link] == FREE else 4)
+                check.quaternion(q[last - 4:last], f"rotation of joint {self.compiled.joint_names[link]!r}", "state")
+        if v is not None:
+            v = check.vector(v, "v", "state", size=self.model.dof_count)
+        if q is not None:
+            self.data.q[:] = q
+        if v is not None:
+            self.data.v[:] = v
+        self._stale = True
+
+    def save(self) -> Snapshot:
+        """The whole state; `restore` brings it back bit for bit."""
+        snapshot = Snapshot({name: getattr(self.data, name).copy() for name in STATE})
+        snapshot["report"] = self.data.report.copy()
+        return snapshot
+
+    def restore(self, snapshot: Mapping[str, np.ndarray]) -> None:
+        """Go back to a saved state."""
+        for name in STATE:
+            if name not in snapshot or np.shape(snapshot[name]) != getattr(self.data, name).shape:
+                raise SceneError("the snapshot belongs to another scene", element="restore", value=name)
+        for name in STATE:
+            getattr(self.data, name)[...] = snapshot[name]
+        self.data.report[:] = snapshot.get("report", 0.0)
+        self._pushed = bool(self.data.external_force.any())
+        self._stale = True
+
+    def refresh(self) -> None:
+        """Bring link poses and velocities up to the present state (views call it when needed)."""
+        if self._stale:
+            refresh(self._model_table, self._data_table)
+            self._stale = False
+
+    # ---- inputs --------------------------------------------------------------------------------------------------
+
+    def apply_force(self, body: str, force: Any, torque: Any = (0, 0, 0), point: Any = None) -> None:
+        """Push a body: world axes, N and N m, at its link's centre of mass or at a world point; held through the next step()."""
+        element = f"apply_force to body {body!r}"
+        view = self.bodies[body]
+        if view.link < 0 or self.model.link_joint[view.link] == KINEMATIC:
+            raise SceneError("the body is fixed or scripted: no force moves it", element=element)
+        f, t = check.vector(force, "force", element), check.vector(torque, "torque", element)
+        if point is not None:
+            t = t + np.cross(check.vector(point, "point", element) - view.center_of_mass, f)
+        self.data.external_force[view.link, :3] += f
+        self.data.external_force[view.link, 3:] += t
+        self._pushed = True
+
+    @property
+    def actuator_command(self) -> np.ndarray:
+        """(A, 3) target, target velocity, feed-forward of every actuator; a live array (torque actuators: target = command)."""
+        return self.data.actuator_command
+
+    @property
+    def actuator_force(self) -> np.ndarray:
+        """(A) force of every actuator in the last step, after clipping."""
+        return self.data.actuator_force
+
+    # ---- what happened -------------------------------------------------------------------------------------------
+
+    @property
+    def report(self) -> Report:
+        """How well the last step kept physics."""
+        return Report.from_array(self.data.report)
+
+    @property
+    def report_array(self) -> np.ndarray:
+        """The report as numbers, in the order of `methods.report.CHANNELS`; a live array."""
+        return self._report
+
+    def body_poses(self) -> np.ndarray:
+        """(F, 7) position and quaternion of every named body, in the order of `compiled.frame_names`."""
+        self.refresh()
+        poses = np.empty((self.model.frame_count, 7))
+        frame_poses(self.model, self.data, poses)
+        return poses
+
+    def body_velocities(self) -> np.ndarray:
+        """(F, 6) velocity and angular velocity of every named body's frame, world axes."""
+        self.refresh()
+        velocities = np.empty((self.model.frame_count, 6))
+        frame_velocities(self.model, self.data, velocities)
+        return velocities
+
+    def energy(self) -> tuple[float, float]:
+        """Kinetic and potential energy (gravity and joint springs), J."""
+        self.refresh()
+        return kinetic_energy(self.model, self.data, self.data.v), potential_energy(self.model, self.data, self.data.q)
+
+    def _links_of(self, robot: str | Robot | None) -> list[tuple[int, int]]:
+        """Ranges of links: all, or those of one robot."""
+        if robot is None:
+            return [(0, self.model.link_count)]
+        name = robot.name if isinstance(robot, Robot) else robot
+        if name not in self.scene.robots:
+            raise SceneError("no such robot", element=f"robot {name!r}", remedy=f"robots: {', '.join(self.scene.robots) or 'none'}")
+        links = {int(self.model.frame_link[self.compiled.frame_index[body]]) for body in self.scene.robots[name].bodies}
+        return [(link, link + 1) for link in sorted(links) if link >= 0]
+
+    def center_of_mass(self, robot: str | Robot | None = None) -> np.ndarray:
+        """Centre of mass (3) of everything that moves, or of one robot."""
+        self.refresh()
+        total, weighted, center = 0.0, np.zeros(3), np.zeros(3)
+        for first, last in self._links_of(robot):
+            mass = center_of_mass(self.model, self.data, first, last, center)
+            total += mass
+            weighted += mass * center
+        return weighted / total if total > 0.0 else weighted
+
+    def momentum(self, robot: str | Robot | None = None, about: Any = None) -> np.ndarray:
+        """Linear and angular momentum (6) about a world point, by default the centre of mass."""
+        point = self.center_of_mass(robot) if about is None else check.vector(about, "about", "momentum")
+        self.refresh()
+        total, part = np.zeros(6), np.zeros(6)
+        for first, last in self._links_of(robot):
+            momentum(self.model, self.data, first, last, point, part)
+            total += part
+        return total
+
+    # ---- dynamics for controllers --------------------------------------------------------------------------------
+
+    def mass_matrix(self) -> np.ndarray:
+        """H (V, V) at the present state."""
+        self.refresh()
+        mass_matrix(self.model, self.data, self.data.mass_matrix)
+        m, H = self.model, np.zeros((self.model.dof_count, self.model.dof_count))
+        for k in range(m.dof_count):
+            ancestors = m.row_dof[m.dof_row[k]:m.dof_row[k + 1]]
+            H[k, ancestors] = H[ancestors, k] = self.data.mass_matrix[m.dof_row[k]:m.dof_row[k + 1]]
+        return H
+
+    def bias_force(self) -> np.ndarray:
+        """C v + gravity - external forces (V)."""
+        self.refresh()
+        out = np.empty(self.model.dof_count)
+        external_wrenches(self.model, self.data)
+        bias_force(self.model, self.data, self.data.v, out)
+        return out
+
+    def inverse_dynamics(self, acceleration: Any) -> np.ndarray:
+        """Joint forces (V) for joint accelerations (V) at the present state."""
+        self.refresh()
+        out = np.empty(self.model.dof_count)
+        external_wrenches(self.model, self.data)
+        wanted = check.vector(acceleration, "acceleration", "inverse_dynamics", size=self.model.dof_count)
+        inverse_dynamics(self.model, self.data, self.data.v, wanted, out)
+        return out
+
+    def forward_dynamics(self, joint_force: Any) -> np.ndarray:
+        """Joint accelerations (V) under joint forces (V), without joint constraints."""
+        out = np.empty(self.model.dof_count)
+        given = check.vector(joint_force, "joint_force", "forward_dynamics", size=self.model.dof_count)
+        forward_dynamics(self.model, self.data, self.data.q, self.data.v, given, out)
+        self._stale = True
+        return out
+
+    def jacobian(self, body: str, point: Any = None) -> np.ndarray:
+        """J (6, V): velocity of a world point carried by a body (its origin by default) and its angular velocity."""
+        view = self.bodies[body]
+        self.refresh()
+        at = view.position if point is None else check.vector(point, "point", f"jacobian of body {body!r}")
+        J = np.zeros((6, self.model.dof_count))
+        if view.link >= 0:
+            point_jacobian(self.model, self.data, view.link, at, J)
+        return J
+
+    def _check_inertia(self) -> None:
+        """Every joint must move some inertia, or its acceleration is not defined."""
+        if self.model.dof_count == 0:
+            return
+        self.refresh()
+        mass_matrix(self.model, self.data, self.data.mass_matrix)
+        self.data.implicit_diagonal[:] = 0.0
+        factorize(self.model, self.data.mass_matrix, self.data.implicit_diagonal, self.data.factor, self.data.factor_dinv)
+        pivots = 1.0 / self.data.factor_dinv
+        diagonal = self.data.mass_matrix[self.model.dof_row[1:] - 1]
+        bad = np.flatnonzero(~(pivots > 1e-13 * np.maximum(np.abs(diagonal), 1e-280)))
+        if len(bad):
+            link = self.model.dof_link[bad[0]]
+            raise SceneError("nothing with inertia moves with the joint", element=f"joint {self.compiled.joint_names[link]!r}",
+                             value=float(pivots[bad[0]]), remedy="give the bodies below it mass and inertia, or the joint armature")
+
+
+@jit
+def _nothing(model, data, options, dt):
+    pass
+
+
+def _call_overhead(sim: Simulation, repeat: int = 200) -> float:
+    """Seconds a call of an empty stage costs."""
+    times = []
+    for _ in range(repeat):
+        start = wall.perf_counter()
+        _nothing(sim.model, sim.data, sim._parameters, sim.dt)
+        times.append(wall.perf_counter() - start)
+    return float(np.median(times[1:]))
+
+
+class _Progress:
+    """A rich progress bar over the steps of a run, refreshed at most ten times a second."""
+
+    def __init__(self, steps: int) -> None:
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self._bar = Progress(TextColumn("simulating"), BarColumn(), TextColumn("{task.percentage:3.0f} %"), TimeRemainingColumn())
+        self._task = self._bar.add_task("simulating", total=max(steps, 1))
+        self._bar.start()
+        self._next = 0.0
+
+    def update(self, done: int) -> None:
+        now = wall.perf_counter()
+        if now >= self._next:
+            self._bar.update(self._task, completed=done)
+            self._next = now + 0.1
+
+    def close(self) -> None:
+        self._bar.stop()

@@ -1,0 +1,277 @@
+"""What users hold of a simulation: bodies, joints and actuators by name."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sesshoku.errors import SceneError
+from sesshoku.scene import check
+from sesshoku.scene.model import FREE, KINEMATIC
+from sesshoku.spatial.rotation import matrix_to_quaternion, quaternion_to_matrix
+
+if TYPE_CHECKING:
+    from sesshoku.simulation import Simulation
+
+
+class Views(Mapping[str, Any]):
+    """name -> view; an unknown name is an error that suggests the nearest one."""
+
+    def __init__(self, sim: Simulation, index: dict[str, int], view: type, what: str) -> None:
+        self._sim, self._index, self._view, self._what = sim, index, view, what
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._index:
+            near = difflib.get_close_matches(str(name), self._index, n=1)
+            raise SceneError(f"no such {self._what}", element=f"{self._what} {name!r}",
+                             remedy=f"did you mean {near[0]!r}?" if near else f"there are {len(self._index)}")
+        return self._view(self._sim, name, self._index[name])
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._index
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._index)
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    def __repr__(self) -> str:
+        return f"{self._what} views: {', '.join(list(self._index)[:12])}{' ...' if len(self._index) > 12 else ''}"
+
+
+class BodyView:
+    """A body in a simulation. World axes; `position`, `rotation`, `velocity` are of the body's own frame."""
+
+    def __init__(self, sim: Simulation, name: str, frame: int) -> None:
+        self._sim, self.name, self._frame = sim, name, frame
+        self.link = int(sim.model.frame_link[frame])
+
+    def __repr__(self) -> str:
+        return f"BodyView({self.name!r}, position={np.round(self.position, 6).tolist()})"
+
+    def _link_pose(self) -> tuple[np.ndarray, np.ndarray]:
+        self._sim.refresh()
+        data, t = self._sim.data, self._sim.model.link_tree[self.link]
+        return data.tree_origin[t] + data.offset[self.link], data.rotation[self.link]
+
+    @property
+    def position(self) -> np.ndarray:
+        """Position of the body frame (3), m."""
+        offset = self._sim.model.frame_position[self._frame]
+        if self.link < 0:
+            return offset.copy()
+        p, R = self._link_pose()
+        return p + R @ offset
+
+    @property
+    def rotation_matrix(self) -> np.ndarray:
+        """R_world_body (3, 3)."""
+        R0 = self._sim.model.frame_rotation[self._frame]
+        return R0.copy() if self.link < 0 else self._link_pose()[1] @ R0
+
+    @property
+    def rotation(self) -> np.ndarray:
+        """Orientation as a quaternion w x y z."""
+        return matrix_to_quaternion(self.rotation_matrix)
+
+    def _velocity_at(self, point: np.ndarray) -> np.ndarray:
+        if self.link < 0:
+            return np.zeros(3)
+        self._sim.refresh()
+        data, t = self._sim.data, self._sim.model.link_tree[self.link]
+        spatial = data.velocity[self.link]
+        return spatial[:3] + np.cross(spatial[3:], point - data.tree_origin[t])
+
+    @property
+    def velocity(self) -> np.ndarray:
+        """Velocity of the body frame's origin (3), m/s."""
+        return self._velocity_at(self.position)
+
+    @property
+    def angular_velocity(self) -> np.ndarray:
+        """Angular velocity (3), rad/s."""
+        if self.link < 0:
+            return np.zeros(3)
+        self._sim.refresh()
+        return self._sim.data.velocity[self.link, 3:].copy()
+
+    @property
+    def mass(self) -> float:
+        """Mass of the body itself (without bodies fixed to it), kg."""
+        inertial = self._sim.scene.bodies[self.name].inertial
+        return 0.0 if inertial is None else inertial.mass
+
+    @property
+    def center_of_mass(self) -> np.ndarray:
+        """Centre of mass of the rigid link the body belongs to (with everything fixed to it), world, m."""
+        if self.link < 0:
+            return self.position
+        p, R = self._link_pose()
+        return p + R @ self._sim.model.link_center[self.link]
+
+    @property
+    def center_of_mass_velocity(self) -> np.ndarray:
+        return self._velocity_at(self.center_of_mass)
+
+    # ---- setting: free and kinematic bodies only
+
+    def set_pose(self, position: Any = None, rotation: Any = None) -> None:
+        """Place a free or kinematic body (the frame of this body); others move by their joints."""
+        element = f"body {self.name!r}"
+        kind = self._movable(element)
+        p = self.position if position is None else check.vector(position, "position", element)
+        R = quaternion_to_matrix(self.rotation if rotation is None else check.quaternion(rotation, "rotation", element))
+        model, data = self._sim.model, self._sim.data
+        R_link = R @ model.frame_rotation[self._frame].T
+        pose = [*(p - R_link @ model.frame_position[self._frame]), *matrix_to_quaternion(R_link)]
+        at = int(model.link_coordinate[self.link])
+        (data.q[at:at + 7] if kind == FREE else data.kinematic_pose[self.link])[:] = pose
+        self._sim._stale = True
+
+    def set_velocity(self, velocity: Any = None, angular_velocity: Any = None) -> None:
+        """Set the velocity of a free or kinematic body's frame, world axes."""
+        element = f"body {self.name!r}"
+        kind = self._movable(element)
+        v = self.velocity if velocity is None else check.vector(velocity, "velocity", element)
+        w = self.angular_velocity if angular_velocity is None else check.vector(angular_velocity, "angular_velocity", element)
+        origin = self._link_pose()[0]
+        at_link = v + np.cross(w, origin - self.position)
+        first = int(self._sim.model.link_dof[self.link])
+        data = self._sim.data
+        (data.v[first:first + 6] if kind == FREE else data.kinematic_velocity[self.link])[:] = [*at_link, *w]
+        self._sim._stale = True
+
+    def _movable(self, element: str) -> int:
+        kind = -1 if self.link < 0 else int(self._sim.model.link_joint[self.link])
+        if kind not in (FREE, KINEMATIC):
+            raise SceneError("only a free or kinematic body can be placed", element=element,
+                             remedy="set the position of its joint instead")
+        return kind
+
+
+class JointView:
+    """A joint in a simulation."""
+
+    def __init__(self, sim: Simulation, name: str, link: int) -> None:
+        self._sim, self.name, self.link = sim, name, link
+        self._kind = int(sim.model.link_joint[link])
+        at, first, count = (int(getattr(sim.model, field)[link]) for field in ("link_coordinate", "link_dof", "link_dof_count"))
+        self._q = slice(at, at + count + (1 if self._kind in (FREE, 3) else 0))
+        self._v = slice(first, first + count)
+
+    def __repr__(self) -> str:
+        return f"JointView({self.name!r}, position={self.position})"
+
+    def _body(self) -> BodyView:
+        name = self._sim.compiled.link_names[self.link]
+        return BodyView(self._sim, name, self._sim.compiled.frame_index[name])
+
+    @property
+    def position(self) -> Any:
+        """A number for one axis; x, y, angle for planar; quaternion for spherical; position and quaternion for free."""
+        if self._kind == FREE:
+            body = self._body()
+            return np.concatenate([body.position, body.rotation])
+        value = self._sim.data.q[self._q]
+        return float(value[0]) if len(value) == 1 else value.copy()
+
+    @position.setter
+    def position(self, value: Any) -> None:
+        element = f"joint {self.name!r}"
+        if self._kind == FREE:
+            given = check.vector(value, "position", element, size=7)
+            self._body().set_pose(given[:3], given[3:])
+            return
+        size = self._q.stop - self._q.start
+        given = check.vector(np.atleast_1d(value), "position", element, size=size)
+        self._sim.data.q[self._q] = check.quaternion(given, "position", element) if self._kind == 3 else given
+        self._sim._stale = True
+
+    @property
+    def velocity(self) -> Any:
+        """A number for one axis; (3) for planar and spherical; velocity and angular velocity of the body for free."""
+        if self._kind == FREE:
+            body = self._body()
+            return np.concatenate([body.velocity, body.angular_velocity])
+        value = self._sim.data.v[self._v]
+        return float(value[0]) if len(value) == 1 else value.copy()
+
+    @velocity.setter
+    def velocity(self, value: Any) -> None:
+        element = f"joint {self.name!r}"
+        given = check.vector(np.atleast_1d(value), "velocity", element, size=self._v.stop - self._v.start)
+        if self._kind == FREE:
+            self._body().set_velocity(given[:3], given[3:])
+            return
+        self._sim.data.v[self._v] = given
+        self._sim._stale = True
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        return float(self._sim.model.dof_lower[self._v][0]), float(self._sim.model.dof_upper[self._v][0])
+
+    @property
+    def limit_force(self) -> float:
+        """Force of the limit in the last step, N or N m; positive pushes up."""
+        return float(self._sim.data.limit_impulse[self._v][0]) / self._sim.dt
+
+    @property
+    def friction_force(self) -> Any:
+        """Coulomb friction of the joint in the last step, N or N m."""
+        value = self._sim.data.friction_impulse[self._v] / self._sim.dt
+        return float(value[0]) if len(value) == 1 else value
+
+    @property
+    def slipping(self) -> bool:
+        """Whether the joint's Coulomb friction is in its kinetic state."""
+        return bool(self._sim.data.friction_slips[self._v].any())
+
+
+class ActuatorView:
+    """An actuator in a simulation; assigning takes effect with the next step."""
+
+    def __init__(self, sim: Simulation, name: str, index: int) -> None:
+        self._sim, self.name, self._index = sim, name, index
+
+    def __repr__(self) -> str:
+        return f"ActuatorView({self.name!r}, target={self.target}, force={self.force})"
+
+    def _set(self, column: int, value: Any, what: str) -> None:
+        self._sim.data.actuator_command[self._index, column] = check.number(value, what, f"actuator {self.name!r}")
+
+    @property
+    def target(self) -> float:
+        """Position wanted (position servo) or force wanted (torque)."""
+        return float(self._sim.data.actuator_command[self._index, 0])
+
+    @target.setter
+    def target(self, value: float) -> None:
+        self._set(0, value, "target")
+
+    @property
+    def target_velocity(self) -> float:
+        return float(self._sim.data.actuator_command[self._index, 1])
+
+    @target_velocity.setter
+    def target_velocity(self, value: float) -> None:
+        self._set(1, value, "target_velocity")
+
+    @property
+    def feed_forward(self) -> float:
+        return float(self._sim.data.actuator_command[self._index, 2])
+
+    @feed_forward.setter
+    def feed_forward(self, value: float) -> None:
+        self._set(2, value, "feed_forward")
+
+    @property
+    def force(self) -> float:
+        """Force given in the last step, after clipping."""
+        return float(self._sim.data.actuator_force[self._index])
+
+
+__all__ = ["ActuatorView", "BodyView", "JointView", "Views"]

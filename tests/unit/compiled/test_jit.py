@@ -1,0 +1,180 @@
+"""The compile cache: never stale, never in the way; the progress line: once."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from numba.core import config
+
+from sesshoku.compiled import jit as jit_module
+
+SOURCES = Path(jit_module.__file__).parents[1]
+
+
+class Package:
+    """A copy of the package with two small kernels in two files, run in processes of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "src"
+        self.package = self.root / "sesshoku"
+        self.cache = folder / "cache"
+        for name in ("__init__.py", "errors.py", "compiled/__init__.py", "compiled/jit.py", "compiled/table.py"):
+            (self.package / name).parent.mkdir(parents=True, exist_ok=True)
+            if name.endswith("__init__.py"):
+                (self.package / name).write_text("")
+            else:
+                shutil.copy(SOURCES / name, self.package / name)
+        self.write("callee", "FACTOR = 2.0\n@jit\ndef scaled(x):\n    return FACTOR * x\n")
+        self.write("caller", "from sesshoku.callee import scaled\n@jit\ndef shifted(x):\n    return scaled(x) + 1.0\n")
+
+    def write(self, name: str, text: str) -> None:
+        (self.package / f"{name}.py").write_text("from sesshoku.compiled.jit import jit\n" + text)
+
+    def run(self, code: str = "print(shifted(10.0))", **variables: str) -> subprocess.CompletedProcess[str]:
+        head = ("from sesshoku.compiled.jit import CACHE_DIRECTORY, CompileProgress, jit\n"
+                "from sesshoku.caller import shifted\n")
+        environment = os.environ | {"PYTHONPATH": str(self.root), "SESSHOKU_CACHE": str(self.cache),
+                                    "NUMBA_DISABLE_JIT": "0"} | variables
+        result = subprocess.run([sys.executable, "-c", head + code], env=environment, capture_output=True, text=True,
+                                timeout=120, check=False, cwd=self.root)
+        assert result.returncode == 0, result.stderr
+        return result
+
+    def directories(self) -> set[str]:
+        return {path.name for path in (self.cache / "compiled").iterdir()}
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Package:
+    return Package(tmp_path)
+
+
+REPORT = "print(shifted(10.0), sum(shifted.stats.cache_hits.values()))"
+
+
+def test_edited_callee_in_another_file_is_recompiled(package: Package) -> None:
+    assert package.run(REPORT).stdout.split() == ["21.0", "0"]
+    assert package.run(REPORT).stdout.split() == ["21.0", "1"]
+    package.write("callee", "FACTOR = 3.0\n@jit\ndef scaled(x):\n    return FACTOR * x\n")
+    # the caller's own file is untouched: Numba's stamp alone would give 21 again
+    assert package.run(REPORT).stdout.split() == ["31.0", "0"]
+
+
+def test_numba_alone_would_be_stale(package: Package) -> None:
+    """The reason for all this: with one fixed directory the edited callee goes unnoticed."""
+    jit_file = package.package / "compiled" / "jit.py"
+    text = jit_file.read_text()
+    assert "name = source_hash()" in text
+    jit_file.write_text(text.replace("name = source_hash()", 'name = "fixed"'))
+    package.run(REPORT)
+    package.write("callee", "FACTOR = 3.0\n@jit\ndef scaled(x):\n    return FACTOR * x\n")
+    assert package.run(REPORT).stdout.split() == ["21.0", "1"]
+
+
+def test_any_edit_any_name_any_mode_changes_the_directory(package: Package) -> None:
+    package.run()
+    seen = package.directories()
+    edits = [
+        lambda: (package.package / "errors.py").write_text("# edited\n"),
+        lambda: (package.package / "errors.py").rename(package.package / "faults.py"),
+        lambda: package.write("another", ""),
+        lambda: (package.package / "another.py").unlink(),
+    ]
+    for count, edit in enumerate(edits[:3], start=2):
+        edit()
+        package.run()
+        assert len(package.directories()) == count
+    seen = package.directories()
+    edits[3]()
+    package.run()
+    assert package.directories() == seen  # back to sources that were compiled before
+    package.run(NUMBA_BOUNDSCHECK="1")
+    assert len(package.directories()) == len(seen) + 1
+
+
+def test_only_this_package_uses_the_directory(package: Package) -> None:
+    """A user's own cached functions stay where Numba puts them, and a changed variable does not move ours."""
+    code = """
+import os, numba
+from numba.core import config
+assert config.CACHE_DIR == os.environ.get("NUMBA_CACHE_DIR", "")
+os.environ["NUMBA_DEBUG_CACHE"] = "0"   # Numba reads its variables again at the next compilation
+print(shifted(10.0))
+from sesshoku import late
+print(late.third(9.0), str(CACHE_DIRECTORY) in late.third.stats.cache_path)
+"""
+    package.write("late", "@jit\ndef third(x):\n    return x / 3.0\n")
+    assert package.run(code).stdout.split() == ["21.0", "3.0", "True"]
+    assert not list(package.package.rglob("*.nbi"))
+
+
+def test_unwritable_directory_falls_back(package: Package) -> None:
+    package.cache.write_text("a file where the directory should be")
+    report = "print(shifted(10.0)); print(CACHE_DIRECTORY); print(CACHE_DIRECTORY.is_dir())"
+    value, directory, exists = package.run(report).stdout.split()
+    assert (value, exists) == ("21.0", "True")
+    assert not Path(directory).is_relative_to(package.cache)
+    assert not Path(directory).exists()  # removed with its process
+    assert not list(package.package.rglob("*.nbi"))  # and nothing beside the sources
+
+
+def test_read_only_directory_falls_back(package: Package) -> None:
+    if not hasattr(os, "geteuid") or os.geteuid() == 0:
+        pytest.skip("the superuser may write everywhere")
+    package.cache.mkdir()
+    package.cache.chmod(0o500)
+    assert package.run().stdout.split() == ["21.0"]
+
+
+def test_progress_line_on_the_first_run_only(package: Package) -> None:
+    code = ("with CompileProgress('two kernels'):\n    print(shifted(10.0))\n"
+            "with CompileProgress('again'):\n    print(shifted(11.0))\n")
+    first, second = package.run(code), package.run(code)
+    assert first.stdout == second.stdout == "21.0\n23.0\n"
+    assert first.stderr == "sesshoku: compiling two kernels (first run only; kept in the cache) ... done\n"
+    assert second.stderr == ""
+
+
+@pytest.mark.parametrize(("spacing", "kept"), [(5000.0, 3), (700.0, 6)])
+def test_old_directories_are_dropped_and_fresh_ones_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spacing: float, kept: int,
+) -> None:
+    """The newest four stay (our own among them), and whatever was used within the hour."""
+    monkeypatch.setenv("SESSHOKU_CACHE", str(tmp_path))
+    root = tmp_path / "compiled"
+    for age in range(8):
+        folder = root / f"age{age}"
+        folder.mkdir(parents=True)
+        then = time.time() - spacing * age
+        os.utime(folder, (then, then))
+    mine = jit_module._choose_cache_directory()
+    assert mine == root / jit_module.source_hash()
+    assert {path.name for path in root.iterdir()} == {mine.name, *(f"age{age}" for age in range(kept))}
+
+
+def test_cache_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SESSHOKU_CACHE", str(tmp_path / "chosen"))
+    assert jit_module.cache_root() == tmp_path / "chosen"
+    monkeypatch.delenv("SESSHOKU_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert jit_module.cache_root() == tmp_path / "xdg" / "sesshoku"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert jit_module.cache_root() == tmp_path / "home" / ".cache" / "sesshoku"
+
+
+@pytest.mark.skipif(bool(config.DISABLE_JIT), reason="plain Python floats raise")
+def test_division_by_zero_gives_infinity() -> None:
+    @jit_module.jit
+    def divide(a, b):
+        return a / b
+
+    assert divide(1.0, 0.0) == float("inf")
+    assert divide.targetoptions["error_model"] == "numpy"
+    assert jit_module.jit(fastmath=True)(divide.py_func).targetoptions["fastmath"]

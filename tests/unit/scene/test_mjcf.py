@@ -1,0 +1,404 @@
+"""MJCF: every feature on a small hand-made file, kinematics and loops against MuJoCo's own, and errors."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+
+from sesshoku.errors import SceneError
+from sesshoku.scene.elements import Actuator, Body, Loop, RobotDescription
+from sesshoku.scene.mjcf import load_mjcf
+from sesshoku.scene.shapes import Box, Capsule, Cylinder, Plane, Sphere
+from sesshoku.scene.spec import load_robot
+from sesshoku.spatial.rotation import axis_angle, multiply, quaternion_to_matrix
+
+DATA = Path(__file__).parents[2] / "data"
+MACHINE = DATA / "machine.xml"
+DEGREE = np.pi / 180
+
+
+@pytest.fixture(scope="module")
+def machine() -> RobotDescription:
+    return load_mjcf(MACHINE)
+
+
+def body(description: RobotDescription, name: str) -> Body:
+    return next(body for body in description.bodies if body.name == name)
+
+
+def write(folder: Path, inside: str, name: str = "robot.xml") -> Path:
+    path = folder / name
+    path.write_text(f"<mujoco>{inside}</mujoco>")
+    return path
+
+
+def load(folder: Path, inside: str) -> RobotDescription:
+    return load_mjcf(write(folder, inside))
+
+
+BALL = '<geom size="0.1" mass="1"/>'
+HINGE = f'<worldbody><body name="b"><joint name="j" axis="0 1 0"/>{BALL}</body></worldbody>'
+
+
+# ---- what is read ----------------------------------------------------------------------------------------------------
+
+
+def test_names_and_tree(machine: RobotDescription) -> None:
+    assert machine.name == "contraption"
+    assert [(b.name, b.parent, b.joint.kind, b.joint.name) for b in machine.bodies] == [
+        ("world", None, "fixed", "world"), ("puppet", None, "fixed", "puppet"), ("torso", None, "free", "root"),
+        ("thigh/hip_x", "torso", "revolute", "hip_x"), ("thigh/hip_y", "thigh/hip_x", "continuous", "hip_y"),
+        ("thigh", "thigh/hip_y", "prismatic", "stretch"), ("shin", "thigh", "revolute", "knee"),
+        ("head", "torso", "spherical", "neck"), ("pack", "torso", "fixed", "pack"),
+        ("crate", None, "prismatic", "push"),
+    ]
+    assert [b.name for b in machine.bodies if b.kinematic] == ["puppet"]
+    assert [b.name for b in machine.bodies if b.inertial is None] == ["world", "thigh/hip_x", "thigh/hip_y"]
+
+
+def test_joint_values(machine: RobotDescription) -> None:
+    hip_x, hip_y = body(machine, "thigh/hip_x").joint, body(machine, "thigh/hip_y").joint
+    assert (hip_x.lower, hip_x.upper) == pytest.approx((-45 * DEGREE, 45 * DEGREE))
+    assert (hip_x.viscous, hip_x.armature, hip_x.static_friction, hip_x.kinetic_friction) == (2.0, 0.05, 0.3, 0.3)
+    assert (hip_x.stiffness, hip_x.rest) == pytest.approx((8.0, 10 * DEGREE))
+    assert hip_x.position == pytest.approx(20 * DEGREE)  # starts at its ref
+    np.testing.assert_array_equal(hip_y.anchor, [0, 0, -0.1])
+    stretch, neck, root = body(machine, "thigh").joint, body(machine, "head").joint, body(machine, "torso").joint
+    assert (stretch.lower, stretch.upper, stretch.effort) == (-0.1, 0.2, 7.0)
+    assert (neck.viscous, root.viscous) == (0.1, 0.0)
+
+
+def test_inertials_are_what_the_compiler_infers(machine: RobotDescription) -> None:
+    thigh, head, torso = (body(machine, name).inertial for name in ("thigh", "head", "torso"))
+    mass = 500 * np.pi * 0.05**2 * 0.4  # a cylinder of density 500
+    assert thigh is not None and head is not None and torso is not None
+    assert thigh.mass == pytest.approx(mass)
+    np.testing.assert_allclose(np.diag(thigh.matrix), mass * np.array(
+        [0.05**2 / 4 + 0.4**2 / 12, 0.05**2 / 4 + 0.4**2 / 12, 0.05**2 / 2]), rtol=1e-12)
+    # given, turned by 90 degrees about y: x and z trade places
+    np.testing.assert_allclose(head.matrix, np.diag([0.015, 0.02, 0.01]), atol=1e-15)
+    np.testing.assert_array_equal(head.center, [0, 0, 0.1])
+    assert torso.mass == pytest.approx(3.2)
+
+
+def test_geometries(machine: RobotDescription) -> None:
+    (floor,) = body(machine, "world").geometries
+    assert floor.shape == Plane()
+    assert floor.material is not None
+    assert (floor.material.static_friction, floor.material.kinetic_friction) == (0.7, 0.7)
+    chest, look, shield = body(machine, "torso").geometries
+    assert (chest.name, chest.shape, chest.color) == ("chest", Box((0.2, 0.4, 0.6)), (0.1, 0.2, 0.3, 1.0))
+    assert (chest.category, chest.mask, chest.collides) == (2, 5, True)
+    # no bits, but named by a contact pair: it collides where that forces it to
+    assert (look.category, look.mask, look.collides, look.color) == (0, 0, True, (1.0, 0.0, 0.0, 1.0))
+    assert (look.visible, shield.visible) == (True, False)
+    (puppet,) = body(machine, "puppet").geometries
+    assert not puppet.collides
+    assert body(machine, "thigh").geometries[0].shape == Cylinder(0.05, 0.4)
+    assert body(machine, "head").geometries[0].shape == Sphere(0.02)
+    (shin,) = body(machine, "shin").geometries  # fromto
+    assert isinstance(shin.shape, Capsule)
+    assert (shin.shape.radius, shin.shape.length) == pytest.approx((0.04, 0.4))
+    np.testing.assert_allclose(shin.position, [0, 0, -0.2], atol=1e-15)
+
+
+def test_meshes_stand_where_the_file_puts_them(machine: RobotDescription) -> None:
+    """MuJoCo moves meshes to their principal axes; ours are back in the frame of the mesh file."""
+    _, look, shield = body(machine, "torso").geometries
+    corners = np.array([(x, y, z) for x, z in ((0, 0), (0.4, 0), (0, 0.1)) for y in (0, 0.1)])
+    for geometry, place in ((look, corners), (shield, corners @ [[0, 1, 0], [-1, 0, 0], [0, 0, 1]] + [0.5, 0, 0])):
+        found = geometry.shape.vertices @ quaternion_to_matrix(geometry.rotation).T + geometry.position
+        assert len(found) == 6
+        distance = np.linalg.norm(found[:, None] - place[None], axis=2)
+        assert distance.min(axis=1).max() < 1e-6  # MuJoCo keeps vertices in single precision
+        assert distance.min(axis=0).max() < 1e-6
+        assert Path(geometry.shape.source).name == "wedge.obj"
+        assert geometry.shape.scale == (2.0, 1.0, 1.0)
+
+
+def test_mesh_with_a_reference_frame_has_no_source(tmp_path: Path) -> None:
+    mesh = f'<mesh name="m" file="{DATA}/parts_description/meshes/wedge.obj" refpos="1 0 0"/>'
+    geom = '<geom type="mesh" mesh="m" contype="0" conaffinity="0"/>'
+    made = load(tmp_path, f"<asset>{mesh}</asset><worldbody><body name='b'><freejoint/>{geom}</body></worldbody>")
+    (geometry,) = body(made, "b").geometries
+    assert geometry.shape.kind == "mesh"
+    assert geometry.shape.source is None
+    found = geometry.shape.vertices @ quaternion_to_matrix(geometry.rotation).T + geometry.position
+    np.testing.assert_allclose(found.min(axis=0), [-1, 0, 0], atol=1e-6)
+
+
+def test_actuators(machine: RobotDescription) -> None:
+    assert machine.actuators == [
+        Actuator("m", "hip_x", "torque", effort=2.0, gear=3.0),
+        Actuator("p", "knee", "position", kp=20.0, kd=4.0, effort=5.0, gear=2.0),
+        Actuator("v", "push", "velocity", kd=8.0, gear=2.0),
+        Actuator("g", "hip_y", "position", kp=6.0, kd=0.5, feed_forward=1.0),
+    ]
+
+
+@pytest.mark.parametrize("actuator", [
+    '<motor joint="j" gear="3" ctrlrange="-2 2"/>', '<motor joint="j" gear="-3" forcerange="-1 1"/>',
+    '<general joint="j" gainprm="4" gear="0.5" forcerange="-2 2"/>', '<position joint="j" kp="10" kv="2" gear="-2"/>',
+    '<position joint="j" kp="100" gear="3" forcerange="-5 5"/>', '<velocity joint="j" kv="4" gear="-2"/>',
+    '<general joint="j" gainprm="6" biastype="affine" biasprm="1 -6 -0.5" gear="-1.5"/>',
+])
+def test_actuator_forces_are_mujocos(actuator: str, tmp_path: Path) -> None:
+    path = write(tmp_path, HINGE + f"<actuator>{actuator}</actuator>")
+    (ours,) = load_mjcf(path).actuators
+    model = mujoco.MjModel.from_xml_path(str(path))
+    data = mujoco.MjData(model)
+    for q, v, ctrl in ((0.3, -0.7, 1.1), (-1.2, 0.4, -3.0), (0.0, 0.0, 0.2)):
+        data.qpos[0], data.qvel[0], data.ctrl[0] = q, v, ctrl
+        mujoco.mj_forward(model, data)
+        target = ctrl / model.actuator_gear[0, 0]  # in joint units
+        force = {"torque": ctrl, "position": ours.kp * (target - q) - ours.kd * v + ours.feed_forward,
+                 "velocity": ours.kd * (target - v) + ours.feed_forward}[ours.kind]
+        assert ours.gear * np.clip(force, -ours.effort, ours.effort) == pytest.approx(data.qfrc_actuator[0], rel=1e-12)
+
+
+def test_loops_mimics_pairs_and_options(machine: RobotDescription) -> None:
+    pin, glue = machine.loops
+    assert (pin.name, pin.kind, pin.body_a, pin.body_b) == ("pin", "ball", "shin", "torso")
+    np.testing.assert_allclose(pin.position, [0, 0, -0.4])
+    np.testing.assert_allclose(pin.position_b, [0, 0, -1.2], atol=1e-12)
+    assert (glue.kind, glue.body_a, glue.body_b) == ("weld", "head", "crate")
+    (mimic,) = machine.mimics
+    assert (mimic.joint, mimic.source, mimic.ratio) == ("stretch", "knee", 0.5)
+    assert mimic.offset == pytest.approx(0.1 + 0.05 + 0.5 * 30 * DEGREE)  # the refs are in it
+    assert [frozenset(pair) for pair in machine.excluded_pairs] == [{"head", "shin"}, {"torso", "thigh"}]
+    assert [frozenset(pair) for pair in machine.forced_pairs] == [{"world", "torso"}]
+    assert machine.gravity is not None
+    assert machine.gravity.tolist() == [0, 0, -5]
+    assert machine.time_step == 0.004
+
+
+def test_what_the_file_does_not_state_is_none(tmp_path: Path) -> None:
+    made = load(tmp_path, HINGE)
+    assert made.gravity is None
+    assert made.time_step is None
+    assert made.unsupported == []
+    assert made.name == "robot"
+
+
+def test_gravity_may_be_switched_off(tmp_path: Path) -> None:
+    made = load(tmp_path, '<option><flag gravity="disable" contact="disable"/></option>' + HINGE)
+    assert made.gravity is not None
+    assert made.gravity.tolist() == [0, 0, 0]
+    assert made.unsupported == ["option flag contact disabled"]
+
+
+def test_everything_left_out_is_listed(machine: RobotDescription) -> None:
+    assert sorted(machine.unsupported) == sorted([
+        "tendon 'cord'", "sensor 'angle'", "camera 'eye'", "light 'sun'", "site 'chest'", "keyframe 'home'",
+        "hfield 'hills'", "numeric 'size'", "texture 'checks'", "visual settings", "option density = 1.2",
+        "option integrator = RK4", "option wind = [1.0, 0.0, 0.0]", "condim of geom 'floor'", "hfield of geom 'hill'",
+        "ellipsoid of geom 'skull'", "solref of geom 'nose'", "margin of geom 'nose'", "range of ball joint 'neck'",
+        "actuator 'odd': its affine bias is not that of a position servo",
+        "actuator 'biceps': it does not drive a joint",
+        "equality 'bend': polycoef beyond the linear term", "equality 'lock': it holds joint 'push' at a constant",
+        "contact pair 'touch': all geometries of the two bodies may touch",
+        "friction and contact parameters of contact pair 'touch'",
+    ])
+
+
+LISTED = {
+    "margin of joint 'j'": HINGE.replace('name="j"', 'name="j" margin="0.1"'),
+    "solreflimit of joint 'j'": HINGE.replace('name="j"', 'name="j" solreflimit="0.1 1"'),
+    "solimpfriction of joint 'j'": HINGE.replace('name="j"', 'name="j" solimpfriction="0.5 0.6 0.01"'),
+    "gravcomp of body 'b'": HINGE.replace('name="b"', 'name="b" gravcomp="1"'),
+    "priority of geom 0 of body 'b'": HINGE.replace('size="0.1"', 'size="0.1" priority="2"'),
+    "statistic": HINGE + '<statistic extent="2"/>',
+    "actuatorfrcrange of joint 'j' is not symmetric, the larger bound is used":
+        HINGE.replace('name="j"', 'name="j" actuatorfrcrange="-1 2"'),
+    "forcerange of actuator 'a' is not symmetric, the larger bound is used":
+        HINGE + '<actuator><motor name="a" joint="j" forcerange="-1 2"/></actuator>',
+    "ctrlrange of actuator 'a'": HINGE + '<actuator><position name="a" joint="j" kp="1" ctrlrange="-1 1"/></actuator>',
+    "actuator 'a': it has activation dynamics":
+        HINGE + '<actuator><position name="a" joint="j" kp="1" timeconst="0.1"/></actuator>',
+    "actuator 'j_actuator': its gain or bias is not affine":
+        HINGE + '<actuator><damper joint="j" kv="1" ctrlrange="0 1"/></actuator>',
+    "equality 'e': not active": HINGE + '<equality><weld name="e" body1="b" active="false"/></equality>',
+    "solref of equality 'e'": HINGE + '<equality><weld name="e" body1="b" solref="0.1 1"/></equality>',
+    "torquescale of equality 'e'": HINGE + '<equality><weld name="e" body1="b" torquescale="2"/></equality>',
+    "light (line 1)": HINGE.replace("<worldbody>", "<worldbody><light/>"),
+}
+
+
+@pytest.mark.parametrize("item", LISTED)
+def test_an_item_is_listed(item: str, tmp_path: Path) -> None:
+    assert load(tmp_path, LISTED[item]).unsupported == [item]
+
+
+def test_unnamed_elements_get_names(tmp_path: Path) -> None:
+    inside = f'<joint axis="1 0 0"/><joint axis="0 1 0"/>{BALL}'
+    made = load(tmp_path, f'<worldbody><body>{inside}</body><body name="body1">{inside}</body></worldbody>'
+                          '<equality><weld body1="body1"/></equality>')
+    assert len({b.name for b in made.bodies}) == 4
+    assert len({b.joint.name for b in made.bodies}) == 4
+    assert "body1" in {b.name for b in made.bodies}
+    assert made.loops[0].body_b is None
+
+
+def test_static_and_unpictured_parts_stay(tmp_path: Path) -> None:
+    """Compiler settings that fuse, discard or shift do not act; a quaternion that is not unit is normalised."""
+    made = load(tmp_path, '<compiler fusestatic="true" discardvisual="true" alignfree="true"/><worldbody>'
+                          '<body name="a" quat="2 0 0 0"><freejoint/><geom size="0.1" pos="1 0 0" mass="1"/>'
+                          '<body name="b"><geom name="v" size="0.1" contype="0" conaffinity="0"/></body></body>'
+                          "</worldbody>")
+    assert [(b.name, b.parent, b.joint.kind) for b in made.bodies] == [("a", None, "free"), ("b", "a", "fixed")]
+    np.testing.assert_array_equal(made.bodies[0].position, [0, 0, 0])
+    np.testing.assert_array_equal(made.bodies[0].rotation, [1, 0, 0, 0])
+    assert made.bodies[1].geometries[0].name == "v"
+
+
+# ---- against MuJoCo --------------------------------------------------------------------------------------------------
+
+Pose = tuple[np.ndarray, np.ndarray]
+
+
+def compose(a: Pose, b: Pose) -> Pose:
+    return a[0] + quaternion_to_matrix(a[1]) @ b[0], multiply(a[1], b[1])
+
+
+def moved(b: Body, q: np.ndarray) -> Pose:
+    """The joint's own motion: about its axis through its anchor, in the body's frame."""
+    if b.joint.kind in ("revolute", "continuous", "spherical"):
+        turn = q / np.linalg.norm(q) if b.joint.kind == "spherical" else axis_angle(b.joint.axis, q[0])
+        return b.joint.anchor - quaternion_to_matrix(turn) @ b.joint.anchor, turn
+    return (b.joint.axis * q[0] if b.joint.kind == "prismatic" else np.zeros(3)), np.array([1.0, 0, 0, 0])
+
+
+def poses(description: RobotDescription, model: mujoco.MjModel, data: mujoco.MjData) -> dict[str, Pose]:
+    """World poses by the description, with joint positions equal to MuJoCo's qpos."""
+    result: dict[str, Pose] = {}
+    for b in description.bodies:
+        size = {"spherical": 4, "free": 7}.get(b.joint.kind, 1)
+        q = np.zeros(0) if b.joint.kind == "fixed" else data.qpos[model.joint(b.joint.name).qposadr[0]:][:size]
+        if b.joint.kind == "free":
+            result[b.name] = (q[:3].copy(), q[3:].copy())
+            continue
+        at = compose((b.position, b.rotation), moved(b, q))
+        result[b.name] = at if b.parent is None else compose(result[b.parent], at)
+    return result
+
+
+def random_state(model: mujoco.MjModel, rng: np.random.Generator) -> mujoco.MjData:
+    data = mujoco.MjData(model)
+    mujoco.mj_integratePos(model, data.qpos, rng.normal(size=model.nv), 1.0)
+    return data
+
+
+def test_joint_positions_are_mujocos(machine: RobotDescription, rng: np.random.Generator) -> None:
+    """Chains of joints, anchors, refs, balls: the same qpos gives the same poses."""
+    model = _mujocos_own()
+    for attempt in range(5):
+        data = mujoco.MjData(model) if attempt == 0 else random_state(model, rng)
+        mujoco.mj_kinematics(model, data)
+        ours = poses(machine, model, data)
+        for i in range(1, model.nbody):
+            if model.body(i).name == "puppet":
+                continue
+            position, rotation = ours[model.body(i).name]
+            np.testing.assert_allclose(position, data.xpos[i], atol=1e-12)
+            np.testing.assert_allclose(quaternion_to_matrix(rotation), data.xmat[i].reshape(3, 3), atol=1e-12)
+    start = {b.joint.name: b.joint.position for b in machine.bodies if b.joint.kind in ("revolute", "prismatic")}
+    for name, position in start.items():
+        assert position[0] == model.qpos0[model.joint(name).qposadr[0]]
+
+
+def _mujocos_own() -> mujoco.MjModel:
+    """The machine compiled by MuJoCo alone, which insists on pictures being there."""
+    text = re.sub(r"<texture[^>]*>", "", MACHINE.read_text()).replace(' texture="checks"', "")
+    wedge = (DATA / "parts_description" / "meshes" / "wedge.obj").read_bytes()
+    return mujoco.MjSpec.from_string(text, include={"legs.xml": (DATA / "legs.xml").read_bytes()},
+                                     assets={"parts_description/meshes/wedge.obj": wedge}).compile()
+
+
+LOOPS = {
+    "connect": '<connect body1="a" body2="b" anchor="0.1 0.2 0.3"/>',
+    "connect world": '<connect body1="a" anchor="0.1 0.2 0.3"/>',
+    "connect sites": '<connect site1="s" site2="t"/>',
+    "weld": '<weld body1="a" body2="b"/>',
+    "weld anchor": '<weld body1="a" body2="b" anchor="0.1 0.2 0.3"/>',
+    "weld pose": '<weld body1="a" body2="b" relpose="0.1 0.2 0.3 0.5 0.5 -0.5 0.5" anchor="0.4 0 0.2"/>',
+    "weld world": '<weld body1="a"/>',
+    "weld sites": '<weld site1="s" site2="t"/>',
+}
+
+
+@pytest.mark.parametrize("case", LOOPS)
+def test_loops_close_where_mujocos_do(case: str, tmp_path: Path, rng: np.random.Generator) -> None:
+    site = '<site name="{}" pos="0.3 -0.1 0.2" euler="20 40 {}"/>'
+    bodies = "".join(f'<body name="{name}" pos="{x} 0 1" euler="10 {x} 30"><freejoint/>{BALL}'
+                     f"{site.format(mark, x)}</body>" for name, x, mark in (("a", 0, "s"), ("b", 2, "t")))
+    path = write(tmp_path, f"<worldbody>{bodies}</worldbody><equality>{LOOPS[case]}</equality>")
+    description = load_mjcf(path)
+    (loop,) = description.loops
+    model = mujoco.MjModel.from_xml_path(str(path))
+    data = random_state(model, rng)
+    place_a_on_b(loop, data)
+    mujoco.mj_forward(model, data)
+    assert data.ne == (6 if loop.kind == "weld" else 3)
+    np.testing.assert_allclose(data.efc_pos[:data.ne], 0, atol=1e-12)
+
+
+def place_a_on_b(loop: Loop, data: mujoco.MjData) -> None:
+    """Move body a (the first free joint) so that the loop is closed by the words of `Loop`."""
+    assert loop.body_a == "a"
+    b: Pose = (data.qpos[7:10].copy(), data.qpos[10:14].copy())
+    if loop.body_b is None:
+        b = (np.zeros(3), np.array([1.0, 0, 0, 0]))
+    if loop.kind == "weld":
+        data.qpos[3:7] = multiply(b[1], loop.rotation_b)
+    R_a, R_b = quaternion_to_matrix(data.qpos[3:7]), quaternion_to_matrix(b[1])
+    data.qpos[:3] = b[0] + R_b @ loop.position_b - R_a @ loop.position
+
+
+# ---- errors ----------------------------------------------------------------------------------------------------------
+
+BAD = {
+    "unknown element": ("<world/>", "MuJoCo cannot read.*world"),
+    "unknown attribute": (HINGE.replace("axis", "axle"), "MuJoCo cannot read.*axle"),
+    "double name": (HINGE.replace("</worldbody>", f'<body name="b">{BALL}</body></worldbody>'),
+                    "MuJoCo.*repeated name 'b'"),
+    "reversed range": (HINGE.replace('name="j"', 'name="j" range="40 -40"'),
+                       "joint 'j': lower bound of range 40 is not below .* -40"),
+    "empty force range": (HINGE + '<actuator><motor name="m" joint="j" forcerange="2 2"/></actuator>',
+                          "actuator 'm': .*forcerange"),
+    "massless": (HINGE.replace('mass="1"', 'mass="0"'), "MuJoCo cannot compile.*mass and inertia"),
+    "negative mass": (HINGE.replace('mass="1"', 'mass="-1"'), "MuJoCo cannot.*mass"),
+    "negative damping": (HINGE.replace('name="j"', 'name="j" damping="-1"'),
+                         "body 'b': joint 'j': viscous must be at least 0"),
+    "nan": (HINGE.replace('name="b"', 'name="b" pos="0 NaN 0"'), "body 'b': pos is not finite"),
+    "infinite": (HINGE.replace('name="b"', 'name="b" pos="0 inf 0"'), "b.*not finite"),
+    "missing mesh": ('<asset><mesh name="m" file="lost.obj"/></asset>', "MuJoCo cannot.*lost.obj"),
+    "missing include": ('<include file="lost.xml"/>', "lost.xml"),
+    "negative friction": (HINGE.replace('size="0.1"', 'size="0.1" friction="-1 0 0"'),
+                          "geom 0 of body 'b': .*friction"),
+    "zero time step": ('<option timestep="0"/>' + HINGE, "timestep"),
+    "inertia": (HINGE.replace(BALL, '<inertial pos="0 0 0" mass="1" diaginertia="1 1 3"/>'), "MuJoCo cannot.*inertia"),
+    "stray joint": ("<worldbody><joint/></worldbody>", "MuJoCo cannot"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_errors_name_file_and_element(case: str, tmp_path: Path) -> None:
+    inside, pattern = BAD[case]
+    path = write(tmp_path, inside)
+    with pytest.raises(SceneError, match=f"{re.escape(str(path))}: .*{pattern}"):
+        load_robot(path)
+
+
+def test_nan_in_an_included_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "part.xml").write_text(f'<mujocoinclude><body name="n" pos="nan 0 0">{BALL}</body></mujocoinclude>')
+    with pytest.raises(SceneError, match="body 'n': pos is not finite"):
+        load(tmp_path, '<worldbody><include file="part.xml"/></worldbody>')
+
+
+def test_wrong_root_is_refused() -> None:
+    with pytest.raises(SceneError, match="<robot>.*<mujoco>"):
+        load_mjcf(DATA / "parts_description" / "urdf" / "machine.urdf")
