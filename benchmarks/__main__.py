@@ -1,4 +1,4 @@
-"""Run every benchmark, print a table, and write results/<machine>.json."""
+"""Run every benchmark, print a table, and write results/<machine>.json; with --readme, quote results in the README."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import dynamics, start, steps
+from benchmarks import readme
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = readme.RESULTS
 
 
 def machine() -> str:
@@ -32,6 +32,16 @@ def machine() -> str:
 
 def main() -> None:
     console = Console(width=110)
+    if "--readme" in sys.argv[1:]:  # python -m benchmarks --readme [FILE]
+        given = [Path(argument).resolve() for argument in sys.argv[1:] if argument != "--readme"]
+        console.print(f"README.md quotes {readme.update(*given).name}")
+        return
+    measure(console)
+
+
+def measure(console: Console) -> None:
+    from benchmarks import dynamics, start, steps  # the peers, which --readme does without
+
     results: dict[str, Any] = {
         "machine": machine(), "date": date.today().isoformat(), "python": platform.python_version(),
         "packages": {name: version(name) for name in ("numba", "numpy", "mujoco-core", "pin")},
@@ -52,7 +62,8 @@ def main() -> None:
     console.print(table)
     console.print(f"chain of 50 to 1000 links, forward dynamics: exponent {results['chain']['exponent']}, "
                   f"{results['chain']['microseconds']} µs")
-    console.print(f"first step of a simple scene: {results['start']['cold_s']} s cold, {results['start']['warm_s']} s warm")
+    first = results["start"]
+    console.print(f"first step of a simple scene: {first['cold_s']} s cold, {first['warm_s']} s warm")
     target = RESULTS / f"{results['machine']}.json"
     target.write_text(json.dumps(results, indent=1) + "\n")
     console.print(f"wrote {target.relative_to(Path.cwd()) if target.is_relative_to(Path.cwd()) else target}")

@@ -19,7 +19,7 @@ def example_robots() -> Path:
 
 
 def pinocchio_of(sim: ss.Simulation, force: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
-    """A Pinocchio model of a simulation's links (free root, revolute and prismatic joints), with q, v and joint force."""
+    """A Pinocchio model of a simulation's links (free root, revolute and prismatic joints); q, v and joint force."""
     import pinocchio as pin
 
     m, peer, ids = sim.model, pin.Model(), []

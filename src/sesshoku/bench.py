@@ -1,7 +1,7 @@
 """Timing against peers: interleaved in one process, smallest of many rounds, ratios rather than times.
 
-Used by `sesshoku bench` and by the project's benchmarks/ folder. Two things are compared by running them in turns, a short
-burst each, so that a busy machine slows both; the quotient of the smallest bursts is the ratio.
+Used by `sesshoku bench` and by the project's benchmarks/ folder. Two things are compared by running them in turns, a
+short burst each, so that a busy machine slows both; the quotient of the smallest bursts is the ratio.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def mujoco_of(scene: Scene, dt: float) -> tuple[Any, Any]:
 
 def step_against_mujoco(scene: Scene, method: Any = "none", dt: float = 1e-3, *, name: str | None = None,
                         rounds: int = 60) -> list[Comparison]:
-    """One step from Python, and `step(1000)`, against `mj_step` on the same model; both reset to the start each round."""
+    """One step from Python, and `step(1000)`, against `mj_step` of the same model; both start anew each round."""
     import mujoco
 
     from sesshoku.simulation import Simulation

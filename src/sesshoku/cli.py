@@ -11,63 +11,87 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 from rich.tree import Tree
 
-from sesshoku import methods
+from sesshoku import commands, methods
 from sesshoku._version import __version__
-from sesshoku.errors import MethodError, SesshokuError, SimulationDiverged, UnsupportedFeature
+from sesshoku.errors import (
+    MethodError,
+    RecordingError,
+    SceneError,
+    SesshokuError,
+    SimulationDiverged,
+    UnsupportedFeature,
+)
 from sesshoku.methods.registry import make, resolve
 from sesshoku.methods.report import CHANNELS
 from sesshoku.scene.scene import Scene
 
 app = typer.Typer(
-    name="sesshoku", no_args_is_help=True, add_completion=False, rich_markup_mode="markdown", pretty_exceptions_enable=False,
+    name="sesshoku", no_args_is_help=True, add_completion=False, rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
     help="Simulate articulated rigid robots. Scenes are TOML files; URDF and MJCF robots are scenes of their own.\n\n"
     "Try: `sesshoku info robot.urdf`, then `sesshoku run robot.urdf --fixed-base --time 2 --plot run.png`.",
 )
 out, err = Console(), Console(stderr=True)
+DEFAULT_RATE = 100.0  # samples per second of a recording
+SHOWN_WORST = ("residual", "limit_violation", "loop_error", "penetration")  # of the report, in the table of `run`
 
 SceneFile = Annotated[Path, typer.Argument(metavar="FILE", help="A scene (.toml) or a robot (.urdf, .xml).")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
-FixedBase = Annotated[bool, typer.Option("--fixed-base", help="Bolt the base of a URDF robot to the world.")]
+FixedBase = Annotated[bool, typer.Option("--fixed-base", help="Bolt the base of a robot to the world.")]
+Pose = Annotated[str | None, typer.Option("--pose", metavar="NAME", help="Start a robot (.xml) in this keyframe.")]
+Repair = Annotated[bool, typer.Option("--repair-inertia",
+                                      help="Replace inertias no body can have by the nearest possible ones.")]
 
 
 def main() -> None:
-    """Entry point: known errors become one line on stderr and an exit code, everything else is a bug and shows its trace."""
+    """Entry point: known errors become one line on stderr and an exit code; anything else is a bug, with its trace."""
     try:
         app()
     except SimulationDiverged as error:
-        err.print(f"[red]diverged:[/] {error}", highlight=False, soft_wrap=True)
+        complain("diverged", error)
         sys.exit(1)
     except SesshokuError as error:
-        err.print("[red]error:[/]", end=" ")
-        err.print(str(error), markup=False, highlight=False, soft_wrap=True)
+        complain("error", error)
         sys.exit(2)
 
 
-def read(file: Path, fixed_base: bool) -> Scene:
-    """The scene of a file; what the file uses and we don't is printed once."""
+def complain(what: str, error: Exception) -> None:
+    err.print(f"[red]{what}:[/]", end=" ")
+    err.print(str(error), markup=False, highlight=False, soft_wrap=True)
+
+
+def read(file: Path, fixed_base: bool = False, pose: str | None = None, repair_inertia: bool = False) -> Scene:
+    """The scene of a file; what the file uses and we don't is printed once. The options are for robots alone."""
+    scene_file = file.suffix.lower() == ".toml"
+    if scene_file and (fixed_base or pose is not None or repair_inertia):
+        raise SceneError("--fixed-base, --pose and --repair-inertia are for a robot's own file", value=file.name,
+                         remedy="write fixed_base, pose or repair_inertia into the [[robot]] table of the scene")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        if fixed_base and file.suffix.lower() != ".toml":
+        if fixed_base or pose is not None or repair_inertia:
             scene = Scene(name=file.stem)
-            scene.load(file, fixed_base=True)
+            scene.load(file, fixed_base=fixed_base or None, pose=pose, repair_inertia=repair_inertia)
         else:
             scene = Scene.read(file)
     for warning in caught:
         if issubclass(warning.category, UnsupportedFeature):
-            err.print(str(warning.message), style="yellow", markup=False, highlight=False)
+            err.print(str(warning.message), style="yellow", markup=False, highlight=False, soft_wrap=True)
         else:
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     return scene
 
 
-def chosen_method(keyword: str, options: list[str]) -> Any:
-    """A method from `--method` and `--option name=value`."""
-    if not options:
-        return resolve(keyword)
+def chosen_method(wishes: dict[str, Any], keyword: str | None, options: list[str]) -> Any:
+    """A method from `--method` and `--option name=value`, and before them from the scene file's [run]."""
+    wanted = wishes.get("method", methods.registry.DEFAULT)
     values: dict[str, Any] = {}
+    if keyword in (None, wanted):  # options belong to the method they stand with
+        values |= wishes.get("options", {})
+        values |= {"integrator": wishes["integrator"]} if wishes.get("integrator") else {}
     for option in options:
         name, equals, text = option.partition("=")
         if not equals:
@@ -76,7 +100,7 @@ def chosen_method(keyword: str, options: list[str]) -> Any:
             values[name] = json_module.loads(text)
         except json_module.JSONDecodeError:
             values[name] = text
-    return make(keyword, values)
+    return make(keyword or wanted, values) if values else resolve(keyword or wanted)
 
 
 @app.command()
@@ -86,31 +110,46 @@ def run(
     option: Annotated[list[str] | None, typer.Option("--option", "-o", metavar="NAME=VALUE",
                                                      help="An option of the method, e.g. `-o integrator=rk4`.")] = None,
     dt: Annotated[float | None, typer.Option(help="Time step, s. Default: the file's, else 0.001.")] = None,
-    time: Annotated[float | None, typer.Option("--time", "-t", help="Seconds to simulate. Default: the file's, else 5.")] = None,
-    record: Annotated[Path | None, typer.Option(help="Write the recording: .npz at the end, or .ssk streamed as it runs.")] = None,
+    time: Annotated[float | None, typer.Option("--time", "-t",
+                                               help="Seconds to simulate. Default: the file's, else 5.")] = None,
+    record: Annotated[Path | None, typer.Option(
+        help="Write the recording: .npz at the end, or .ssk streamed as it runs.")] = None,
     rate: Annotated[float | None, typer.Option(help="Samples per second of the recording. Default: 100.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw energy, joints and report into this picture (.png, .pdf, .svg).")] = None,
+    plot: Annotated[Path | None, typer.Option(
+        help="Draw energy, joints and report into this picture (.png, .pdf, .svg).")] = None,
     picture: Annotated[Path | None, typer.Option(help="Draw a strip of frames of the scene into this picture.")] = None,
     fixed_base: FixedBase = False,
+    pose: Pose = None,
+    repair_inertia: Repair = False,
     json: Json = False,
 ) -> None:
     """Simulate a scene and say what happened.
 
-    `sesshoku run examples/double_pendulum.toml -o integrator=rk4 --plot swing.png`
+    Example: `sesshoku run examples/double_pendulum.toml -o integrator=rk4 --plot swing.png`
+
+    What is not said here is taken from the scene file's `[run]` table. Exit code: 0 done, 1 diverged, 2 bad input.
     """
     from sesshoku.simulation import Simulation
 
-    scene = read(file, fixed_base)
+    scene = read(file, fixed_base, pose, repair_inertia)
     wishes = scene.run
-    sim = Simulation(scene, chosen_method(method or wishes.get("method", "none"), option or []), dt or wishes.get("dt"))
+    record = record if record is not None or not wishes.get("record") else Path(wishes["record"])
+    plot = plot if plot is not None or not wishes.get("plot") else Path(f"{file.stem}_plot.png")
+    written = [path for path in (record, plot, picture) if path is not None]
+    for path in written:  # now, not after the run
+        if not path.absolute().parent.is_dir():
+            raise RecordingError(f"{path}: cannot be written: there is no folder {path.parent}")
+    sim = Simulation(scene, chosen_method(wishes, method, option or []), wishes.get("dt") if dt is None else dt)
     duration = time if time is not None else float(wishes.get("time", 5.0))
     start_energy = sum(sim.energy())
     stream = record if record is not None and record.suffix != ".npz" else None
-    sim.run(0.0)  # compile before the clock starts
+    sim.step(0)  # compile before the clock starts
+    sim.run(0.0)
     clock = wall.perf_counter()
     failure: SimulationDiverged | None = None
     try:
-        recording = sim.run(duration, rate=rate or 100.0, path=stream, progress=not json and sys.stderr.isatty())
+        recording = sim.run(duration, rate=DEFAULT_RATE if rate is None else rate, path=stream,
+                            progress=not json and sys.stderr.isatty())
     except SimulationDiverged as error:
         failure, recording = error, sim.recording
     spent = wall.perf_counter() - clock
@@ -127,7 +166,7 @@ def run(
     if json:
         typer.echo(json_module.dumps(result))
     else:
-        print_summary(result, [path for path in (record, plot, picture) if path is not None])
+        print_summary(result, written)
     if failure is not None:
         raise failure
 
@@ -138,7 +177,7 @@ def draw_strip(scene: Scene, recording: Any, path: Path, count: int = 5) -> None
 
     poses, times = recording["poses"], recording.time
     frames = []
-    for n in sorted({int(round(i * (len(times) - 1) / max(count - 1, 1))) for i in range(count)}):
+    for n in sorted({round(i * (len(times) - 1) / max(count - 1, 1)) for i in range(count)}):
         by_name = poses[n].reshape(len(scene.bodies), 7)
         frames.append((float(times[n]), dict(zip(scene.bodies, by_name, strict=True))))
     strip(scene, frames, path)
@@ -167,17 +206,18 @@ def _plain(value: Any) -> Any:
 def print_summary(result: dict[str, Any], written: list[Path], most: int = 16) -> None:
     """The tables of `run`."""
     energy, worst = result["energy"], result["worst_report"]
-    table = Table(title=f"{result['scene']}: {result['method']}", title_justify="left", show_header=False)
+    table = Table(title=escape(f"{result['scene']}: {result['method']}"), title_justify="left", show_header=False)
     table.add_row("simulated", f"{result['time']:.4g} s in steps of {result['dt']:g} s")
     table.add_row("speed", f"{result['step_us']:.1f} µs per step, {result['real_time_factor']:g} x real time")
-    table.add_row("energy", f"{energy['start']:.6g} J at the start, {energy['kinetic'] + energy['potential']:.6g} J at the end "
-                            f"(kinetic {energy['kinetic']:.4g}, potential {energy['potential']:.4g})")
-    shown = [f"{name} {worst[name]:.2e}" for name in ("residual", "limit_violation", "loop_error", "penetration") if worst.get(name)]
+    kinetic, potential = energy["kinetic"], energy["potential"]
+    table.add_row("energy", f"{energy['start']:.6g} J at the start, {kinetic + potential:.6g} J at the end "
+                            f"(kinetic {kinetic:.4g}, potential {potential:.4g})")
+    shown = [f"{name} {worst[name]:.2e}" for name in SHOWN_WORST if worst.get(name)]
     table.add_row("worst step", ", ".join(shown) or "nothing to report")
     if not worst.get("converged", True):
         table.add_row("[red]warning[/]", "some steps did not converge")
     for note in result["notes"]:
-        table.add_row("note", note)
+        table.add_row("note", escape(note))
     out.print(table)
     joints = {name: value for name, value in result["joints"].items() if isinstance(value, float)}
     state = Table(title="final state", title_justify="left")
@@ -190,57 +230,71 @@ def print_summary(result: dict[str, Any], written: list[Path], most: int = 16) -
     for n in range(min(rows, most)):
         joint = list(joints.items())[n] if n < len(joints) else ("", "")
         body, place = bodies[n] if n < len(bodies) else ("", [])
-        state.add_row(joint[0], f"{joint[1]:.5f}" if joint[0] else "", body, ", ".join(f"{x:.4f}" for x in place))
+        state.add_row(escape(joint[0]), f"{joint[1]:.5f}" if joint[0] else "", escape(body),
+                      ", ".join(f"{x:.4f}" for x in place))
     out.print(state)
     if rows > most:
         out.print(f"... and {rows - most} more rows (--json prints them all)")
     for path in written:
-        out.print(f"wrote {path}")
+        out.print(f"wrote {path}", markup=False, highlight=False, soft_wrap=True)
 
 
 @app.command()
-def info(file: SceneFile, fixed_base: FixedBase = False, json: Json = False) -> None:
-    """Show the tree of a robot or scene: bodies, masses, joints, limits, and what is not supported."""
+def info(file: SceneFile, fixed_base: FixedBase = False, pose: Pose = None, repair_inertia: Repair = False,
+         json: Json = False) -> None:
+    """Show the tree of a robot or scene: bodies, masses, joints, limits, and what is not supported.
+
+    Example: `sesshoku info models/humanoid_small.urdf`
+    """
     from sesshoku.scene.compiler import compile_scene
 
-    scene = read(file, fixed_base)
+    scene = read(file, fixed_base, pose, repair_inertia)
     compiled = compile_scene(scene)
     model = compiled.model
     masses = {body.name: body.inertial.mass if body.inertial else 0.0 for body in scene.bodies.values()}
     moving = [body for body in scene.bodies.values() if body.joint.kind != "fixed"]
     if json:
         typer.echo(json_module.dumps({
-            "name": scene.name, "bodies": masses, "total_mass": sum(masses.values()), "degrees_of_freedom": model.dof_count,
-            "joints": {str(b.joint.name): {"kind": b.joint.kind, "body": b.name, "lower": _finite(b.joint.lower),
-                                           "upper": _finite(b.joint.upper), "effort": _finite(b.joint.effort)} for b in moving},
+            "name": scene.name, "bodies": masses, "total_mass": sum(masses.values()),
+            "degrees_of_freedom": model.dof_count,
+            "joints": {str(body.joint.name): _joint_facts(body) for body in moving},
             "actuators": list(scene.actuators), "loops": list(scene.loops), "mimics": list(scene.mimics),
-            "shapes": model.shape_count, "gravity": scene.gravity.tolist(), "notes": scene.notes, "unsupported": scene.unsupported,
+            "shapes": model.shape_count, "gravity": scene.gravity.tolist(), "notes": scene.notes,
+            "unsupported": scene.unsupported,
         }))
         return
-    root = Tree(f"[bold]{scene.name}[/]  {len(masses)} bodies, {model.link_count} links, {model.dof_count} degrees of freedom, "
-                f"{sum(masses.values()):.4g} kg, {model.shape_count} collision shapes")
+    root = Tree(f"[bold]{escape(scene.name)}[/]  {len(masses)} bodies, {model.link_count} links, "
+                f"{model.dof_count} degrees of freedom, {sum(masses.values()):.4g} kg, "
+                f"{model.shape_count} collision shapes")
     branches: dict[str | None, Tree] = {None: root}
     for body in scene.bodies.values():
         branches[body.name] = branches[body.parent].add(_body_line(body, masses[body.name]))
     out.print(root)
     for title, items in (("actuators", scene.actuators), ("loops", scene.loops), ("mimics", scene.mimics)):
         if items:
-            out.print(f"{len(items)} {title}: {', '.join(list(items)[:8])}{' ...' if len(items) > 8 else ''}")
+            out.print(f"{title} ({len(items)}): {', '.join(list(items)[:8])}{' ...' if len(items) > 8 else ''}",
+                      markup=False)
     for note in scene.notes:
-        out.print(f"note: {note}")
+        out.print(f"note: {note}", markup=False)
 
 
 def _finite(value: float) -> float | None:
     return value if abs(value) < float("inf") else None
 
 
+def _joint_facts(body: Any) -> dict[str, Any]:
+    joint = body.joint
+    return {"kind": joint.kind, "body": body.name, "lower": _finite(joint.lower), "upper": _finite(joint.upper),
+            "effort": _finite(joint.effort)}
+
+
 def _body_line(body: Any, mass: float) -> str:
     """One line of `info`: the body and how it moves."""
-    joint, parts = body.joint, [f"[cyan]{body.name}[/]", f"{mass:.4g} kg"]
+    joint, parts = body.joint, [f"[cyan]{escape(body.name)}[/]", f"{mass:.4g} kg"]
     if body.kinematic:
         parts.append("scripted")
     elif joint.kind != "fixed":
-        parts.append(f"{joint.kind} joint [green]{joint.name}[/]")
+        parts.append(f"{joint.kind} joint [green]{escape(joint.name)}[/]")
         if joint.kind not in ("free", "spherical"):
             parts.append("axis " + " ".join(f"{x:.3g}" for x in joint.axis))
         if _finite(joint.lower) is not None or _finite(joint.upper) is not None:
@@ -261,12 +315,15 @@ def bench(
     fixed_base: FixedBase = False,
     json: Json = False,
 ) -> None:
-    """Time a step of a scene, stage by stage, and against MuJoCo on the same model, in turns in this process."""
+    """Time a step of a scene, stage by stage, and against MuJoCo on the same model, in turns in this process.
+
+    Example: `sesshoku bench models/arm_gripper.xml --dt 0.002`
+    """
     from sesshoku import robots
     from sesshoku.bench import step_against_mujoco
     from sesshoku.simulation import Simulation
 
-    scene = read(file or robots.path("humanoid_large.xml"), fixed_base)
+    scene = read(file or Path(robots.path("humanoid_large.xml")), fixed_base)
     sim = Simulation(scene, method, dt)
     stages = sim.profile(2000)
     comparisons = step_against_mujoco(scene, method, dt)
@@ -274,7 +331,7 @@ def bench(
         typer.echo(json_module.dumps({"stages_us": {name: round(value * 1e6, 3) for name, value in stages.items()},
                                       "against": [comparison.as_dict() for comparison in comparisons]}))
         return
-    table = Table(title=f"{scene.name}, {method}, dt {dt:g} s", title_justify="left")
+    table = Table(title=escape(f"{scene.name}, {method}, dt {dt:g} s"), title_justify="left")
     table.add_column("stage")
     table.add_column("µs", justify="right")
     for name, value in stages.items():
@@ -286,6 +343,10 @@ def bench(
     for c in comparisons:
         against.add_row(c.name, f"{c.ours * 1e6:.2f}", c.peer_name, f"{c.peer * 1e6:.2f}", f"{c.ratio:.2f}")
     out.print(against)
+
+
+app.command()(commands.compare)
+app.command()(commands.reproduce)
 
 
 def _version(show: bool) -> None:

@@ -15,7 +15,8 @@ class ScriptedBodies:
 
     def __init__(self, compiled: CompiledScene) -> None:
         bodies = compiled.scene.bodies
-        self._scripts = [(link, bodies[name].motion, f"motion of body {name!r}") for link, name in enumerate(compiled.link_names)
+        self._scripts = [(link, bodies[name].motion, f"motion of body {name!r}")
+                         for link, name in enumerate(compiled.link_names)
                          if bodies[name].kinematic and bodies[name].motion is not None]
 
     @property

@@ -8,36 +8,28 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.compiled.jit import CompileProgress, jit
+from sesshoku.compiled.jit import CompileProgress
+from sesshoku.compiled.prepare import compile_parts
 from sesshoku.dynamics.aba import forward_dynamics
-from sesshoku.dynamics.centroid import center_of_mass, kinetic_energy, momentum, potential_energy
+from sesshoku.dynamics.centroid import center_of_mass, momentum
 from sesshoku.dynamics.crba import mass_matrix
-from sesshoku.dynamics.data import STATE, as_data, make_data
+from sesshoku.dynamics.data import STATE, make_data
 from sesshoku.dynamics.factor import factorize
-from sesshoku.dynamics.frames import frame_poses, frame_velocities
 from sesshoku.dynamics.jacobian import point_jacobian
-from sesshoku.dynamics.kinematics import kinematics
-from sesshoku.dynamics.rnea import bias_force, external_wrenches, inverse_dynamics, link_velocities
+from sesshoku.dynamics.observe import nothing, observe_energy, observe_poses, observe_velocities, refresh
+from sesshoku.dynamics.rnea import bias_force, external_wrenches, inverse_dynamics
 from sesshoku.errors import SceneError, SimulationDiverged
 from sesshoku.methods.registry import DEFAULT, Method, resolve
 from sesshoku.methods.report import CHANNELS, CONVERGED, Report
 from sesshoku.record import Recorder, Recording
 from sesshoku.scene import check
 from sesshoku.scene.compiler import CompiledScene, compile_scene
-from sesshoku.scene.model import FREE, KINEMATIC, SPHERICAL, as_model
+from sesshoku.scene.model import FREE, KINEMATIC, SPHERICAL
 from sesshoku.scene.scene import Robot, Scene
 from sesshoku.script import ScriptedBodies
-from sesshoku.views import ActuatorView, BodyView, JointView, Views
+from sesshoku.views import ActuatorView, BodyView, Contact, JointView, Views, list_contacts
 
 DEFAULT_TIME_STEP = 1e-3
-
-
-@jit
-def refresh(model_table, data_table):
-    """Poses and velocities of all links at the present state."""
-    model, data = as_model(model_table), as_data(data_table)
-    kinematics(model, data, data.q)
-    link_velocities(model, data, data.v)
 
 
 class Snapshot(dict[str, np.ndarray]):
@@ -51,8 +43,8 @@ class Simulation:
         sim.step(100)
         sim.bodies["crate"].position
 
-    method: a keyword ("none"), or a method with options (`methods.none(integrator="rk4")`). dt: seconds; where None, the
-    scene's own time step, else 1 ms.
+    method: a keyword ("none"), or a method with options (`methods.none(integrator="rk4")`). dt: seconds; where None,
+    the scene's own time step, else 1 ms.
     """
 
     def __init__(self, scene: Scene, method: str | Method = DEFAULT, dt: float | None = None) -> None:
@@ -66,11 +58,15 @@ class Simulation:
         self.compiled: CompiledScene = compile_scene(scene)
         reasons = self.method.module.supports(self.compiled)
         if reasons:
-            raise SceneError("; ".join(reasons), element=f"method {self.method.keyword!r}", remedy="choose another method")
+            raise SceneError("; ".join(reasons), element=f"method {self.method.keyword!r}",
+                             remedy="choose another method")
         self.model, self.data = self.compiled.model, make_data(self.compiled)
         self._run = self.method.module.run
         self._parameters = self.method.module.parameters(self.method.options)
+        self.records = self.method.module.make_records(self.compiled, self.method.options)
         self._model_table, self._data_table = self.model.table, self.data.table
+        tables = [record.table for record in self.records.values()]
+        self._arguments = (self._model_table, self._data_table, *tables, self._parameters, self.dt)
         self._report = self.data.report[: len(CHANNELS)]
         self._report[CONVERGED] = 1.0  # nothing went wrong yet
         self._pushed = False  # external forces wait for the next step
@@ -91,17 +87,18 @@ class Simulation:
             raise SceneError("steps must be a whole number, 0 or more", element="step", value=steps)
         if not self._warm:
             with CompileProgress(f"method {self.method.keyword!r}"):
-                self._run(self._model_table, self._data_table, self._parameters, self.dt, 0)
+                compile_parts(self.method.module.__name__, self.method.module.PARTS)
+                self._run(*self._arguments, 0)
             self._warm = True
         self._stale = True
         if self._script.active:
             done = 0
             while done < steps and self._script.aim(self.data, self.dt):
-                if self._run(self._model_table, self._data_table, self._parameters, self.dt, 1) == 0:
+                if self._run(*self._arguments, 1) == 0:
                     break
                 done += 1
         else:
-            done = self._run(self._model_table, self._data_table, self._parameters, self.dt, steps)
+            done = self._run(*self._arguments, steps)
         if done != steps:
             self._diverged()
         if self._pushed and steps > 0:
@@ -116,10 +113,11 @@ class Simulation:
             rate: float | None = None, path: Any = None, progress: bool = False) -> Recording:
         """Simulate `duration` seconds and return a Recording of `record` (channel names, or name -> function of sim).
 
-        controller(sim) is called before every step. rate: samples per second (None: every step). path: stream to that file.
+        controller(sim) is called before every step. rate: samples per second (None: every step). path: stream to that
+        file.
         """
         duration = check.number(duration, "duration", "run", least=0.0)
-        steps = int(round(duration / self.dt))
+        steps = round(duration / self.dt)
         recorder = Recorder(self, channels=record, rate=rate, path=path)
         show = _Progress(steps) if progress else None
         try:
@@ -155,10 +153,11 @@ class Simulation:
         where = f" at body {body!r}" if body else ""
         raise SimulationDiverged(
             f"the state stopped being finite at t = {self.time:.6g} s{where}; the last good state is kept. "
-            f"Try a smaller dt (now {self.dt:g} s), implicit springs and servos, or more armature.", time=self.time, body=body)
+            f"Try a smaller dt (now {self.dt:g} s), implicit springs and servos, or more armature.",
+            time=self.time, body=body)
 
     def profile(self, steps: int = 1000) -> dict[str, float]:
-        """Mean time (seconds) of each stage of a step, run singly from Python, over `steps` steps; call overhead removed.
+        """Mean time (seconds) of each stage of a step, run singly from Python `steps` times; call overhead removed.
 
         The state advances as it would with `step(steps)`. "step" is one whole step within `step(steps)`.
         """
@@ -178,7 +177,7 @@ class Simulation:
             self._script.aim(self.data, self.dt)
             for name, stage in stages.items():
                 start = wall.perf_counter()
-                stage(self.model, self.data, self._parameters, self.dt)
+                stage(self.model, self.data, *self.records.values(), self._parameters, self.dt)
                 spent[name] += wall.perf_counter() - start - overhead
         if steps == 0:
             self.restore(before)
@@ -196,7 +195,7 @@ class Simulation:
 
     @property
     def q(self) -> np.ndarray:
-        """Coordinates (Q), the live array; a free joint's are those of its body's centre of mass. Change by `set_state`."""
+        """Coordinates (Q), the live array; a free joint's are of its body's centre of mass. Change by `set_state`."""
         return self.data.q
 
     @property
@@ -219,20 +218,25 @@ class Simulation:
             self.data.v[:] = v
         self._stale = True
 
+    def _state(self) -> dict[str, np.ndarray]:
+        """Every array that a saved state holds, by name."""
+        arrays = {name: getattr(self.data, name) for name in STATE}
+        for record, names in self.method.module.STATE.items():
+            arrays |= {f"{record}.{name}": getattr(self.records[record], name) for name in names}
+        return arrays | {"report": self.data.report}
+
     def save(self) -> Snapshot:
         """The whole state; `restore` brings it back bit for bit."""
-        snapshot = Snapshot({name: getattr(self.data, name).copy() for name in STATE})
-        snapshot["report"] = self.data.report.copy()
-        return snapshot
+        return Snapshot({name: values.copy() for name, values in self._state().items()})
 
     def restore(self, snapshot: Mapping[str, np.ndarray]) -> None:
         """Go back to a saved state."""
-        for name in STATE:
-            if name not in snapshot or np.shape(snapshot[name]) != getattr(self.data, name).shape:
-                raise SceneError("the snapshot belongs to another scene", element="restore", value=name)
-        for name in STATE:
-            getattr(self.data, name)[...] = snapshot[name]
-        self.data.report[:] = snapshot.get("report", 0.0)
+        state = self._state()
+        for name, values in state.items():
+            if name not in snapshot or np.shape(snapshot[name]) != values.shape:
+                raise SceneError("the snapshot belongs to another scene or method", element="restore", value=name)
+        for name, values in state.items():
+            values[...] = snapshot[name]
         self._pushed = bool(self.data.external_force.any())
         self._stale = True
 
@@ -245,7 +249,7 @@ class Simulation:
     # ---- inputs --------------------------------------------------------------------------------------------------
 
     def apply_force(self, body: str, force: Any, torque: Any = (0, 0, 0), point: Any = None) -> None:
-        """Push a body: world axes, N and N m, at its link's centre of mass or at a world point; held through the next step()."""
+        """Push a body through the next step(): world axes, N and N m, at its link's centre of mass or a world point."""
         element = f"apply_force to body {body!r}"
         view = self.bodies[body]
         if view.link < 0 or self.model.link_joint[view.link] == KINEMATIC:
@@ -259,7 +263,7 @@ class Simulation:
 
     @property
     def actuator_command(self) -> np.ndarray:
-        """(A, 3) target, target velocity, feed-forward of every actuator; a live array (torque actuators: target = command)."""
+        """(A, 3) target, target velocity, feed-forward of every actuator, live; a torque's target is its force."""
         return self.data.actuator_command
 
     @property
@@ -275,6 +279,11 @@ class Simulation:
         return Report.from_array(self.data.report)
 
     @property
+    def contacts(self) -> list[Contact]:
+        """The contacts of the last step (none for method "none")."""
+        return list_contacts(self)
+
+    @property
     def report_array(self) -> np.ndarray:
         """The report as numbers, in the order of `methods.report.CHANNELS`; a live array."""
         return self._report
@@ -283,20 +292,21 @@ class Simulation:
         """(F, 7) position and quaternion of every named body, in the order of `compiled.frame_names`."""
         self.refresh()
         poses = np.empty((self.model.frame_count, 7))
-        frame_poses(self.model, self.data, poses)
+        observe_poses(self._model_table, self._data_table, poses)
         return poses
 
     def body_velocities(self) -> np.ndarray:
         """(F, 6) velocity and angular velocity of every named body's frame, world axes."""
         self.refresh()
         velocities = np.empty((self.model.frame_count, 6))
-        frame_velocities(self.model, self.data, velocities)
+        observe_velocities(self._model_table, self._data_table, velocities)
         return velocities
 
     def energy(self) -> tuple[float, float]:
         """Kinetic and potential energy (gravity and joint springs), J."""
         self.refresh()
-        return kinetic_energy(self.model, self.data, self.data.v), potential_energy(self.model, self.data, self.data.q)
+        kinetic, potential = observe_energy(self._model_table, self._data_table)
+        return kinetic, potential
 
     def _links_of(self, robot: str | Robot | None) -> list[tuple[int, int]]:
         """Ranges of links: all, or those of one robot."""
@@ -304,7 +314,8 @@ class Simulation:
             return [(0, self.model.link_count)]
         name = robot.name if isinstance(robot, Robot) else robot
         if name not in self.scene.robots:
-            raise SceneError("no such robot", element=f"robot {name!r}", remedy=f"robots: {', '.join(self.scene.robots) or 'none'}")
+            raise SceneError("no such robot", element=f"robot {name!r}",
+                             remedy=f"robots: {', '.join(self.scene.robots) or 'none'}")
         links = {int(self.model.frame_link[self.compiled.frame_index[body]]) for body in self.scene.robots[name].bodies}
         return [(link, link + 1) for link in sorted(links) if link >= 0]
 
@@ -360,6 +371,7 @@ class Simulation:
     def forward_dynamics(self, joint_force: Any) -> np.ndarray:
         """Joint accelerations (V) under joint forces (V), without joint constraints."""
         out = np.empty(self.model.dof_count)
+        self.data.implicit_diagonal[:] = 0.0
         given = check.vector(joint_force, "joint_force", "forward_dynamics", size=self.model.dof_count)
         forward_dynamics(self.model, self.data, self.data.q, self.data.v, given, out)
         self._stale = True
@@ -382,19 +394,16 @@ class Simulation:
         self.refresh()
         mass_matrix(self.model, self.data, self.data.mass_matrix)
         self.data.implicit_diagonal[:] = 0.0
-        factorize(self.model, self.data.mass_matrix, self.data.implicit_diagonal, self.data.factor, self.data.factor_dinv)
+        factorize(self.model, self.data.mass_matrix, self.data.implicit_diagonal, self.data.factor,
+                  self.data.factor_dinv)
         pivots = 1.0 / self.data.factor_dinv
         diagonal = self.data.mass_matrix[self.model.dof_row[1:] - 1]
         bad = np.flatnonzero(~(pivots > 1e-13 * np.maximum(np.abs(diagonal), 1e-280)))
         if len(bad):
-            link = self.model.dof_link[bad[0]]
-            raise SceneError("nothing with inertia moves with the joint", element=f"joint {self.compiled.joint_names[link]!r}",
-                             value=float(pivots[bad[0]]), remedy="give the bodies below it mass and inertia, or the joint armature")
-
-
-@jit
-def _nothing(model, data, options, dt):
-    pass
+            link = self.model.dof_link[bad[-1]]  # the factor runs from leaves to roots: the ones above only inherit it
+            raise SceneError("nothing with inertia moves with the joint",
+                             element=f"joint {self.compiled.joint_names[link]!r}", value=float(pivots[bad[-1]]),
+                             remedy="give the bodies below it mass and inertia, or the joint armature")
 
 
 def _call_overhead(sim: Simulation, repeat: int = 200) -> float:
@@ -402,7 +411,7 @@ def _call_overhead(sim: Simulation, repeat: int = 200) -> float:
     times = []
     for _ in range(repeat):
         start = wall.perf_counter()
-        _nothing(sim.model, sim.data, sim._parameters, sim.dt)
+        nothing(sim.model, sim.data, sim._parameters, sim.dt)
         times.append(wall.perf_counter() - start)
     return float(np.median(times[1:]))
 
@@ -413,7 +422,8 @@ class _Progress:
     def __init__(self, steps: int) -> None:
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-        self._bar = Progress(TextColumn("simulating"), BarColumn(), TextColumn("{task.percentage:3.0f} %"), TimeRemainingColumn())
+        self._bar = Progress(TextColumn("simulating"), BarColumn(), TextColumn("{task.percentage:3.0f} %"),
+                             TimeRemainingColumn())
         self._task = self._bar.add_task("simulating", total=max(steps, 1))
         self._bar.start()
         self._next = 0.0

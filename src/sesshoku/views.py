@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -137,7 +138,8 @@ class BodyView:
         element = f"body {self.name!r}"
         kind = self._movable(element)
         v = self.velocity if velocity is None else check.vector(velocity, "velocity", element)
-        w = self.angular_velocity if angular_velocity is None else check.vector(angular_velocity, "angular_velocity", element)
+        w = self.angular_velocity if angular_velocity is None else \
+            check.vector(angular_velocity, "angular_velocity", element)
         origin = self._link_pose()[0]
         at_link = v + np.cross(w, origin - self.position)
         first = int(self._sim.model.link_dof[self.link])
@@ -159,7 +161,8 @@ class JointView:
     def __init__(self, sim: Simulation, name: str, link: int) -> None:
         self._sim, self.name, self.link = sim, name, link
         self._kind = int(sim.model.link_joint[link])
-        at, first, count = (int(getattr(sim.model, field)[link]) for field in ("link_coordinate", "link_dof", "link_dof_count"))
+        at, first, count = (int(getattr(sim.model, field)[link])
+                            for field in ("link_coordinate", "link_dof", "link_dof_count"))
         self._q = slice(at, at + count + (1 if self._kind in (FREE, 3) else 0))
         self._v = slice(first, first + count)
 
@@ -274,4 +277,63 @@ class ActuatorView:
         return float(self._sim.data.actuator_force[self._index])
 
 
-__all__ = ["ActuatorView", "BodyView", "JointView", "Views"]
+@dataclass(frozen=True)
+class Contact:
+    """One contact point of the last step. Normal and force point from body a to body b: the force acts on b.
+
+    depth: overlap, m (negative: a gap). force: N, mean over the step. state: "stick", "slip" or "released" (no force);
+    reason says why. slip_speed: tangential speed of b against a at the end of the step, m/s.
+    """
+
+    id: int
+    bodies: tuple[str, str]
+    point: np.ndarray
+    normal: np.ndarray
+    depth: float
+    force: np.ndarray
+    state: str
+    slip_speed: float
+    static_friction: float
+    kinetic_friction: float
+
+    @property
+    def normal_force(self) -> float:
+        return float(self.force @ self.normal)
+
+    @property
+    def friction_force(self) -> np.ndarray:
+        """The part of the force along the surface (3), N."""
+        return self.force - self.normal_force * self.normal
+
+    @property
+    def reason(self) -> str:
+        """Why the contact sticks, slips or carries nothing, in words."""
+        push, pull = self.normal_force, float(np.linalg.norm(self.friction_force))
+        if self.state == "released":
+            return "the bodies separate: no force" if self.depth >= 0.0 else "not touching yet"
+        if self.state == "stick":
+            return f"friction {pull:.4g} N holds within {self.static_friction:g} x {push:.4g} N"
+        return (f"slips at {self.slip_speed:.4g} m/s: friction {pull:.4g} N has reached "
+                f"{self.kinetic_friction:g} x {push:.4g} N")
+
+
+STATES = ("released", "stick", "slip")
+
+
+def list_contacts(sim: Simulation) -> list[Contact]:
+    """The contacts of a simulation's last step."""
+    record = sim.records.get("contacts")
+    if record is None:
+        return []
+    names, model = sim.compiled.frame_names, sim.model
+    found = []
+    for c in range(int(record.counts[0])):
+        a, b = record.shape[c]
+        found.append(Contact(
+            int(record.id[c]), (names[model.shape_frame[a]], names[model.shape_frame[b]]), record.point[c].copy(),
+            record.normal[c].copy(), -float(record.gap[c]), record.force[c].copy(), STATES[record.state[c]],
+            float(record.slip[c]), float(record.material[c, 0]), float(record.material[c, 1])))
+    return found
+
+
+__all__ = ["ActuatorView", "BodyView", "Contact", "JointView", "Views", "list_contacts"]

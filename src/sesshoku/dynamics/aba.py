@@ -37,7 +37,8 @@ def articulate(model, data):
         for k in range(first + model.link_dof_count[i] - 1, first - 1, -1):
             S, U = data.axis[k], data.pivot_force[k]
             symmetric_times(IA, S, U)
-            d = model.dof_armature[k] + S[0] * U[0] + S[1] * U[1] + S[2] * U[2] + S[3] * U[3] + S[4] * U[4] + S[5] * U[5]
+            d = S[0] * U[0] + S[1] * U[1] + S[2] * U[2] + S[3] * U[3] + S[4] * U[4] + S[5] * U[5]
+            d += model.dof_armature[k] + data.implicit_diagonal[k]
             inverse = 1.0 / d
             data.pivot_inverse[k] = inverse
             symmetric_subtract(IA, U, inverse)
@@ -102,7 +103,7 @@ def gyroscopic_force(data, i, p_out):
 
 @jit
 def wrench_response(model, data, link, wrench, response_out):
-    """Joint accelerations a unit test wrench (6, at the tree's origin) on one link adds, from cached articulated inertias.
+    """Joint accelerations a test wrench (6, at the tree's origin) on one link adds, from cached articulated inertias.
 
     Only the dofs between the root and `link` are written: response_out[k] is the residual force u_k / D_k there, which
     `path_acceleration` turns into the acceleration of any link of the tree. Returns nothing; O(depth).
@@ -122,7 +123,7 @@ def wrench_response(model, data, link, wrench, response_out):
 
 @jit
 def path_acceleration(model, data, source, link, response, acceleration_out):
-    """Spatial acceleration (6) of `link` under the test wrench on `source` whose `wrench_response` is given. O(depth)."""
+    """Spatial acceleration (6) of `link` by the test wrench on `source` whose `wrench_response` is given. O(depth)."""
     S, U, dinv = data.axis, data.pivot_force, data.pivot_inverse
     row, row_dof, depth = model.dof_row, model.row_dof, model.dof_depth
     for a in range(6):

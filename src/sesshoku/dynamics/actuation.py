@@ -2,8 +2,8 @@
 
 Implicit: a spring-damper or servo sees the end of the step. With v+ = v + dt a,
     (H + dt d + dt^2 k) a = tau - k (q + dt v - rest) - d v,
-so it adds dt d + dt^2 k to the diagonal of H (`implicit_diagonal`) and evaluates the spring at q + dt v. Stable for any gains.
-A servo whose force is clipped is a constant force and adds nothing.
+so it adds dt d + dt^2 k to the diagonal of H (`implicit_diagonal`) and evaluates the spring at q + dt v. Stable for any
+gains. A servo whose force is clipped is a constant force and adds nothing.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ STATE = ("time", "q", "v", "kinematic_pose", "kinematic_velocity", "kinematic_ac
 
 
 class Data(Record):
-    """Shapes: L links, V dofs, Q coordinates, T trees, A actuators, R numbers in the rows of the mass matrix, W rows."""
+    """Shapes: L links, V dofs, Q coordinates, T trees, A actuators, R numbers in rows of the mass matrix, W rows."""
 
     # ---- state
     time = array(float, 1)  # (1) s
@@ -55,6 +55,7 @@ class Data(Record):
     factor_dinv = array(float, 1)  # (V) 1 / D
     bias_force = array(float, 1)  # (V) C v + gravity - external wrenches
     joint_force = array(float, 1)  # (V) actuators, springs, viscous friction
+    held_force = array(float, 1)  # (V) contact and constraint forces held through the stages of a step
     actuator_force = array(float, 1)  # (A) after clipping
     implicit_diagonal = array(float, 1)  # (V) added to the mass matrix by implicit springs and servos
     free_acceleration = array(float, 1)  # (V)
@@ -72,7 +73,7 @@ class Data(Record):
     stage_v = array(float, 1)  # (V)
     rate_q = array(float, 2)  # (4, Q)
     rate_v = array(float, 2)  # (4, V)
-    # ---- constraint rows of one group at a time: limits, joint friction, mimics, loops (see `rows`); W = most of any group
+    # ---- constraint rows of one group at a time: limits, joint friction, mimics, loops (see `rows`); W: most of any
     loop_point = array(float, 3)  # (C, 2, 3) anchors, world
     loop_frame = array(float, 4)  # (C, 2, 3, 3) anchor frames, world
     loop_error = array(float, 2)  # (C, 6)
@@ -98,12 +99,21 @@ class Data(Record):
 as_data = viewer(Data)
 
 
-def row_capacity(model: Model) -> int:
-    """The most constraint rows any group of the model can have at once."""
+def group_row_counts(model: Model) -> np.ndarray:
+    """The most constraint rows each group of the model can have at once."""
     loop_rows = np.concatenate([[0], np.cumsum([(3, 5, 6)[kind] for kind in model.loop_kind])]).astype(np.int64)
-    rows = (2 * np.diff(model.group_limited) + np.diff(model.group_rubbing) + np.diff(model.group_mimic)
+    return (2 * np.diff(model.group_limited) + np.diff(model.group_rubbing) + np.diff(model.group_mimic)
             + np.diff(loop_rows[model.group_loop]))
-    return int(max(rows, default=0))
+
+
+def row_capacity(model: Model) -> int:
+    """The most constraint rows any group can have at once."""
+    return int(max(group_row_counts(model), default=0))
+
+
+def row_total(model: Model) -> int:
+    """The most constraint rows all groups together can have at once."""
+    return int(group_row_counts(model).sum())
 
 
 def make_data(compiled: CompiledScene) -> Data:
@@ -112,20 +122,24 @@ def make_data(compiled: CompiledScene) -> Data:
     L, V, Q, T, A, R = (m.link_count, m.dof_count, m.coordinate_count, m.tree_count, m.actuator_count, len(m.row_dof))
     W = row_capacity(m)
     chain = int(max(m.dof_depth, default=0)) + 1 if V else 0
-    sizes = {"L": L, "V": V, "Q": Q, "T": T, "A": A, "R": R, "W": W, "J": 2 * W * chain, "C": m.loop_count, "M": m.mimic_count}
+    sizes = {"L": L, "V": V, "Q": Q, "T": T, "A": A, "R": R, "W": W, "J": 2 * W * chain, "C": m.loop_count,
+             "M": m.mimic_count}
     shapes = {
         "time": (1,), "q": "Q", "v": "V", "kinematic_pose": ("L", 7), "kinematic_velocity": ("L", 6),
         "kinematic_acceleration": ("L", 6), "friction_slips": "V", "friction_impulse": "V", "limit_impulse": "V",
         "mimic_impulse": "M", "loop_impulse": ("C", 6), "actuator_command": ("A", 3), "external_force": ("L", 6),
         "tree_origin": ("T", 3), "rotation": ("L", 3, 3), "offset": ("L", 3), "axis": ("V", 6), "inertia": ("L", 10),
-        "velocity": ("L", 6), "velocity_product": ("L", 6), "acceleration": ("L", 6), "force": ("L", 6), "wrench": ("L", 6),
-        "composite": ("L", 10), "mass_matrix": "R", "factor": "R", "factor_dinv": "V", "bias_force": "V", "joint_force": "V",
-        "actuator_force": "A", "implicit_diagonal": "V", "free_acceleration": "V", "work": "V",
+        "velocity": ("L", 6), "velocity_product": ("L", 6), "acceleration": ("L", 6), "force": ("L", 6),
+        "wrench": ("L", 6), "composite": ("L", 10), "mass_matrix": "R", "factor": "R", "factor_dinv": "V",
+        "bias_force": "V", "joint_force": "V", "held_force": "V", "actuator_force": "A", "implicit_diagonal": "V",
+        "free_acceleration": "V", "work": "V",
         "articulated": ("L", 21), "articulated_bias": ("L", 6), "pivot_force": ("V", 6), "pivot_inverse": "V",
-        "pivot_residual": "V", "new_q": "Q", "new_v": "V", "stage_q": "Q", "stage_v": "V", "rate_q": (4, "Q"), "rate_v": (4, "V"),
+        "pivot_residual": "V", "new_q": "Q", "new_v": "V", "stage_q": "Q", "stage_v": "V", "rate_q": (4, "Q"),
+        "rate_v": (4, "V"),
         "loop_point": ("C", 2, 3), "loop_frame": ("C", 2, 3, 3), "loop_error": ("C", 6),
-        "row_end": ("W", 2), "row_start": ("W", 2), "row_jacobian": "J", "row_half": "J", "row_low": "W", "row_high": "W",
-        "row_target": "W", "row_source": ("W", 2), "row_force": "W", "row_bias": "W", "row_matrix": ("W", "W"),
+        "row_end": ("W", 2), "row_start": ("W", 2), "row_jacobian": "J", "row_half": "J",
+        "row_low": "W", "row_high": "W", "row_target": "W", "row_source": ("W", 2), "row_force": "W", "row_bias": "W",
+        "row_matrix": ("W", "W"),
         "row_solver": ("W", "W"), "row_work": (6, "W"), "row_active": "W", "counters": (8,), "report": (16,),
     }
     arrays = {}

@@ -71,8 +71,8 @@ def row_delassus(model, dinv, count, row_end, row_start, half, matrix_out):
 def wrench_delassus(model, data, count, link, wrench, response, acceleration, matrix_out):
     """G (count, count) of wrenches (count, 6, at the tree's origin) on single links, by unit test forces.
 
-    `response` (V) and `acceleration` (6) are work space. Needs `kinematics` and `articulate`. Visits, for each pair in the
-    same tree, only the dofs between the root and the two links.
+    `response` (V) and `acceleration` (6) are work space. Needs `kinematics` and `articulate`. Visits, for each pair in
+    the same tree, only the dofs between the root and the two links.
     """
     for n in range(count):
         wrench_response(model, data, link[n], wrench[n], response)

@@ -9,7 +9,7 @@ from sesshoku.compiled.jit import jit
 def factorize(model, matrix, extra_diagonal, factor_out, dinv_out):
     """L (unit lower, rows by ancestor chain) and 1/D of `matrix` with `extra_diagonal` (V) added to its diagonal.
 
-    Slices, not offsets, in the inner loop: Numba then drops the test for negative indices (1.2 instead of 1.9 us, 36 dofs).
+    Slices, not offsets, in the inner loop: Numba then drops the test for negative indices (36 dofs: 1.2, not 1.9 us).
     """
     depth, row, row_dof = model.dof_depth, model.dof_row, model.row_dof
     for n in range(row[model.dof_count]):

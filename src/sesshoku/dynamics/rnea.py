@@ -12,7 +12,8 @@ def link_velocities(model, data, v):
     """Spatial velocity of every link, and the acceleration its joint adds at zero joint acceleration (S' v)."""
     S, vel, c = data.axis, data.velocity, data.velocity_product
     for i in range(model.link_count):
-        kind, parent, first, count = model.link_joint[i], model.link_parent[i], model.link_dof[i], model.link_dof_count[i]
+        kind, parent = model.link_joint[i], model.link_parent[i]
+        first, count = model.link_dof[i], model.link_dof_count[i]
         if kind == KINEMATIC:
             given, given_rate = data.kinematic_velocity, data.kinematic_acceleration
             for a in range(6):

@@ -1,6 +1,6 @@
 """Constraint rows that come with the model: joint limits, joint friction, mimics and loops.
 
-A row is one scalar velocity constraint u = J v (+ the part a scripted root gives). Each row has up to two chains of dofs
+A row is one scalar velocity constraint u = J v (+ the part a scripted root gives). Each has up to two chains of dofs
 (`row_end`, `row_start`, coefficients in `row_jacobian`), a wanted velocity `row_target` and bounds on its impulse:
     limit      u >= target, impulse >= 0         target = -gap/dt: the joint may just reach its limit; 0 beyond it
     friction   u  = 0 while |impulse| <= bound   bound = static or kinetic friction times dt
@@ -131,7 +131,7 @@ def loop_error(model, data, n, point_out, frame_out, error_out):
         for a in range(3):
             error_out[b] += A[a, b] * (point_out[0, a] - point_out[1, a])
     error_out[3], error_out[4], error_out[5] = scale * tx, scale * ty, scale * tz
-    if model.loop_kind[n] == HINGE:  # its z may turn far: the tilt of b's axis, whose rate is that of the rows at any turn
+    if model.loop_kind[n] == HINGE:  # its z may turn far: the tilt of b's axis has the rate of the rows at any turn
         error_out[3] = error_out[4] = 0.0
         for a in range(3):
             error_out[3] += A[a, 1] * B[a, 2]
@@ -140,7 +140,7 @@ def loop_error(model, data, n, point_out, frame_out, error_out):
 
 @jit
 def loop_rows(model, data, n, dt, count, free):
-    """Rows of loop n along the axes of its anchor frame a: 3 for a ball, 5 for a hinge (its z may turn), 6 for a weld."""
+    """Rows of loop n along the axes of its anchor frame a: 3 for a ball, 5 for a hinge (z may turn), 6 for a weld."""
     point, frame, error = data.loop_point[n], data.loop_frame[n], data.loop_error[n]
     loop_error(model, data, n, point, frame, error)
     kind = model.loop_kind[n]
@@ -161,7 +161,7 @@ def loop_rows(model, data, n, dt, count, free):
 
 @jit
 def loop_chain(model, data, n, side, slide, x, y, z, count, free):
-    """One side's chain of a loop row: force (x, y, z) at both anchors' middle, or a pure torque; returns the next free place."""
+    """One side's chain of a loop row: force (x, y, z) midway between the anchors, or a torque; the next free place."""
     link = model.loop_link[n, side]
     data.row_start[count, side] = free
     data.row_end[count, side] = -1
@@ -180,3 +180,19 @@ def loop_chain(model, data, n, side, slide, x, y, z, count, free):
         w = data.kinematic_velocity[root]
         data.row_target[count] -= fx * w[0] + fy * w[1] + fz * w[2] + nx * w[3] + ny * w[4] + nz * w[5]
     return free + chain_row(model, data, link, fx, fy, fz, nx, ny, nz, data.row_jacobian, free)
+
+
+@jit
+def store_impulse(data, kind, n, x):
+    """Keep the impulse of a row with what it belongs to: for users, and as the start of the next step's solve."""
+    if kind == ROW_LOWER:
+        data.limit_impulse[n] = x
+    elif kind == ROW_UPPER:
+        if x > 0.0 or data.limit_impulse[n] < 0.0:
+            data.limit_impulse[n] = -x
+    elif kind == ROW_FRICTION:
+        data.friction_impulse[n] = x
+    elif kind == ROW_MIMIC:
+        data.mimic_impulse[n] = x
+    else:
+        data.loop_impulse[n // 6, n % 6] = x

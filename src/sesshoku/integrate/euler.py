@@ -1,4 +1,4 @@
-"""First-order schemes: explicit Euler moves with the old velocity, semi-implicit (symplectic) Euler with the new one."""
+"""First-order schemes: explicit Euler moves with the old velocity, semi-implicit (symplectic) with the new one."""
 
 from __future__ import annotations
 

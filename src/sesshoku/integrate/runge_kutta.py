@@ -1,7 +1,7 @@
 """Explicit four-stage Runge-Kutta schemes of the contact-free motion.
 
-The state (q, v) follows q' = rate(q) v, v' = forward dynamics; quaternions are integrated as four numbers and normalised
-at the end, which keeps the scheme's order. A scheme is its Butcher tableau: `rk4.TABLEAU`, `rkg.TABLEAU`.
+The state (q, v) follows q' = rate(q) v, v' = forward dynamics; quaternions are integrated as four numbers and
+normalised at the end, which keeps the scheme's order. A scheme is its Butcher tableau: `rk4.TABLEAU`, `rkg.TABLEAU`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sesshoku.integrate.position import move_kinematic, normalize
 
 @jit
 def runge_kutta(model, data, tableau, dt, q_out, v_out):
-    """(q, v) of `data` -> (q_out, v_out), dt later. tableau (5, 5): rows of stages, last row the weights; column 0 the times.
+    """(q, v) of `data` -> (q_out, v_out), dt later. tableau (5, 5): a row per stage, then weights; column 0 the times.
 
     Scripted links end moved by dt.
     """
@@ -27,6 +27,8 @@ def runge_kutta(model, data, tableau, dt, q_out, v_out):
         move_kinematic(model, data, (tableau[s, 0] - time) * dt)
         time = tableau[s, 0]
         joint_forces(model, data, stage_q, stage_v, 0.0)
+        for k in range(model.dof_count):
+            data.joint_force[k] += data.held_force[k]
         coordinate_rate(model, stage_q, stage_v, rate_q[s])
         forward_dynamics(model, data, stage_q, stage_v, data.joint_force, rate_v[s])
     move_kinematic(model, data, (1.0 - time) * dt)

@@ -1,8 +1,9 @@
 """Impulses of the model's own constraints (limits, joint friction, mimics, loops) at velocity level, group by group.
 
 Free velocity in, constrained velocity out: v+ = v_free + H^-1 J^T x, with w = J v+ - target complementary to the bounds
-on the impulses x. Joint friction has a static and a kinetic bound: a joint that the solve lets move is slipping and gets
-the kinetic bound in a second solve, within the step; one that comes to rest or turns round is first tried with the static one.
+on the impulses x. Joint friction has a static and a kinetic bound: a joint that the solve lets move is slipping and
+gets the kinetic bound in a second solve, within the step; one that comes to rest or turns round is first tried with the
+static one.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.delassus import half_row, row_delassus
 from sesshoku.dynamics.factor import multiply, solve
 from sesshoku.dynamics.jacobian import add_chain, chain_times
-from sesshoku.dynamics.rows import LIMIT_CORRECTION, ROW_FRICTION, ROW_LOWER, ROW_MIMIC, ROW_UPPER, group_rows
+from sesshoku.dynamics.rows import LIMIT_CORRECTION, ROW_FRICTION, group_rows, store_impulse
 from sesshoku.methods.report import (
     CONVERGED,
     ENERGY_CHANGE,
@@ -30,7 +31,7 @@ FRICTION_ROUNDS = 8
 
 @jit
 def constrain_joints(model, data, q, v, dt, tolerance):
-    """v (V): free velocity in, constrained velocity out. Needs `kinematics` at q, the factor of H and `link_velocities`."""
+    """v (V): free velocity in, constrained one out. Needs `kinematics` at q, the factor of H and `link_velocities`."""
     report, impulse = data.report, data.work
     for n in range(len(report)):
         report[n] = 0.0
@@ -69,7 +70,7 @@ def prepare_rows(model, data, count, v):
 
 @jit
 def solve_group(model, data, count, v, dt, tolerance):
-    """Solve the rows, switching joint friction between its static and kinetic bound until the states agree with the motion."""
+    """Solve the rows, switching joint friction between its static and kinetic bound until it agrees with the motion."""
     report, fixed = data.report, data.row_work[5]
     for row in range(count):
         fixed[row] = 0.0  # 1: slipping for the rest of this step; 2: static tried
@@ -118,20 +119,9 @@ def switch_friction(model, data, count, fixed, dt):
 
 @jit
 def store_group(model, data, count):
-    """Keep the impulses with what they belong to: the report to the user, and where the next step's solve starts."""
+    """Keep the impulses with what they belong to."""
     for row in range(count):
-        kind, n, x = data.row_source[row, 0], data.row_source[row, 1], data.row_force[row]
-        if kind == ROW_LOWER:
-            data.limit_impulse[n] = x
-        elif kind == ROW_UPPER:
-            if x > 0.0 or data.limit_impulse[n] < 0.0:
-                data.limit_impulse[n] = -x
-        elif kind == ROW_FRICTION:
-            data.friction_impulse[n] = x
-        elif kind == ROW_MIMIC:
-            data.mimic_impulse[n] = x
-        else:
-            data.loop_impulse[n // 6, n % 6] = x
+        store_impulse(data, data.row_source[row, 0], data.row_source[row, 1], data.row_force[row])
 
 
 @jit

@@ -16,23 +16,28 @@ from typing import Any, Literal
 import numpy as np
 
 from sesshoku.compiled.jit import jit
+from sesshoku.compiled.table import Record
 from sesshoku.dynamics.actuation import joint_forces
-from sesshoku.dynamics.crba import mass_matrix
 from sesshoku.dynamics.data import as_data
-from sesshoku.dynamics.factor import factorize, solve
 from sesshoku.dynamics.kinematics import kinematics
-from sesshoku.dynamics.rnea import bias_force, external_wrenches, link_velocities
-from sesshoku.integrate import rk4, rkg
-from sesshoku.integrate.euler import finish_euler, finish_semi_implicit
-from sesshoku.integrate.position import move, move_kinematic
-from sesshoku.integrate.runge_kutta import runge_kutta
+from sesshoku.dynamics.rnea import external_wrenches, link_velocities
 from sesshoku.errors import MethodError
-from sesshoku.methods.joint_constraints import constrain_joints, return_to_limits
+from sesshoku.integrate import rk4, rkg
+from sesshoku.integrate.position import move
+from sesshoku.integrate.runge_kutta import runge_kutta
+from sesshoku.methods.free_motion import (
+    EULER,
+    RUNGE_KUTTA,
+    SEMI_IMPLICIT,
+    finish,
+    free_velocity,
+    joint_space_inertia,
+)
+from sesshoku.methods.joint_constraints import constrain_joints
 from sesshoku.methods.registry import register
 from sesshoku.scene.compiler import CompiledScene
 from sesshoku.scene.model import as_model
 
-SEMI_IMPLICIT, EULER, RUNGE_KUTTA = range(3)
 TABLEAUS = {"rk4": rk4.TABLEAU, "rkg": rkg.TABLEAU}
 INTEGRATORS = ("semi-implicit", "euler", *TABLEAUS)
 
@@ -57,6 +62,15 @@ def parameters(options: Options) -> np.ndarray:
     codes = {"semi-implicit": SEMI_IMPLICIT, "euler": EULER}
     tableau = TABLEAUS.get(options.integrator, np.zeros((5, 5)))
     return np.concatenate([[codes.get(options.integrator, RUNGE_KUTTA), options.tolerance], tableau.ravel()])
+
+
+PARTS: list[Any] = []  # nothing worth compiling side by side
+STATE: dict[str, tuple[str, ...]] = {}  # what a saved state holds of the records
+
+
+def make_records(compiled: CompiledScene, options: Options) -> dict[str, Record]:
+    """Records beyond model and data: none."""
+    return {}
 
 
 def supports(compiled: CompiledScene) -> list[str]:
@@ -101,33 +115,16 @@ def forces(model, data, implicit_dt):
 
 
 @jit
-def joint_space_inertia(model, data):
-    """Mass matrix and its factor."""
-    mass_matrix(model, data, data.mass_matrix)
-    factorize(model, data.mass_matrix, data.implicit_diagonal, data.factor, data.factor_dinv)
-
-
-@jit
-def free_velocity(model, data, dt):
-    """new_v = v + dt H^-1 (joint force - bias)."""
-    bias_force(model, data, data.v, data.bias_force)
-    a, bias, force = data.free_acceleration, data.bias_force, data.joint_force
-    for k in range(model.dof_count):
-        a[k] = force[k] - bias[k]
-    solve(model, data.factor, data.factor_dinv, a)
-    for k in range(model.dof_count):
-        data.new_v[k] = data.v[k] + dt * a[k]
-
-
-@jit
 def smooth_motion(model, data, options, dt):
     """Runge-Kutta step of the motion without joint constraints, into new_q and new_v."""
+    for k in range(model.dof_count):
+        data.held_force[k] = 0.0  # no contacts: nothing is held
     runge_kutta(model, data, options[2:].reshape((5, 5)), dt, data.new_q, data.new_v)
 
 
 @jit
 def constrain_end(model, data, options, dt):
-    """Joint constraints at the end of a Runge-Kutta step: v changes by their impulse, q by half a step of that change."""
+    """Joint constraints at the end of a Runge-Kutta step: v changes by their impulse, q by half a step of it."""
     if model.group_count == 0:
         constrain_joints(model, data, data.new_q, data.new_v, dt, options[1])  # clears the report
         return
@@ -141,34 +138,6 @@ def constrain_end(model, data, options, dt):
     for k in range(model.dof_count):
         data.rate_v[0, k] += data.new_v[k]
     move(model, data.new_q, data.rate_v[0], 0.5 * dt)
-
-
-@jit
-def finish(model, data, scheme, dt):
-    """Take the new state over if it is finite (and the velocity far enough from overflow to be squared and turned by)."""
-    finite = 0.0
-    for k in range(model.dof_count):
-        speed = max(1.0, dt) * data.new_v[k]
-        finite += 0.0 * (speed * speed)
-    if scheme == RUNGE_KUTTA:
-        for n in range(model.coordinate_count):
-            finite += 0.0 * data.new_q[n]
-        if finite != 0.0:
-            move_kinematic(model, data, -dt)
-            return False
-        for n in range(model.coordinate_count):
-            data.q[n] = data.new_q[n]
-        for k in range(model.dof_count):
-            data.v[k] = data.new_v[k]
-    elif finite != 0.0:
-        return False
-    elif scheme == SEMI_IMPLICIT:
-        finish_semi_implicit(model, data, data.new_v, dt)
-    else:
-        finish_euler(model, data, data.new_v, dt)
-    return_to_limits(model, data.q)
-    data.time[0] += dt
-    return True
 
 
 # ---- the same stages one by one, for `Simulation.profile` ----------------------------------------------------------

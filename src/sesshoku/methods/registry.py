@@ -5,9 +5,13 @@ The module of a method provides
     PRESETS             (optional) preset name -> options, e.g. {"recommended": Options(...)}
     parameters(options) the float64 array compiled code takes of them
     supports(compiled)  reasons why it cannot carry a scene; empty: it can
-    run(model_table, data_table, parameters, dt, steps) -> steps done, compiled
-    stages(options)     name -> compiled function (model, data, parameters, dt): what `step` calls, one by one
-and `register(__name__)` makes the module callable, so that `ss.methods.none(integrator="rk4")` is a method with options.
+    make_records(compiled, options)  its records beyond model and data, by name ("contacts" is what users see), in the
+                        order `run` takes them;  STATE: record name -> fields a saved state must hold
+    PARTS               its large parts, compiled side by side on a cold start (compiled/prepare.py)
+    GUARANTEES          what the contract suite may hold it to: friction_bound(options), passive(options)
+    run(model_table, data_table, *record_tables, parameters, dt, steps) -> steps done, compiled
+    stages(options)     name -> compiled function (model, data, *records, parameters, dt): what `step` calls, one by one
+and `register(__name__)` makes the module callable: `ss.methods.none(integrator="rk4")` is a method with options.
 """
 
 from __future__ import annotations
@@ -21,7 +25,7 @@ from typing import Any
 
 from sesshoku.errors import MethodError
 
-MODULES = {"none": "sesshoku.methods.none"}
+MODULES = {"none": "sesshoku.methods.none", "lcp": "sesshoku.methods.lcp"}
 DEFAULT = "none"
 
 
@@ -69,7 +73,8 @@ def load(keyword: str) -> ModuleType:
     if keyword not in MODULES:
         near = difflib.get_close_matches(str(keyword), MODULES, n=1)
         hint = f"did you mean {near[0]!r}? " if near else ""
-        raise MethodError("no such method", element=f"method {keyword!r}", remedy=f"{hint}methods: {', '.join(MODULES)}")
+        raise MethodError("no such method", element=f"method {keyword!r}",
+                          remedy=f"{hint}methods: {', '.join(MODULES)}")
     return importlib.import_module(MODULES[keyword])
 
 

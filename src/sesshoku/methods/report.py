@@ -13,7 +13,7 @@ class Report:
     """What the last step did. Fields that a method or scene has no use for are zero.
 
     residual: largest violation of the constraint or contact law, m/s (rad/s for turning rows).
-    momentum_residual: largest |H (v+ - v_free) - J^T impulse|, N s: is every change of velocity explained by an impulse?
+    momentum_residual: largest |H (v+ - v_free) - J^T impulse|, N s: does an impulse explain every change of velocity?
     penetration: deepest overlap, m. cone_violation: friction beyond the cone, N.
     energy_change: kinetic energy added by constraint and contact impulses, J (negative: dissipated).
     limit_violation: deepest joint beyond its limit, rad or m. loop_error: largest gap of a loop's anchors, m.

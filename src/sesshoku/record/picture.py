@@ -12,12 +12,13 @@ from sesshoku.scene.shapes import Plane
 from sesshoku.scene.surfaces import surface
 from sesshoku.spatial.rotation import quaternion_to_matrix
 
-PALETTE = ((0.30, 0.47, 0.66), (0.95, 0.56, 0.17), (0.35, 0.63, 0.31), (0.88, 0.34, 0.35), (0.46, 0.72, 0.70), (0.69, 0.48, 0.63))
+PALETTE = ((0.30, 0.47, 0.66), (0.95, 0.56, 0.17), (0.35, 0.63, 0.31),
+           (0.88, 0.34, 0.35), (0.46, 0.72, 0.70), (0.69, 0.48, 0.63))
 LIGHT = np.array([0.35, -0.5, 0.8]) / np.linalg.norm([0.35, -0.5, 0.8])
 
 
 def _triangles(scene: Scene, poses: dict[str, np.ndarray]) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """World triangles (n, 3, 3) and shaded colours (n, 4) of every visible geometry; collision shapes where nothing is visual."""
+    """World triangles (n, 3, 3) and shaded colours (n, 4) of what is visible; collision shapes where nothing is."""
     corners, colors = [], []
     owners = {body.robot or body.name for body in scene.bodies.values()}
     hue = {owner: PALETTE[i % len(PALETTE)] for i, owner in enumerate(sorted(owners))}
@@ -38,13 +39,15 @@ def _triangles(scene: Scene, poses: dict[str, np.ndarray]) -> tuple[list[np.ndar
     return corners, colors
 
 
-def draw(scene: Scene, poses: dict[str, np.ndarray], axis: Any, bounds: tuple[np.ndarray, np.ndarray] | None = None) -> None:
+def draw(scene: Scene, poses: dict[str, np.ndarray], axis: Any,
+         bounds: tuple[np.ndarray, np.ndarray] | None = None) -> None:
     """Draw the scene into a matplotlib 3-D axis. poses: body name -> position and quaternion (7)."""
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
     corners, colors = _triangles(scene, poses)
     if corners:
-        axis.add_collection3d(Poly3DCollection(np.concatenate(corners), facecolors=np.concatenate(colors), edgecolors="none"))
+        axis.add_collection3d(Poly3DCollection(np.concatenate(corners), facecolors=np.concatenate(colors),
+                                               edgecolors="none"))
     low, high = bounds if bounds is not None else _bounds([corners])
     middle, half = 0.5 * (low + high), 0.5 * float(max((high - low).max(), 1e-3)) * 1.05
     axis.set_xlim(middle[0] - half, middle[0] + half)
@@ -55,8 +58,10 @@ def draw(scene: Scene, poses: dict[str, np.ndarray], axis: Any, bounds: tuple[np
         height = float(grounds[0].position[2])
         grid = np.linspace(-half, half, 9)
         for s in grid:
-            axis.plot([middle[0] + s] * 2, [middle[1] - half, middle[1] + half], [height] * 2, color="0.8", lw=0.5, zorder=-1)
-            axis.plot([middle[0] - half, middle[0] + half], [middle[1] + s] * 2, [height] * 2, color="0.8", lw=0.5, zorder=-1)
+            along_y = [middle[0] + s] * 2, [middle[1] - half, middle[1] + half]
+            along_x = [middle[0] - half, middle[0] + half], [middle[1] + s] * 2
+            for line in (along_x, along_y):
+                axis.plot(*line, [height] * 2, color="0.8", lw=0.5, zorder=-1)
     axis.set_box_aspect((1, 1, 1), zoom=1.55)
     axis.set_axis_off()
     axis.view_init(elev=14, azim=-62)

@@ -9,7 +9,9 @@ import numpy as np
 
 from sesshoku.errors import SceneError
 from sesshoku.scene import mesh
+from sesshoku.scene.bounds import bound_arrays
 from sesshoku.scene.elements import JOINT_SIZES, Body, Inertial
+from sesshoku.scene.filters import filter_arrays
 from sesshoku.scene.model import (
     BALL,
     FREE,
@@ -32,6 +34,7 @@ from sesshoku.scene.model import (
     Model,
 )
 from sesshoku.scene.motion import motion_pose
+from sesshoku.scene.polyhedra import polyhedron_arrays
 from sesshoku.scene.scene import Scene
 from sesshoku.scene.shapes import Box, Capsule, ConvexMesh, Cylinder, Mesh, Plane, Shape, Sphere
 from sesshoku.spatial.rotation import frame_with_z, matrix_to_quaternion, quaternion_to_matrix
@@ -106,7 +109,8 @@ def compile_scene(scene: Scene) -> CompiledScene:
     poses = [compose(link_from_owner, pose) for (_, _, pose), (_, link_from_owner) in zip(frames, in_link, strict=True)]
     arrays |= {
         "frame_count": len(frames), "frame_link": [-1 if link is None else link.index for _, link, _ in frames],
-        "frame_position": _stack([pose[0] for pose in poses], 3), "frame_rotation": _stack([pose[1] for pose in poses], 3, 3),
+        "frame_position": _stack([pose[0] for pose in poses], 3),
+        "frame_rotation": _stack([pose[1] for pose in poses], 3, 3),
     }
     frame_index = {body.name: i for i, (body, _, _) in enumerate(frames)}
     joint_link = {link.owner.joint.name or "": link.index for link in links if not link.owner.kinematic}
@@ -115,7 +119,9 @@ def compile_scene(scene: Scene) -> CompiledScene:
     arrays |= _loop_arrays(scene, frame_index, arrays, links, q, kinematic_pose)
     arrays |= _mimic_arrays(scene, arrays, joint_link)
     arrays |= _group_arrays(arrays)
-    arrays |= _shape_arrays(scene, frame_index, arrays)
+    arrays |= {"tree_joined": _joined_trees(arrays)}
+    shapes = _shape_arrays(scene, frame_index, arrays)
+    arrays |= shapes | bound_arrays(shapes) | polyhedron_arrays(shapes) | filter_arrays(scene, frame_index, shapes)
     loop_names = list(scene.loops)
     loop_names = [loop_names[i] for i in arrays.pop("loop_order")]
     command = np.array([[a.target, a.target_velocity, a.feed_forward] for a in scene.actuators.values()]).reshape(-1, 3)
@@ -155,7 +161,8 @@ def _make_links(scene: Scene) -> tuple[list[Link], dict[str, tuple[Link | None, 
 
 def _settle_link(link: Link) -> None:
     """Composite inertia and link frame."""
-    parts = [(body.inertial, pose[0], matrix_to_quaternion(pose[1])) for body, pose in link.bodies if body.inertial is not None]
+    parts = [(body.inertial, pose[0], matrix_to_quaternion(pose[1])) for body, pose in link.bodies
+             if body.inertial is not None]
     if parts:
         link.inertial = mesh.combine(parts)
     owner, joint = link.owner, link.owner.joint
@@ -165,7 +172,8 @@ def _settle_link(link: Link) -> None:
     element = f"body {owner.name!r}"
     if joint.kind == "free":
         if link.inertial.mass <= 0.0:
-            raise SceneError("a free body has no mass", element=element, value=link.inertial.mass, remedy="give it a mass")
+            raise SceneError("a free body has no mass", element=element, value=link.inertial.mass,
+                             remedy="give it a mass")
         if np.linalg.eigvalsh(link.inertial.matrix)[0] <= 0.0:
             raise SceneError("a free body has no rotational inertia", element=element,
                              value=np.linalg.eigvalsh(link.inertial.matrix).tolist(), remedy="give it an inertia")
@@ -213,7 +221,8 @@ def _link_arrays(links: list[Link], placed: dict[str, tuple[Link | None, Pose]])
     tree_count = len(tree_link)
     tree_link.append(len(links))
     return {
-        "link_count": len(links), "tree_count": tree_count, "dof_count": first_dof[-1], "coordinate_count": first_coordinate[-1],
+        "link_count": len(links), "tree_count": tree_count, "dof_count": first_dof[-1],
+        "coordinate_count": first_coordinate[-1],
         "link_parent": [-1 if link.parent is None else link.parent.index for link in links], "link_tree": trees,
         "link_joint": [link.joint_type for link in links], "link_dof": first_dof[:-1], "link_dof_count": dof_counts,
         "link_coordinate": first_coordinate[:-1], "link_position": _stack(positions, 3),
@@ -227,7 +236,10 @@ def _link_arrays(links: list[Link], placed: dict[str, tuple[Link | None, Pose]])
 
 
 def _dof_arrays(links: list[Link], arrays: dict[str, Any]) -> dict[str, Any]:
-    dof_link, dof_parent, rows, coordinates = [], [], [], []
+    dof_link: list[int] = []
+    dof_parent: list[int] = []
+    coordinates: list[int] = []
+    rows: list[list[int]] = []
     last_dof: dict[int, int] = {-1: -1}  # last dof at or above each link
     for i, link in enumerate(links):
         previous = last_dof[arrays["link_parent"][i]]
@@ -241,7 +253,7 @@ def _dof_arrays(links: list[Link], arrays: dict[str, Any]) -> dict[str, Any]:
             previous = dof
         last_dof[i] = previous
     joints = [links[i].owner.joint for i in dof_link]
-    per_dof = {
+    per_dof: dict[str, Any] = {
         "dof_armature": [joint.armature for joint in joints], "dof_viscous": [joint.viscous for joint in joints],
         "dof_stiffness": [joint.stiffness for joint in joints], "dof_rest": [joint.rest for joint in joints],
         "dof_implicit": [int(joint.implicit) for joint in joints], "dof_lower": [joint.lower for joint in joints],
@@ -307,15 +319,15 @@ def _start_state(links: list[Link], arrays: dict[str, Any]) -> tuple[np.ndarray,
         else:
             q[at:at + len(joint.position)] = joint.position
             v[first:first + len(joint.velocity)] = joint.velocity
-            if joint.kind in ("revolute", "prismatic") and not joint.lower - 1e-9 <= joint.position[0] <= joint.upper + 1e-9 \
-                    and joint.position[0] != 0.0:
+            start = float(joint.position[0]) if joint.kind in ("revolute", "prismatic") else 0.0
+            if start != 0.0 and not joint.lower - 1e-9 <= start <= joint.upper + 1e-9:
                 raise SceneError("the start position is outside the limits", element=f"joint {joint.name!r}",
-                                 value=float(joint.position[0]), remedy=f"limits are {joint.lower:g} .. {joint.upper:g}")
+                                 value=start, remedy=f"limits are {joint.lower:g} .. {joint.upper:g}")
     return q, v, kinematic_pose, kinematic_velocity
 
 
 def link_poses(arrays: dict[str, Any], q: np.ndarray, kinematic_pose: np.ndarray) -> list[Pose]:
-    """World pose of every link at q. Plain NumPy: the compiled kernel of `dynamics.kinematics` is checked against it."""
+    """World pose of every link at q. Plain NumPy: the kernel of `dynamics.kinematics` is checked against it."""
     poses: list[Pose] = []
     for i in range(arrays["link_count"]):
         kind, at, parent = arrays["link_joint"][i], int(arrays["link_coordinate"][i]), arrays["link_parent"][i]
@@ -381,7 +393,8 @@ def _loop_arrays(scene: Scene, frame_index: dict[str, int], arrays: dict[str, An
     return {
         "loop_count": len(ends), "loop_kind": [kinds[loop.kind] for loop in scene.loops.values()],
         "loop_link": np.array(ends, dtype=np.int64).reshape(-1, 2), "loop_position": _stack(positions, 2, 3),
-        "loop_rotation": _stack(rotations, 2, 3, 3), "loop_correction": [loop.correction for loop in scene.loops.values()],
+        "loop_rotation": _stack(rotations, 2, 3, 3),
+        "loop_correction": [loop.correction for loop in scene.loops.values()],
     }
 
 
@@ -421,6 +434,18 @@ def _group_arrays(arrays: dict[str, Any]) -> dict[str, Any]:
         if key == "loop":
             result["loop_order"] = order
     return result
+
+
+def _joined_trees(arrays: dict[str, Any]) -> np.ndarray:
+    """For each tree the first of those that loops and mimics join with it. The world and scripts join nobody."""
+    joined = np.arange(arrays["tree_count"])
+    tree, kind, dof_link = (np.asarray(arrays[name]) for name in ("link_tree", "link_joint", "dof_link"))
+    mimics = zip(arrays["mimic_dof"], arrays["mimic_source"], strict=True)
+    for a, b in [*arrays["loop_link"], *((dof_link[k], dof_link[n]) for k, n in mimics)]:
+        if a >= 0 and b >= 0 and kind[a] != KINEMATIC and kind[b] != KINEMATIC:
+            pair = joined[tree[a]], joined[tree[b]]
+            joined[joined == max(pair)] = min(pair)
+    return joined
 
 
 def _shape_size(shape: Shape) -> tuple[int, list[float]]:
@@ -466,9 +491,11 @@ def _shape_arrays(scene: Scene, frame_index: dict[str, int], arrays: dict[str, A
                 for key, value in zip(columns, row, strict=True):
                     columns[key].append(value)
     count = len(columns["link"])
-    ints = {f"shape_{key}": np.array(columns[key], dtype=np.int64) for key in ("link", "frame", "type", "category", "mask")}
+    ints = {f"shape_{key}": np.array(columns[key], dtype=np.int64)
+            for key in ("link", "frame", "type", "category", "mask")}
     return ints | {
-        "shape_count": count, "shape_size": _stack(columns["size"], 3), "shape_position": _stack(columns["position"], 3),
+        "shape_count": count, "shape_size": _stack(columns["size"], 3),
+        "shape_position": _stack(columns["position"], 3),
         "shape_rotation": _stack(columns["rotation"], 3, 3), "shape_material": _stack(columns["material"], 3),
         "shape_vertex": np.array(columns["vertex"], dtype=np.int64).reshape(-1, 2),
         "shape_face": np.array(columns["face"], dtype=np.int64).reshape(-1, 2),

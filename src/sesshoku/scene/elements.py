@@ -113,11 +113,20 @@ class Inertial:
             raise SceneError("inertia is not symmetric", element=element, value=matrix.tolist())
         self.matrix = 0.5 * matrix + 0.5 * matrix.T  # halved first: a sum of two large entries overflows
         moments = np.linalg.eigvalsh(self.matrix)
-        # rounding in robot files reaches 1e-6 of the largest moment; a body thinner than a plate does not exist
-        if moments[0] < -1e-6 * scale - 1e-12 or moments[0] + moments[1] < moments[2] * (1.0 - 1e-4) - 1e-12:
+        if not is_physical(moments):
             raise SceneError("inertia is not physical: principal moments must be positive and obey the triangle "
                              "inequality", element=element, value=[float(f"{m:.6g}") for m in moments],
-                             remedy="give the inertia about the centre of mass of a real mass distribution")
+                             remedy="give the inertia about the centre of mass of a real mass distribution, or load "
+                                    "the robot with repair_inertia=True")
+
+
+def is_physical(moments: np.ndarray) -> bool:
+    """Whether sorted principal moments (3) can be those of a body, but for rounding.
+
+    Rounding in robot files reaches 1e-6 of the largest moment; a body thinner than a plate does not exist.
+    """
+    scale = float(np.abs(moments).max())
+    return bool(moments[0] >= -1e-6 * scale - 1e-12 and moments[0] + moments[1] >= moments[2] * (1.0 - 1e-4) - 1e-12)
 
 
 @dataclass

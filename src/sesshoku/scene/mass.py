@@ -9,7 +9,7 @@ import numpy as np
 
 from sesshoku.errors import SceneError
 from sesshoku.scene import check
-from sesshoku.scene.elements import Inertial
+from sesshoku.scene.elements import Inertial, is_physical
 from sesshoku.scene.shapes import Box, Capsule, ConvexMesh, Cylinder, Mesh, Plane, Shape, Sphere
 from sesshoku.spatial.rotation import quaternion_to_matrix
 
@@ -22,7 +22,13 @@ def shape_inertial(shape: Shape, mass: float | None = None, density: float | Non
     if (mass is None) == (density is None):
         raise SceneError("give either mass or density", element=element, value=(mass, density),
                          remedy="water has a density of 1000 kg/m^3")
-    volume, center, moment = _unit_density(shape)
+    try:
+        volume, center, moment = _unit_density(shape)
+    except OverflowError:
+        volume, center, moment = np.inf, np.zeros(3), np.zeros((3, 3))
+    if not 0.0 < volume < np.inf or not np.isfinite(moment).all():  # sides of 1e-200 m, or 1e200 m
+        raise SceneError("the shape is too small or too large to have a mass", element=element, value=shape,
+                         remedy="give its sizes in metres")
     if mass is None:
         rho = check.number(density, "density", element, above=0.0)
     else:
@@ -76,6 +82,28 @@ def polyhedron_moments(vertices: np.ndarray, faces: np.ndarray) -> tuple[float, 
     second = sum(np.einsum("n,ni,nj->ij", determinant, p, p) for p in (s, a, b, c)) / 120.0
     second = second - volume * np.outer(centroid, centroid)
     return volume, origin + centroid, np.trace(second) * np.eye(3) - second
+
+
+def repair(matrix: np.ndarray, exact: bool = False) -> np.ndarray | None:
+    """The inertia with the nearest principal moments that are positive and obey the triangle inequality.
+
+    None where nothing needs repair; with `exact` a violation by mere rounding does, too. The axes stay. "Positive" is a
+    millionth of the largest, so that a joint can turn.
+    """
+    if not np.isfinite(matrix).all():
+        return None  # not for repair: `Inertial` refuses it
+    moments, axes = np.linalg.eigh(0.5 * matrix + 0.5 * matrix.T)
+    a, b, c = moments
+    if a >= 0.0 and a + b >= c if exact else is_physical(moments):
+        return None
+    lack = (c - a - b) / 3.0  # onto the plane c = a + b
+    if lack > 0.0:
+        a, b, c = a + lack, b + lack, c - lack
+    if a < 0.0:  # onto its edge: a rod
+        b = c = 0.5 * (moments[1] + moments[2])
+    least = 1e-6 * float(np.abs(moments).max())
+    repaired = axes @ np.diag(np.maximum([a, b, c], least)) @ axes.T
+    return np.asarray(0.5 * (repaired + repaired.T))
 
 
 def combine(inertials_with_poses: Iterable[tuple[Inertial, Any, Any]]) -> Inertial:

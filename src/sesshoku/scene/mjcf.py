@@ -33,7 +33,8 @@ import numpy as np
 from sesshoku.errors import SceneError, in_file
 from sesshoku.scene import check, mjcf_bodies, mjcf_parts
 from sesshoku.scene.elements import RobotDescription
-from sesshoku.scene.spec import Unsupported, read_xml
+from sesshoku.scene.spec import Unsupported, read_xml, repaired
+from sesshoku.spatial.rotation import matrix_to_quaternion
 
 NAME_KEYS = {"name", "class", "childclass", "file", "model", "body", "joint", "mesh", "material"}
 AUTHORED_TIMESTEP, AUTHORED_GRAVITY = 1 << 0, 1 << 7  # bits of MjSpec.authored.option
@@ -46,7 +47,7 @@ UNCARRIED = {
 }
 
 
-def load_mjcf(path: str | Path, *, decompose: bool = False) -> RobotDescription:
+def load_mjcf(path: str | Path, *, decompose: bool = False, repair_inertia: bool = False) -> RobotDescription:
     """Read an MJCF file. See `spec.load_robot` for the arguments and the module's text for what becomes of what."""
     with in_file(path):
         root = read_xml(path)
@@ -60,6 +61,8 @@ def load_mjcf(path: str | Path, *, decompose: bool = False) -> RobotDescription:
             spec = _read(path)
             _refuse_empty_ranges(spec)
             _list_uncarried(spec, unsupported)
+            if repair_inertia:
+                _repair_inertias(spec, unsupported)
             model = _compile(spec)
         for warning in said:
             unsupported.add(f"MuJoCo's compiler warns: {' '.join(str(warning.message).split())}")
@@ -120,6 +123,30 @@ def _refuse_empty_ranges(spec: Any) -> None:
                                      element=mjcf_parts.label(kind, item.name, item.info), remedy="swap them")
 
 
+def _repair_inertias(spec: Any, unsupported: Unsupported) -> None:
+    """Replace the inertias that MuJoCo would refuse: it allows no rounding, so nothing is too small to repair."""
+    for body in spec.bodies:
+        full = body.fullinertia
+        if not body.explicitinertial:
+            continue
+        if np.isnan(full[0]):  # diagonal, in the axes the file gives: they stay
+            given = np.diag(body.inertia)
+        else:
+            given = np.array([[full[0], full[3], full[4]], [full[3], full[1], full[5]], [full[4], full[5], full[2]]])
+        physical = repaired(given, mjcf_parts.label("body", body.name, body.info), unsupported, exact=True)
+        if physical is given:
+            continue
+        moments, axes = np.diag(physical), np.eye(3)
+        if not np.isnan(full[0]):
+            moments, axes = np.linalg.eigh(physical)
+            axes[:, 2] *= np.sign(np.linalg.det(axes))
+            full[0] = np.nan
+            body.iquat = matrix_to_quaternion(axes)
+        largest = int(np.argmax(moments))
+        others = float(moments.sum() - moments[largest])
+        body.inertia = np.where(np.arange(3) == largest, min(float(moments[largest]), others * (1 - 1e-12)), moments)
+
+
 def _compile(spec: Any) -> Any:
     """Compile without what is for the eye only, so that a missing picture does not keep a robot from moving."""
     try:
@@ -134,7 +161,10 @@ def _compile(spec: Any) -> Any:
 
 def _mujoco_error(problem: str, error: Exception) -> SceneError:
     said = " ".join(str(error).split()) or type(error).__name__
-    return SceneError(f"{problem}: {said}", element="mujoco", remedy="correct the element that MuJoCo names")
+    remedy = "correct the element that MuJoCo names"
+    if "inertia" in said:
+        remedy += ", or load the robot with repair_inertia=True"
+    return SceneError(f"{problem}: {said}", element="mujoco", remedy=remedy)
 
 
 def _list_uncarried(spec: Any, unsupported: Unsupported) -> None:

@@ -1,7 +1,7 @@
 """`Model`: the frozen flat arrays a Scene compiles to; what every kernel reads.
 
 Vocabulary. A **link** is a rigid body that moves by its own joint (bodies joined by fixed joints share one link; bodies
-fixed to the world are link -1). A **tree** is a set of links hanging on one root; links of a tree stand together, parents
+fixed to the world are link -1). A **tree** is the set of links hanging on one root; they stand together, parents
 first. A **degree of freedom** (dof) is one velocity; a **coordinate** one position number. A **frame** is a named body:
 a pose on a link.
 
@@ -24,6 +24,11 @@ TORQUE, POSITION, VELOCITY = range(3)
 BALL, HINGE, WELD = range(3)
 # shape types
 SHAPE_PLANE, SHAPE_BOX, SHAPE_SPHERE, SHAPE_CAPSULE, SHAPE_CYLINDER, SHAPE_CONVEX = range(6)
+# columns of shape_filter: rigid group, the group its joint hangs on (-1), the family it does not touch (-1), whether it
+# moves (by forces), whether its body has a pair with rules of its own; see `filters`
+GROUP, HANGS_ON, FAMILY, MOVES, RULED = range(5)
+# rules of pairs of bodies
+NO_RULE, APART, TOGETHER = range(3)
 
 
 class Model(Record):
@@ -39,6 +44,8 @@ class Model(Record):
     mimic_count = scalar()
     shape_count = scalar()
     group_count = scalar()
+    level_count = scalar()  # of size classes of shapes
+    pairs_listed = scalar()  # 1: allowed_pair holds all pairs of shapes that may touch; 0: they are too many
 
     gravity = array(float, 1)  # (3) m/s^2, world
 
@@ -56,6 +63,7 @@ class Model(Record):
 
     tree_link = array(int, 1)  # (T + 1) first link of each tree
     tree_dof = array(int, 1)  # (T + 1) first dof of each tree
+    tree_joined = array(int, 1)  # (T) first of the trees that loops and mimics join with it, itself if none
 
     dof_link = array(int, 1)  # (V)
     dof_parent = array(int, 1)  # (V) the dof before it on the way to the root, -1
@@ -115,10 +123,29 @@ class Model(Record):
     shape_material = array(float, 2)  # (G, 3) static, kinetic, restitution
     shape_category = array(int, 1)
     shape_mask = array(int, 1)
+    shape_box = array(float, 3)  # (G, 2, 3) centre and half edges of a box around it, shape frame; planes: zero
+    shape_radius = array(float, 1)  # (G) half the diagonal of that box
+    shape_filter = array(int, 2)  # (G, 5) what it may touch, by the columns GROUP .. RULED
+    shape_level = array(int, 1)  # (G) size class in the broad phase, 0: the smallest; planes: -1
     shape_vertex = array(int, 2)  # (G, 2) first and last+1 vertex of a convex polyhedron
     shape_face = array(int, 2)  # (G, 2)
     vertices = array(float, 2)  # (n, 3) of all convex polyhedra, shape frame
     faces = array(int, 2)  # (m, 3) vertex numbers within the shape
+    # flat faces of convex polyhedra as polygons (scene.polyhedra)
+    shape_polygon = array(int, 2)  # (G, 2) first and last+1 polygon
+    polygon_start = array(int, 1)  # (polygons + 1) ranges of polygon_corner
+    polygon_corner = array(int, 1)  # vertex numbers within the shape, counter-clockwise from outside
+    polygon_normal = array(float, 2)  # (polygons, 3) unit, outward, shape frame
+    neighbour_start = array(int, 1)  # (n + 1) ranges of neighbour, by vertex
+    neighbour = array(int, 1)  # vertices joined to it by an edge, numbers within the shape
+    around_start = array(int, 1)  # (n + 1) ranges of around, by vertex
+    around = array(int, 1)  # polygons that meet in the vertex
+
+    # pairs of bodies with rules of their own; frames a < b, sorted by key a * frame_count + b
+    pair_key = array(int, 1)
+    pair_rule = array(int, 1)  # NO_RULE, APART or TOGETHER
+    pair_material = array(float, 2)  # (n, 3) static, kinetic, restitution; static -1: as the materials combine
+    allowed_pair = array(int, 2)  # (n, 2) shapes that may touch, sorted, if pairs_listed
 
 
 as_model = viewer(Model)

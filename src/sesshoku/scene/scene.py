@@ -87,7 +87,7 @@ class Scene:
         velocity: Any = (0, 0, 0), angular_velocity: Any = (0, 0, 0), fixed: bool = False, kinematic: bool = False,
         motion: Any = None, robot: str | None = None,
     ) -> Body:
-        """Add a body. Without a parent it is free unless `fixed`, `kinematic` or a joint says otherwise; with one it is fixed."""
+        """Add a body. Without a parent it is free unless `fixed`, `kinematic` or a joint says otherwise; else fixed."""
         if joint is None:
             joint = Joint("free" if parent is None and not fixed and not kinematic else "fixed")
         elif fixed and joint.kind != "fixed":
@@ -107,8 +107,8 @@ class Scene:
         if body.joint.name in self._joint_owner:
             raise SceneError("the name is taken already", element=f"joint {body.joint.name!r}",
                              remedy="give every joint its own name")
-        moving = body.joint.kind != "fixed"
-        if any(isinstance(geometry.shape, Plane) for geometry in body.geometries) and (moving or body.parent is not None):
+        held = body.joint.kind == "fixed" and body.parent is None
+        if not held and any(isinstance(geometry.shape, Plane) for geometry in body.geometries):
             raise SceneError("a plane belongs to a body fixed to the world", element=element, remedy="use a box")
         self.bodies[body.name] = body
         self._joint_owner[str(body.joint.name)] = body.name
@@ -125,7 +125,8 @@ class Scene:
         if mass is not None or density is not None:
             inertial = mesh.shape_inertial(shape, mass=mass, density=density, element=f"body {name!r}")
         elif not fixed:
-            raise SceneError("a moving body needs mass or density", element=f"body {name!r}", remedy="give mass= or density=")
+            raise SceneError("a moving body needs mass or density", element=f"body {name!r}",
+                             remedy="give mass= or density=")
         geometry = Geometry(shape, material=material, color=color)
         return self.add_body(name, inertial=inertial, geometries=[geometry], **options)
 
@@ -167,7 +168,7 @@ class Scene:
     def add_mesh(self, name: str, file: Any, *, faces: Any = None, mass: float | None = None,
                  density: float | None = None, scale: Any = (1, 1, 1), material: Material | None = None,
                  color: Any = None, **options: Any) -> Body:
-        """Add a closed triangle mesh from a file, or from vertices (n, 3) and faces (m, 3). Concave meshes are decomposed."""
+        """Add a closed triangle mesh from a file, or from vertices (n, 3) and faces (m, 3). Concave: decomposed."""
         points, triangles, source = _points(file, scale, faces)
         if triangles is None:
             raise SceneError("a mesh of vertices needs faces", element=f"body {name!r}", remedy="give faces= (m, 3)")
@@ -229,7 +230,8 @@ class Scene:
         if mimic.joint == mimic.source:
             raise SceneError("a joint can't mimic itself", element=element, value=mimic.source)
         if mimic.joint in self.mimics:
-            raise SceneError("the joint mimics another one already", element=element, value=self.mimics[mimic.joint].source)
+            raise SceneError("the joint mimics another one already", element=element,
+                             value=self.mimics[mimic.joint].source)
         self.mimics[mimic.joint] = mimic
         return mimic
 
@@ -275,30 +277,34 @@ class Scene:
     # ---- robots --------------------------------------------------------------------------------------------------
 
     def load(self, path: str | Path, *, position: Any = None, rotation: Any = None, fixed_base: bool | None = None,
-             name: str | None = None, pose: str | None = None, package_paths: Iterable[str | Path] = ()) -> Robot:
-        """Load a URDF or MJCF file. `name` becomes a prefix of all its names ("left/knee"), needed to load a file twice.
+             name: str | None = None, pose: str | None = None, package_paths: Iterable[str | Path] = (),
+             repair_inertia: bool = False) -> Robot:
+        """Load a URDF or MJCF file. `name` becomes a prefix of all its names ("left/knee"): needed to load it twice.
 
         The base is free unless `fixed_base` (URDF) or the file itself fixes it (MJCF without a free joint); `position`
         and `rotation` place it. `pose`: start in that keyframe of the file (MJCF), position servos aimed at it.
-        What the file uses and sesshoku does not is listed in one warning.
+        `repair_inertia`: replace inertias that no body can have by the nearest possible ones, instead of an error.
+        What the file uses and sesshoku does not (and what was repaired) is listed in one warning.
         """
         from sesshoku.scene.spec import load_robot
 
         with in_file(path):
-            description = load_robot(path, package_paths=tuple(package_paths))
+            description = load_robot(path, package_paths=tuple(package_paths), repair_inertia=repair_inertia)
             if pose is not None:
                 description = in_pose(description, pose)
             robot = self.add_robot(description, position=position, rotation=rotation, fixed_base=fixed_base, name=name)
         if description.unsupported:
             self.unsupported += [f"{Path(path).name}: {item}" for item in description.unsupported]
             listed = "\n  - ".join(description.unsupported)
-            warnings.warn(f"{path}: not supported, left out:\n  - {listed}", UnsupportedFeature, stacklevel=2)
+            warnings.warn(f"{path}: not supported, left out or changed:\n  - {listed}", UnsupportedFeature,
+                          stacklevel=2)
         return robot
 
     def add_robot(self, description: RobotDescription, *, position: Any = None, rotation: Any = None,
                   fixed_base: bool | None = None, name: str | None = None) -> Robot:
         """Place a robot description; all or nothing: on an error the scene is as before."""
-        kept = {key: dict(getattr(self, key)) for key in ("bodies", "_joint_owner", "actuators", "loops", "mimics", "robots")}
+        kept = {key: dict(getattr(self, key))
+                for key in ("bodies", "_joint_owner", "actuators", "loops", "mimics", "robots")}
         sets = {key: set(getattr(self, key)) for key in ("excluded_pairs", "forced_pairs")}
         try:
             return self._place(description, position, rotation, fixed_base, name)
@@ -356,7 +362,7 @@ class Scene:
         turn = np.array([1.0, 0, 0, 0]) if rotation is None else check.quaternion(rotation, "rotation", element)
         shift = np.zeros(3) if position is None else check.vector(position, "position", element)
         joint = body.joint if kind == body.joint.kind else Joint(kind, name=body.joint.name)
-        if kind == "free" and position is not None:  # a free base stands where the user says, not where the file drew it
+        if kind == "free" and position is not None:  # a free base stands where the user says, not where it was drawn
             return replace(body, joint=joint, position=shift, rotation=multiply(turn, body.rotation))
         return replace(body, joint=joint, position=shift + quaternion_to_matrix(turn) @ body.position,
                        rotation=multiply(turn, body.rotation))
@@ -418,8 +424,8 @@ def in_pose(description: RobotDescription, pose: str) -> RobotDescription:
     return replace(description, bodies=bodies, actuators=actuators)
 
 
-BODY_OPTIONS = {"parent", "joint", "position", "rotation", "velocity", "angular_velocity", "fixed", "kinematic", "motion",
-                "robot"}
+BODY_OPTIONS = {"parent", "joint", "position", "rotation", "velocity", "angular_velocity", "fixed", "kinematic",
+                "motion", "robot"}
 
 
 def combine_materials(a: Material, b: Material) -> Material:

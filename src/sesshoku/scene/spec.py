@@ -17,28 +17,30 @@ from xml.etree import ElementTree
 import numpy as np
 
 from sesshoku.errors import SceneError, in_file
-from sesshoku.scene import mesh
+from sesshoku.scene import mass, mesh
 from sesshoku.scene.elements import RobotDescription
 from sesshoku.scene.shapes import Mesh, Shape
 
 
 def load_robot(path: str | Path, *, package_paths: Iterable[str | Path] = (),
-               decompose: bool = False) -> RobotDescription:
+               decompose: bool = False, repair_inertia: bool = False) -> RobotDescription:
     """Read a URDF (root element <robot>) or MJCF (<mujoco>) file, whatever its suffix.
 
     package_paths: folders in which `package://` meshes are sought (URDF), beside those the file's own place suggests.
     decompose: split concave collision meshes into convex pieces instead of taking their hulls.
+    repair_inertia: replace an inertia that no body can have (rounded or made up) by the nearest possible one, and list
+    it in `unsupported`; otherwise it is an error.
     """
     with in_file(path):
         tag = read_xml(path).tag
         if tag == "robot":
             from sesshoku.scene.urdf import load_urdf
 
-            return load_urdf(path, package_paths=package_paths, decompose=decompose)
+            return load_urdf(path, package_paths=package_paths, decompose=decompose, repair_inertia=repair_inertia)
         if tag == "mujoco":
             from sesshoku.scene.mjcf import load_mjcf
 
-            return load_mjcf(path, decompose=decompose)
+            return load_mjcf(path, decompose=decompose, repair_inertia=repair_inertia)
         raise SceneError("not a robot file", element=f"root element <{tag}>",
                          remedy="give a URDF file (<robot>) or an MJCF file (<mujoco>)")
 
@@ -68,6 +70,16 @@ class Unsupported:
 
     def listed(self) -> list[str]:
         return [item if count == 1 else f"{item} ({count} times)" for item, count in self._counts.items()]
+
+
+def repaired(matrix: np.ndarray, element: str, unsupported: Unsupported, exact: bool = False) -> np.ndarray:
+    """An inertia that a body can have: the file's own, or the nearest one, which is then listed."""
+    physical = mass.repair(matrix, exact)
+    if physical is None:
+        return matrix
+    before, after = (", ".join(f"{m:.4g}" for m in np.linalg.eigvalsh(inertia)) for inertia in (matrix, physical))
+    unsupported.add(f"inertia of {element} is not physical: principal moments {before} changed to {after}")
+    return physical
 
 
 class Names:

@@ -27,6 +27,7 @@ from sesshoku.scene.to_mjcf_text import (
     compose,
     inverse,
     nudged_inertia,
+    start_pose,
     start_poses,
     unless,
 )
@@ -107,12 +108,13 @@ class _Export:
         return xml
 
     def body(self, xml: Xml, body: Body) -> None:
-        xml.open("body", name=self.body_names[body.name], pos=unless(body.position, np.zeros(3)),
-                 quat=unless(body.rotation, [1, 0, 0, 0]), mocap=True if body.kinematic else None)
+        position, rotation = start_pose(body)
+        xml.open("body", name=self.body_names[body.name], pos=unless(position, np.zeros(3)),
+                 quat=unless(rotation, [1, 0, 0, 0]), mocap=True if body.kinematic else None)
         self.inertial(xml, body)
         if body.kinematic:
-            self.key["mpos"] += list(body.position)
-            self.key["mquat"] += list(body.rotation)
+            self.key["mpos"] += list(position)
+            self.key["mquat"] += list(rotation)
             if body.motion is not None:
                 self.lost.add("motions of kinematic bodies (mocap bodies stand still until moved)", body.name)
             elif body.velocity.any() or body.angular_velocity.any():

@@ -8,6 +8,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from sesshoku.scene.elements import Body, Joint
+from sesshoku.scene.motion import motion_pose
 from sesshoku.scene.scene import Scene
 from sesshoku.scene.shapes import Box, Capsule, Cylinder, Mesh, Plane, Shape, Sphere
 from sesshoku.scene.spec import Names
@@ -121,9 +122,17 @@ def start_poses(scene: Scene) -> dict[str, Pose]:
     """World pose of every body at the start."""
     poses: dict[str, Pose] = {}
     for body in scene.bodies.values():
-        pose = compose((body.position, quaternion_to_matrix(body.rotation)), _moved(body))
+        position, rotation = start_pose(body)
+        pose = compose((position, quaternion_to_matrix(rotation)), _moved(body))
         poses[body.name] = pose if body.parent is None else compose(poses[body.parent], pose)
     return poses
+
+
+def start_pose(body: Body) -> tuple[np.ndarray, np.ndarray]:
+    """Position and quaternion in the parent at zero joint position; a script begins where it says."""
+    if body.motion is None:
+        return body.position, body.rotation
+    return motion_pose(body.motion, 0.0, f"motion of body {body.name!r}")
 
 
 def _moved(body: Body) -> Pose:

@@ -192,6 +192,7 @@ class _Builder:
             raise self.places.error((*path, "file"), "no such file", "give it relative to the scene file", item.file)
         turn = None if item.rotation is None and item.roll_pitch_yaw is None else self.rotation(item, path)
         robot = self.scene.load(file, position=item.position, rotation=turn, fixed_base=item.fixed_base, name=item.name,
+                                pose=item.pose, repair_inertia=item.repair_inertia,
                                 package_paths=[self.folder / folder for folder in item.package_paths])
         for name in robot.bodies:
             body = self.scene.bodies[name]
@@ -236,7 +237,7 @@ class _Builder:
                 continue
             path: KeyPath = ("robot", i)
             placed = {"position", "rotation", "roll_pitch_yaw", "velocity", "angular_velocity", "fixed_base",
-                      "package_paths"}
+                      "package_paths", "pose", "repair_inertia"}
             if placed & item.model_fields_set:
                 raise self.places.error((*path, min(placed & item.model_fields_set)),
                                         "only a robot from a file is placed so",

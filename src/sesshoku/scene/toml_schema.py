@@ -192,6 +192,9 @@ class RobotTable(Turned):
         None, description="true fixes the base to the world, false frees it (default: as the file says)")
     package_paths: list[str] = Field(
         [], description="folders where package:// is looked for, relative to the scene file")
+    pose: str | None = Field(None, description="start in this keyframe of the file (MJCF), servos aimed at it")
+    repair_inertia: bool = Field(
+        False, description="replace inertias that no body can have by the nearest possible ones")
     joints: dict[str, Coordinates] = Field({}, description="start positions: { knee = 0.6 }, rad or m")
     targets: dict[str, Number] = Field({}, description="what its position servos hold: { knee = 0.6 }, rad or m")
     bodies: list[str] | None = Field(
@@ -259,8 +262,8 @@ class RunTable(Table):
     dt: Positive = Field(0.001, description="step, s")
     time: Positive = Field(1.0, description="how long to simulate, s")
     integrator: str | None = Field(None, description="integration scheme")
-    record: str | None = Field(None, description="file for the recording")
-    plot: bool | None = Field(None, description="plot afterwards")
+    record: str | None = Field(None, description="file for the recording, in the folder where it is run")
+    plot: bool | None = Field(None, description="plot afterwards, into SCENE_plot.png where it is run")
     options: dict[str, Any] = Field({}, description="table: options of the method")
 
 

@@ -76,7 +76,7 @@ class _Tree:
 
 
 def load_urdf(path: str | Path, *, package_paths: Iterable[str | Path] = (),
-              decompose: bool = False) -> RobotDescription:
+              decompose: bool = False, repair_inertia: bool = False) -> RobotDescription:
     """Read a URDF file. See `spec.load_robot` for the arguments and the module's text for what becomes of what."""
     with in_file(path):
         root = read_xml(path)
@@ -85,7 +85,8 @@ def load_urdf(path: str | Path, *, package_paths: Iterable[str | Path] = (),
         unsupported = Unsupported()
         _list_unknown(root, "", unsupported)
         tree = _read_tree(root)
-        links = urdf_links.LinkReader(Path(path), tuple(Path(p) for p in package_paths), decompose, unsupported, root)
+        links = urdf_links.LinkReader(Path(path), tuple(Path(p) for p in package_paths), decompose, unsupported, root,
+                                      repair_inertia)
         name = root.get("name") or Path(path).stem
         description = RobotDescription(check.name(name, "name of the robot", "robot"))
         description.bodies = _read_bodies(tree, links, unsupported)

@@ -15,7 +15,7 @@ from sesshoku.errors import SceneError
 from sesshoku.scene import check, mesh
 from sesshoku.scene.elements import Geometry, Inertial
 from sesshoku.scene.shapes import Box, Capsule, Cylinder, Shape, Sphere
-from sesshoku.scene.spec import Unsupported, collision_shape, visual_shape, within
+from sesshoku.scene.spec import Unsupported, collision_shape, repaired, visual_shape, within
 from sesshoku.spatial.rotation import from_roll_pitch_yaw, quaternion_to_matrix
 
 # ---- attributes ------------------------------------------------------------------------------------------------------
@@ -87,6 +87,7 @@ class LinkReader:
     decompose: bool
     unsupported: Unsupported
     root: Element
+    repair_inertia: bool = False
     _colors: dict[str, np.ndarray] = field(default_factory=dict)
     _shapes: dict[tuple[Path, tuple[float, float, float], bool], Shape] = field(default_factory=dict)
 
@@ -121,6 +122,8 @@ class LinkReader:
         R = quaternion_to_matrix(rotation)
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused as not finite
             matrix = R @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ R.T
+        if self.repair_inertia:
+            matrix = repaired(matrix, label, self.unsupported)
         return Inertial(number(mass, "value", label), center, matrix, element=label)
 
     # ---- geometries --------------------------------------------------------------------------------------------------

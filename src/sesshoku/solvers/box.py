@@ -2,9 +2,10 @@
 
 G is symmetric positive semi-definite (redundant loops make it singular), so this is the optimality condition of
 min 1/2 x^T G x + b^T x over the box. Solved by the proximal point method: each outer pass minimises the same function
-plus eps/2 |x - x_k|^2, strictly convex, by a primal-dual active set (guess which rows are at a bound, solve the free ones
-by Cholesky, guess again). Few passes are exact for regular G; for singular G the passes converge to the solution nearest
-the start. Where the active set cycles, projected Gauss-Seidel sweeps break the cycle.
+plus eps/2 |x - x_k|^2, strictly convex, by a primal-dual active set (guess which rows are at a bound, solve the free
+ones by Cholesky, guess again). Few passes are exact for regular G; for singular G they converge to the solution nearest
+the start. Where the guesses cycle they are changed one at a time, which cannot cycle; should that take too long,
+projected Gauss-Seidel sweeps bring the next pass nearer.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ from math import sqrt
 
 from sesshoku.compiled.jit import jit
 
-OUTER, INNER, SWEEPS = 30, 25, 20
+OUTER, INNER, SWEEPS = 30, 200, 20
+PATIENCE = 5  # rounds of guesses without progress before single ones
 
 
 @jit
 def residual(n, G, b, low, high, x):
-    """Largest violation of complementarity, in the units of b (rows with a zero diagonal count where they can't be met)."""
+    """Largest violation of complementarity, in the units of b (rows of zero diagonal count where they can't be met)."""
     worst = 0.0
     for i in range(n):
         w = b[i]
@@ -43,7 +45,7 @@ def solve_box(n, G, b, low, high, tolerance, x, factor, work, active):
         scale = max(scale, G[i, i])
         x[i] = min(max(x[i], low[i]), high[i])
     best = residual(n, G, b, low, high, x)
-    if scale == 0.0 or best <= tolerance:
+    if scale == 0.0 or best <= 1e-3 * tolerance:  # a start just within the tolerance is bettered: no creep
         return best, 0
     eps, center, passes = 1e-4 * scale, work[0], 0
     while passes < OUTER:
@@ -62,11 +64,16 @@ def solve_box(n, G, b, low, high, tolerance, x, factor, work, active):
 
 @jit
 def active_set(n, G, b, low, high, eps, center, x, factor, y, active):
-    """Minimise the proximal function; True if the active set settled. active: -1 at low, 1 at high, 0 free."""
+    """Minimise the proximal function; True if the active set settled. active: -1 at low, 1 at high, 0 free.
+
+    All wrong guesses are changed at once. Where their number has not fallen for a while, one at a time, the first wrong
+    row (least-index principal pivoting, finite for positive definite matrices), until it has.
+    """
     for i in range(n):
         active[i] = -2
+    fewest, patience = n + 1, PATIENCE
     for _ in range(INNER):
-        changed = False
+        single, wrong = patience < 0, 0
         for i in range(n):  # which bound would a diagonal step end at?
             w = b[i] + eps * (x[i] - center[i])
             for j in range(n):
@@ -74,10 +81,17 @@ def active_set(n, G, b, low, high, eps, center, x, factor, y, active):
             trial = x[i] - w / (G[i, i] + eps)
             state = 0 if low[i] < trial < high[i] else (-1 if trial <= low[i] else 1)
             if state != active[i]:
-                active[i] = state
-                changed = True
-        if not changed:
+                wrong += 1
+                if not single:
+                    active[i] = state
+                elif wrong == 1:
+                    active[i] = state if active[i] == 0 or low[i] == high[i] else 0
+        if wrong == 0:
             return True
+        if wrong < fewest:
+            fewest, patience = wrong, PATIENCE
+        else:
+            patience -= 1
         for i in range(n):
             if active[i] != 0:
                 x[i] = low[i] if active[i] < 0 else high[i]

@@ -26,6 +26,16 @@ def test_forward_dynamics_solves_the_equation_of_motion(rng: np.random.Generator
         assert relative_error(a, np.linalg.solve(posed.H, force - bias)) < 1e-9
 
 
+def test_implicit_springs_stiffen_the_joints_they_act_on(rng: np.random.Generator) -> None:
+    posed = Posed(random_scene(rng))
+    m, d = posed.model, posed.data
+    d.implicit_diagonal[:] = rng.uniform(0, 2, size=m.dof_count)
+    force, a, bias = rng.normal(size=m.dof_count), nan(m.dof_count), nan(m.dof_count)
+    forward_dynamics(m, d, d.q, d.v, force, a)
+    bias_force(m, d, d.v, bias)
+    assert relative_error(a, np.linalg.solve(posed.H + np.diag(d.implicit_diagonal), force - bias)) < 1e-9
+
+
 def test_cached_articulated_inertias_serve_any_velocity_and_force(rng: np.random.Generator) -> None:
     posed = Posed(random_scene(rng))
     m, d = posed.model, posed.data

@@ -57,8 +57,8 @@ def test_free_trees_change_momentum_by_gravity_and_pushes_alone(rng: np.random.G
 @pytest.mark.nojit
 def test_closed_forms_of_one_body() -> None:
     scene = Scene(gravity=(0, 0, -9.8))
-    scene.add_body("b", position=(1, 2, 3), inertial=Inertial(2.0, (0.5, 0, 0), np.diag([1.0, 2, 2])), velocity=(1, 0, 0),
-                   angular_velocity=(0, 0, 2))
+    scene.add_body("b", position=(1, 2, 3), velocity=(1, 0, 0), angular_velocity=(0, 0, 2),
+                   inertial=Inertial(2.0, (0.5, 0, 0), np.diag([1.0, 2, 2])))
     posed = Posed(scene)
     mass, center, total = whole(posed, np.zeros(3))
     np.testing.assert_allclose(center, [1.5, 2, 3], rtol=1e-15)

@@ -44,7 +44,7 @@ def test_three_routes_agree_on_single_links(rng: np.random.Generator) -> None:
 
 
 def test_rows_between_two_links(rng: np.random.Generator) -> None:
-    """Loops: each row has a chain on either link, which may share ancestors, be one link above the other, or the world."""
+    """Loops: each row has a chain on either link; they may share ancestors, stand above each other, or be the world."""
     for _ in range(sample_count(3, 50)):
         posed, count = Posed(random_scene(rng)), 20
         links = rng.integers(-1, posed.model.link_count, size=(count, 2))

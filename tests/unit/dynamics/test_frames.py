@@ -28,7 +28,7 @@ def test_frame_poses_compose_down_the_tree(rng: np.random.Generator) -> None:
     scene.add_body("book", parent="shelf", position=(0, 0, 0.5), rotation=unit(rng, 4))
     scene.add_body("plate", parent="tree0_1", position=(0.1, 0.2, 0.3), rotation=unit(rng, 4))
     posed = Posed(scene)
-    at = {name: pose for name, pose in zip(posed.compiled.frame_names, poses(posed), strict=True)}
+    at = dict(zip(posed.compiled.frame_names, poses(posed), strict=True))
     for body, parent in (("shelf", None), ("book", "shelf"), ("plate", "tree0_1")):
         b = scene.bodies[body]
         R = np.eye(3) if parent is None else quaternion_to_matrix(at[parent][3:])

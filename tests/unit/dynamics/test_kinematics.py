@@ -58,7 +58,8 @@ def test_inertias_are_those_of_the_link_seen_from_the_trees_origin(rng: np.rando
         xx, yy, zz, xy, xz, yz = m.link_inertia[i]
         R, mass = d.rotation[i], m.link_mass[i]
         c = d.offset[i] + R @ m.link_center[i]
-        about = R @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ R.T + mass * (c @ c * np.eye(3) - np.outer(c, c))
+        turned = R @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ R.T
+        about = turned + mass * (c @ c * np.eye(3) - np.outer(c, c))
         wanted = [mass, *(mass * c), *np.diag(about), about[0, 1], about[0, 2], about[1, 2]]
         np.testing.assert_allclose(d.inertia[i], wanted, atol=1e-12)
 

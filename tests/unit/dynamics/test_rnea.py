@@ -30,7 +30,8 @@ def test_link_velocities_are_the_sum_of_the_axes_above(rng: np.random.Generator)
 
 
 def energy(posed: Posed) -> float:
-    return kinetic_energy(posed.model, posed.data, posed.data.v) + potential_energy(posed.model, posed.data, posed.data.q)
+    m, d = posed.model, posed.data
+    return kinetic_energy(m, d, d.v) + potential_energy(m, d, d.q)
 
 
 def test_power_of_the_bias_is_the_rate_of_energy(rng: np.random.Generator) -> None:

@@ -6,10 +6,11 @@ import re
 
 import numpy as np
 import pytest
+from scipy import optimize
 
 from sesshoku import robots
 from sesshoku.errors import SceneError
-from sesshoku.scene import mesh, mesh_pieces
+from sesshoku.scene import mass, mesh, mesh_pieces
 from sesshoku.scene.elements import Inertial
 from sesshoku.scene.mesh_repair import signed_volume
 from sesshoku.scene.shapes import Box, Capsule, Cylinder, Mesh, Plane, Sphere
@@ -134,6 +135,38 @@ def test_surface_of_a_plane_and_of_a_mesh():
 def test_shape_inertial_wants_one_positive_number(arguments):
     with pytest.raises(SceneError, match="plate"):
         mesh.shape_inertial(Box((1, 1, 1)), element="plate", **arguments)
+
+
+@pytest.mark.parametrize("shape", [Box((1e-200,) * 3), Sphere(1e-150), Sphere(1e160), Cylinder(1e-200, 1.0),
+                                   Capsule(1e200, 1.0), Box((1e200,) * 3)], ids=str)
+@pytest.mark.parametrize("amount", [{"mass": 1.0}, {"density": 1.0}], ids=str)
+def test_sizes_beyond_floating_point_are_refused(shape, amount):
+    with pytest.raises(SceneError, match="too small or too large"):
+        mesh.shape_inertial(shape, **amount)
+
+
+def test_a_physical_inertia_is_not_repaired(rng):
+    turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    for moments in ([1, 1, 1], [1, 1, 2], [0, 1, 1], [1, 1.5, 2]):
+        assert mass.repair(turn @ np.diag(np.array(moments, dtype=float)) @ turn.T) is None
+
+
+def test_a_repaired_inertia_is_the_nearest_physical_one(rng):
+    """Against a general solver of the same projection: least squares under the inequalities."""
+    rows = np.vstack([np.eye(3), 1.0 - 2.0 * np.eye(3)])  # positive, and each at most the sum of the others
+    for _ in range(20):
+        moments = np.sort(rng.normal(0.5, 1.0, 3))
+        turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+        repaired = mass.repair(turn @ np.diag(moments) @ turn.T, exact=True)
+        if repaired is None:
+            assert moments[0] >= -1e-12 and moments[0] + moments[1] >= moments[2] - 1e-12
+            continue
+        best = optimize.minimize(lambda x, m=moments: ((x - m) ** 2).sum(), np.ones(3), method="SLSQP",
+                                 constraints={"type": "ineq", "fun": rows.dot}, options={"ftol": 1e-14})
+        found = np.linalg.eigvalsh(repaired)
+        np.testing.assert_allclose(found, np.sort(best.x), atol=1e-5)  # ours keeps a millionth where zero is nearest
+        assert found[0] > 0.0 and found[0] + found[1] >= found[2] * (1 - 1e-12)
+        np.testing.assert_allclose(np.diag(turn.T @ repaired @ turn), found, atol=1e-9)  # the axes stay
 
 
 def test_a_plane_has_no_mass():

@@ -12,8 +12,10 @@ import pytest
 from sesshoku.errors import SceneError
 from sesshoku.scene.elements import Actuator, Body, Loop, RobotDescription
 from sesshoku.scene.mjcf import load_mjcf
+from sesshoku.scene.scene import Scene
 from sesshoku.scene.shapes import Box, Capsule, Cylinder, Plane, Sphere
 from sesshoku.scene.spec import load_robot
+from sesshoku.simulation import Simulation
 from sesshoku.spatial.rotation import axis_angle, multiply, quaternion_to_matrix
 
 DATA = Path(__file__).parents[2] / "data"
@@ -193,7 +195,7 @@ def test_gravity_may_be_switched_off(tmp_path: Path) -> None:
 
 def test_everything_left_out_is_listed(machine: RobotDescription) -> None:
     assert sorted(machine.unsupported) == sorted([
-        "tendon 'cord'", "sensor 'angle'", "camera 'eye'", "light 'sun'", "site 'chest'", "keyframe 'home'",
+        "tendon 'cord'", "sensor 'angle'", "camera 'eye'", "light 'sun'", "site 'chest'",
         "hfield 'hills'", "numeric 'size'", "texture 'checks'", "visual settings", "option density = 1.2",
         "option integrator = RK4", "option wind = [1.0, 0.0, 0.0]", "condim of geom 'floor'", "hfield of geom 'hill'",
         "ellipsoid of geom 'skull'", "solref of geom 'nose'", "margin of geom 'nose'", "range of ball joint 'neck'",
@@ -231,6 +233,91 @@ LISTED = {
 @pytest.mark.parametrize("item", LISTED)
 def test_an_item_is_listed(item: str, tmp_path: Path) -> None:
     assert load(tmp_path, LISTED[item]).unsupported == [item]
+
+
+# ---- poses -----------------------------------------------------------------------------------------------------------
+
+STAND = HINGE.replace('<joint name="j"', '<joint name="j" range="-90 90"') + \
+    '<actuator><position name="a" joint="j" kp="1"/><motor name="m" joint="j"/></actuator>'
+
+
+def key(attributes: str) -> str:
+    return f"<keyframe><key {attributes}/></keyframe>"
+
+
+def test_keyframes_are_poses(machine: RobotDescription) -> None:
+    assert list(machine.poses) == ["home"]
+    home = machine.poses["home"]  # a keyframe without qpos is the file's own pose: refs, and the free body where it is
+    assert home["hip_x"] == pytest.approx(20 * DEGREE) and home["stretch"] == 0.05 and home["push"] == 0.0
+    np.testing.assert_allclose(home["root"], [0, 0, 1, *np.sqrt([0.5, 0, 0, 0.5])], atol=1e-15)
+    np.testing.assert_array_equal(home["neck"], [1, 0, 0, 0])
+
+
+def test_a_robot_starts_in_a_pose_and_its_servos_hold_it(tmp_path: Path) -> None:
+    path = write(tmp_path, STAND + key('name="bent" qpos="0.5"'))
+    scene = Scene()
+    scene.load(path, pose="bent")
+    assert scene.joint("j").position == 0.5
+    assert scene.actuators["a"].target == 0.5
+    assert scene.actuators["m"].target == 0.0  # a motor's target is a force
+    assert Simulation(scene).joints["j"].position == 0.5
+
+
+def test_a_free_body_starts_in_a_pose(tmp_path: Path) -> None:
+    path = write(tmp_path, f'<worldbody><body name="b"><freejoint name="f"/>{BALL}</body></worldbody>'
+                 + key('qpos="1 2 3 0.6 0 0.8 0"'))
+    scene = Scene()
+    scene.load(path, pose="key0")  # unnamed keyframes are numbered
+    sim = Simulation(scene)
+    np.testing.assert_allclose(sim.bodies["b"].position, [1, 2, 3], atol=1e-15)
+    np.testing.assert_allclose(sim.bodies["b"].rotation, [0.6, 0, 0.8, 0], atol=1e-15)
+
+
+def test_an_unknown_pose_is_refused_with_those_there_are(tmp_path: Path) -> None:
+    path = write(tmp_path, STAND + key('name="bent" qpos="0.5"'))
+    with pytest.raises(SceneError, match=r"no such pose \(got 'sit'\); poses: bent") as caught:
+        Scene().load(path, pose="sit")
+    assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize(("attributes", "listed"), [
+    ('name="k" qpos="0.5"', []), ('name="k" qpos="0.5" ctrl="0.5 0.5"', []),
+    ('name="k" qvel="1"', ["velocities of keyframe 'k'"]), ('name="k" ctrl="1 0"', ["controls of keyframe 'k'"]),
+])
+def test_what_a_pose_leaves_out_is_listed(attributes: str, listed: list[str], tmp_path: Path) -> None:
+    assert load(tmp_path, STAND + key(attributes)).unsupported == listed
+
+
+# ---- inertias no body can have ---------------------------------------------------------------------------------------
+
+MADE_UP = '<worldbody><body name="b"><joint name="j"/><inertial pos="0 0 0" mass="1" {}/></body></worldbody>'
+
+
+@pytest.mark.parametrize(("given", "moments"), [
+    ('diaginertia="1 5 1"', [2, 2, 4]), ('diaginertia="1 5 1" euler="30 40 50"', [2, 2, 4]),
+    ('fullinertia="1 1 5 0 0 0"', [2, 2, 4]), ('fullinertia="1 1 2 0.5 0 0"', [0.5, 1.5, 2]),
+    ('fullinertia="3 2 -1 0 0 0"', [3e-6, 2.5, 2.5]), ('diaginertia="1 1 2.0001"', [1.00003, 1.00003, 2.00007]),
+])
+def test_inertias_are_repaired_on_demand(given: str, moments: list[float], tmp_path: Path) -> None:
+    path = write(tmp_path, MADE_UP.format(given))
+    physical = moments == [0.5, 1.5, 2]
+    if not physical:
+        with pytest.raises(SceneError, match="repair_inertia=True"):
+            load_mjcf(path)
+    description = load_mjcf(path, repair_inertia=True)
+    inertial = description.bodies[0].inertial
+    assert inertial is not None
+    np.testing.assert_allclose(np.linalg.eigvalsh(inertial.matrix), moments, rtol=1e-5)
+    assert [item.startswith("inertia of body 'b' is not physical") for item in description.unsupported] == \
+        [True] * (not physical)
+
+
+def test_a_repaired_inertia_keeps_its_axes(tmp_path: Path) -> None:
+    path = write(tmp_path, MADE_UP.format('fullinertia="2 3 9 0.5 0 0"'))
+    inertial = load_mjcf(path, repair_inertia=True).bodies[0].inertial
+    assert inertial is not None
+    given = np.array([[2, 0.5, 0], [0.5, 3, 0], [0, 0, 9.0]])
+    np.testing.assert_allclose(inertial.matrix @ given, given @ inertial.matrix, atol=1e-9)  # same eigenvectors
 
 
 def test_unnamed_elements_get_names(tmp_path: Path) -> None:

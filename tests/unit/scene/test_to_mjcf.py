@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from every_kind import every_kind
 from sesshoku.errors import UnsupportedFeature
-from sesshoku.scene.elements import Body, Geometry, Inertial, Joint, Material
+from sesshoku.scene.elements import Body, Geometry, Inertial, Joint, Material, Motion
 from sesshoku.scene.scene import Scene
 from sesshoku.scene.shapes import Box, Plane, Sphere
 from sesshoku.scene.spec import load_robot
@@ -64,7 +64,11 @@ def world_transforms(scene: Scene, moved: dict[str, np.ndarray]) -> dict[str, np
     """`moved` holds the transforms of planar joints, whose axes in the plane are a convention checked apart."""
     found: dict[str, np.ndarray] = {}
     for body in scene.bodies.values():
-        T = transform(turn(body.rotation), body.position) @ moved.get(body.name, joint_transform(body.joint))
+        position, rotation = body.position, body.rotation
+        if isinstance(body.motion, Motion):  # a script begins at its first pose (ours begins at time 0)
+            assert body.motion.times[0] >= 0.0
+            position, rotation = body.motion.positions[0], body.motion.rotations[0]
+        T = transform(turn(rotation), position) @ moved.get(body.name, joint_transform(body.joint))
         found[body.name] = T if body.parent is None else found[body.parent] @ T
     return found
 

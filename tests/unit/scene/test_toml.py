@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from every_kind import assert_same_scene, every_kind
-from sesshoku.errors import SceneError
+from sesshoku.errors import SceneError, UnsupportedFeature
 from sesshoku.scene import mesh
 from sesshoku.scene.elements import Geometry, Inertial, Joint, Material
 from sesshoku.scene.scene import Scene
@@ -191,6 +191,32 @@ def test_a_robot_is_placed_posed_and_given_targets(tmp_path: Path) -> None:
     assert scene.actuators["left/elbow"].target == 0.75
     root = next(body for body in scene.bodies.values() if body.parent is None)
     np.testing.assert_allclose(root.position, [0, 1, 0])
+
+
+@pytest.mark.filterwarnings("ignore::sesshoku.errors.UnsupportedFeature")
+def test_a_robot_starts_in_a_pose(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "models/humanoid_small.xml", tmp_path / "robot.xml")
+    text = '[[robot]]\nfile = "robot.xml"\npose = "stand"\njoints = { right_knee = 0.25 }\n'
+    scene = read_text(tmp_path, text)
+    assert scene.joint("left_knee").position == scene.actuators["left_knee"].target == 0.6
+    assert scene.joint("right_knee").position == 0.25  # what the scene file says itself stands above the pose
+    with pytest.raises(SceneError, match=r"robot.xml.*no such pose"):
+        read_text(tmp_path, text.replace("stand", "sit"))
+
+
+def test_a_robots_inertias_are_repaired(tmp_path: Path) -> None:
+    (tmp_path / "robot.urdf").write_text(
+        '<robot name="r"><link name="a"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="5"/></inertial></link>'
+        "</robot>")
+    text = '[[robot]]\nfile = "robot.urdf"\n'
+    with pytest.raises(SceneError, match=r"robot.urdf: link 'a'.*repair_inertia"):
+        read_text(tmp_path, text)
+    with pytest.warns(UnsupportedFeature, match="link 'a'"):
+        scene = read_text(tmp_path, text + "repair_inertia = true\n")
+    inertial = scene.bodies["a"].inertial
+    assert inertial is not None
+    np.testing.assert_allclose(np.diag(inertial.matrix), [2, 2, 4])
+    assert "line 3" in refused(tmp_path, '[[robot]]\nname = "r"\nrepair_inertia = true\n')
 
 
 def test_roll_pitch_yaw_turns_about_fixed_axes(tmp_path: Path) -> None:

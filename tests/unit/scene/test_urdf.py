@@ -7,17 +7,20 @@ import re
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
-from sesshoku.errors import SceneError
+from sesshoku.errors import SceneError, UnsupportedFeature
 from sesshoku.scene.elements import Body, RobotDescription
+from sesshoku.scene.scene import Scene
 from sesshoku.scene.shapes import Box, Capsule, Cylinder, Sphere
 from sesshoku.scene.spec import load_robot
 from sesshoku.scene.urdf import load_urdf
 from sesshoku.spatial.rotation import from_roll_pitch_yaw, quaternion_to_matrix
+from support import example_robots
 
 DATA = Path(__file__).parents[2] / "data"
 MACHINE = DATA / "parts_description" / "urdf" / "machine.urdf"
@@ -127,6 +130,86 @@ def test_everything_left_out_is_listed(machine: RobotDescription) -> None:
         "visual mesh 'package://parts_description/meshes/lost.stl' of link 'base': mesh not found",
         "lower and upper limit of continuous joint 'spin'",
     ])
+
+
+# ---- the base --------------------------------------------------------------------------------------------------------
+
+HEAVY = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
+
+
+def based(folder: Path, root: str, kind: str = "continuous") -> Path:
+    return write(folder, f'<link name="a">{root}</link><link name="b">{HEAVY}</link>' + joint("", kind))
+
+
+def root_kind(path: Path, **options: Any) -> str:
+    scene = Scene()
+    scene.load(path, **options)
+    return scene.bodies["a"].joint.kind
+
+
+def test_the_base_is_free_unless_bolted_down(tmp_path: Path) -> None:
+    path = based(tmp_path, HEAVY)
+    assert load_urdf(path).floats
+    assert root_kind(path) == "free"
+    assert root_kind(path, fixed_base=False) == "free"
+    assert root_kind(path, fixed_base=True) == "fixed"
+
+
+def test_a_root_without_mass_stands_for_the_world(tmp_path: Path) -> None:
+    path = based(tmp_path, "")
+    assert not load_urdf(path).floats
+    assert root_kind(path) == "fixed"
+
+
+def test_a_massless_root_with_a_heavy_link_fixed_to_it_is_a_base(tmp_path: Path) -> None:
+    path = based(tmp_path, "", kind="fixed")  # base_link -> trunk, as many legged robots are written
+    assert load_urdf(path).floats
+    assert root_kind(path) == "free"
+
+
+def test_a_free_base_stands_where_it_is_put(tmp_path: Path) -> None:
+    scene = Scene()
+    scene.load(based(tmp_path, HEAVY), position=(1, 2, 3))
+    np.testing.assert_array_equal(scene.bodies["a"].position, [1, 2, 3])
+
+
+# ---- inertias no body can have ---------------------------------------------------------------------------------------
+
+MADE_UP = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="5"/></inertial>'
+
+
+def test_inertias_are_repaired_on_demand(tmp_path: Path) -> None:
+    path = based(tmp_path, MADE_UP)
+    with pytest.raises(SceneError, match=r"link 'a': inertia is not physical.*repair_inertia=True"):
+        load_urdf(path)
+    description = load_urdf(path, repair_inertia=True)
+    assert description.unsupported == [
+        "inertia of link 'a' is not physical: principal moments 1, 1, 5 changed to 2, 2, 4"]
+    for name, moments in {"a": [2, 2, 4], "b": [1, 1, 1]}.items():
+        inertial = body(description, name).inertial
+        assert inertial is not None
+        np.testing.assert_allclose(inertial.matrix, np.diag(moments), rtol=1e-12)
+
+
+def test_a_repair_is_told_in_the_one_warning(tmp_path: Path) -> None:
+    scene = Scene()
+    with pytest.warns(UnsupportedFeature, match="changed to 2, 2, 4") as caught:
+        scene.load(based(tmp_path, MADE_UP), repair_inertia=True)
+    assert len(caught) == 1 and len(scene.unsupported) == 1
+
+
+def test_infinite_inertias_stay_refused(tmp_path: Path) -> None:
+    with pytest.raises(SceneError, match="not a finite"):
+        load_urdf(based(tmp_path, MADE_UP.replace('"5"', '"inf"')), repair_inertia=True)
+
+
+@pytest.mark.peer
+@pytest.mark.parametrize("name", ["go1", "tiago", "anymal"])
+def test_robots_with_made_up_inertias_load_repaired(name: str) -> None:
+    path = next(example_robots().rglob(f"{name}.urdf"))
+    with pytest.raises(SceneError, match="repair_inertia=True"):
+        load_robot(path)
+    assert any("is not physical" in item for item in load_robot(path, repair_inertia=True).unsupported)
 
 
 def test_root_joint_does_not_take_the_name_of_a_joint(tmp_path: Path) -> None:

@@ -1,0 +1,51 @@
+"""The README's table of measurements, from a committed result file: numbers are quoted from nowhere else."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+RESULTS = Path(__file__).parent / "results"
+README = ROOT / "README.md"
+BLOCK = re.compile(r"(<!-- benchmarks: begin -->\n).*?(<!-- benchmarks: end -->)", re.DOTALL)
+
+
+def table(path: Path) -> str:
+    """The lines between the README's marks, for one result file."""
+    results: dict[str, Any] = json.loads(path.read_text())
+    lines = ["| what | ours | peer | ratio |", "|---|---|---|---|"]
+    for entry in results["against"]:
+        lines.append(f"| {entry['name']} | {entry['ours_us']:.1f} µs | `{entry['peer']}` {entry['peer_us']:.1f} µs "
+                     f"| **{entry['ratio']:.2f}** |")
+    chain, start, packages = results["chain"], results["start"], results["packages"]
+    lengths = list(chain["microseconds"])
+    lines += [
+        "", f"Forward dynamics of chains of {lengths[0]} to {lengths[-1]} links grows with exponent "
+        f"{chain['exponent']:.2f}. From the shell to the first step of a simple scene: {start['cold_s']:.0f} s with an "
+        f"empty compile cache, {start['warm_s']:.1f} s with a warm one.",
+        "", f"{results['date']}, {path.stem.replace('-', ' ')}, Python {results['python']}, "
+        + ", ".join(f"{name} {version}" for name, version in packages.items())
+        + f" ([all numbers]({path.relative_to(ROOT).as_posix()})).",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def quoted(text: str) -> tuple[str, Path | None]:
+    """What stands between the marks of a README, and the result file it names."""
+    match = BLOCK.search(text)
+    if match is None:
+        raise ValueError("the README has lost its benchmark marks")
+    inside = match.group(0).removeprefix(match.group(1)).removesuffix(match.group(2))
+    named = re.search(r"\((benchmarks/results/[^)]+\.json)\)", inside)
+    return inside, ROOT / named.group(1) if named else None
+
+
+def update(path: Path | None = None) -> Path:
+    """Write the table of a result file (by default the newest by its date) into the README."""
+    path = path or max(RESULTS.glob("*.json"), key=lambda file: json.loads(file.read_text())["date"])
+    text = README.read_text(encoding="utf-8")
+    README.write_text(BLOCK.sub(lambda match: match.group(1) + table(path) + match.group(2), text), encoding="utf-8")
+    return path

@@ -1,0 +1,5 @@
+"""`python -m sesshoku`: the command line."""
+
+from sesshoku.cli import main
+
+main()

@@ -1,0 +1,1 @@
+"""Collision detection in compiled code: broad phase, narrow phase, persistent ids, islands."""

@@ -1,0 +1,44 @@
+"""Which shapes may touch: the rule of `scene.filters`, on the arrays of the model."""
+
+from __future__ import annotations
+
+from sesshoku.compiled.jit import jit
+from sesshoku.scene.model import APART, FAMILY, GROUP, HANGS_ON, MOVES, NO_RULE, RULED, TOGETHER
+
+
+@jit
+def may_touch(model, a, b):
+    """Whether shapes a and b may touch; the numbers are those of the rules in `scene.filters`."""
+    A, B = model.shape_filter[a], model.shape_filter[b]
+    if A[GROUP] == B[GROUP] or (A[MOVES] == 0 and B[MOVES] == 0):  # 1
+        return False
+    if A[RULED] == 1 and B[RULED] == 1:  # 2, and loops of 3
+        place = find_pair(model, a, b)
+        rule = NO_RULE if place < 0 else model.pair_rule[place]
+        if rule == APART:
+            return False
+        if rule == TOGETHER:
+            return True
+    if A[HANGS_ON] == B[GROUP] or B[HANGS_ON] == A[GROUP]:  # 3
+        return False
+    if A[FAMILY] >= 0 and A[FAMILY] == B[FAMILY]:  # 4
+        return False
+    category, mask = model.shape_category, model.shape_mask
+    return (category[a] & mask[b]) != 0 or (category[b] & mask[a]) != 0  # 5
+
+
+@jit
+def find_pair(model, a, b):
+    """Place of the bodies of shapes a and b in the table of pairs with rules of their own; -1: not there."""
+    first, second = model.shape_frame[a], model.shape_frame[b]
+    if first > second:
+        first, second = second, first
+    keys, key = model.pair_key, first * model.frame_count + second
+    low, high = 0, len(keys)
+    while low < high:
+        middle = (low + high) // 2
+        if keys[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < len(keys) and keys[low] == key else -1

@@ -1,0 +1,97 @@
+"""`sesshoku compare` and `sesshoku reproduce`; cli.py registers them."""
+
+from __future__ import annotations
+
+import json as json_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from sesshoku.errors import SceneError
+from sesshoku.experiments import base
+
+out, err = Console(), Console(stderr=True)
+
+
+def compare(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A scene (.toml) or a robot (.urdf, .xml).")],
+    method: Annotated[list[str] | None, typer.Option("--method", "-m", help="A method or preset; may be repeated. "
+                                                     "Default: all but `none`.")] = None,
+    time: Annotated[float | None, typer.Option("--time", "-t", help="Seconds to simulate. Default: the file's, else 2.")] = None,
+    dt: Annotated[float | None, typer.Option(help="Time step, s.")] = None,
+    watch: Annotated[list[str] | None, typer.Option(help="A body to follow; may be repeated. Default: the free ones.")] = None,
+    peer: Annotated[list[str] | None, typer.Option(help="Also run `mujoco` on the same model.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write a self-contained page with table and plots.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
+) -> None:
+    """Run one scene under every contact method and put the results side by side.
+
+    `sesshoku compare examples/falling_crates.toml --peer mujoco --html report.html`
+    """
+    from sesshoku.cli import read
+    from sesshoku.compare import compare as run_compare
+
+    scene = read(file, False)
+    wishes = scene.run
+    result = run_compare(
+        scene, method, time=time if time is not None else float(wishes.get("time", 2.0)), dt=dt or wishes.get("dt"),
+        watch=watch, peers=peer or (), progress=None if json else lambda label: err.print(f"running {label} ..."))
+    if html is not None:
+        result.to_html(html)
+    if json:
+        typer.echo(json_module.dumps(result.as_dict()))
+        return
+    out.print(result.table())
+    if html is not None:
+        out.print(f"wrote {html}")
+
+
+def reproduce(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="An experiment, or a part of its name (`lcp`, "
+                                               "`lcp/time`); without it the list is printed; `all` runs all.")] = None,
+    folder: Annotated[Path, typer.Option("--out", help="Where figures and numbers go.")] = Path("out/reproduce"),
+    json: Annotated[bool, typer.Option("--json", help="Print JSON: name, measured and expected values, verdict.")] = False,
+) -> None:
+    """Re-run a figure or table of the papers, with its checks. Exit code 1 if a check fails."""
+    if name is None:
+        table = Table(title="experiments", title_justify="left")
+        table.add_column("name", no_wrap=True)
+        table.add_column("what it shows")
+        for known in base.EXPERIMENTS:
+            table.add_row(known, base.title(known))
+        if json:
+            typer.echo(json_module.dumps({known: base.title(known) for known in base.EXPERIMENTS}))
+        else:
+            out.print(table)
+        return
+    chosen = [known for known in base.EXPERIMENTS if name in ("all", known) or known.startswith(f"{name}/")]
+    if not chosen:
+        raise SceneError("no such experiment", element=f"experiment {name!r}", remedy=f"experiments: {', '.join(base.EXPERIMENTS)}")
+    results: list[dict[str, Any]] = []
+    for experiment in chosen:
+        result = base.run(experiment, folder, (lambda text: None) if json else (lambda text: err.print(f"  {text} ...")))
+        results.append(base.as_dict(experiment, result))
+        if not json:
+            print_result(experiment, result, folder)
+    if json:
+        typer.echo(json_module.dumps(results if len(results) > 1 else results[0]))
+    if any(entry["verdict"] == "fail" for entry in results):
+        raise typer.Exit(1)
+
+
+def print_result(name: str, result: base.Result, folder: Path) -> None:
+    """The checks of one experiment as a table."""
+    table = Table(title=f"{name}: {base.title(name)}", title_justify="left")
+    for column in ("check", "measured", "expected", "within", ""):
+        table.add_column(column, justify="left" if column in ("check", "") else "right")
+    signs = {"near": "±", "at_most": "at most, +", "at_least": "at least, -", "report": ""}
+    for check in result.checks:
+        verdict = "" if check.kind == "report" else ("[green]pass[/]" if check.passed else "[red]FAIL[/]")
+        wanted = "" if check.kind == "report" else f"{check.expected:.6g} {check.unit}"
+        within = "" if check.kind == "report" else f"{signs[check.kind]} {check.tolerance:.2g}"
+        table.add_row(check.name, f"{check.measured:.6g} {check.unit}", wanted, within, verdict)
+    out.print(table)
+    out.print(f"figure: {folder / (name.replace('/', '_') + '.png')}")

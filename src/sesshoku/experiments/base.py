@@ -1,0 +1,95 @@
+"""What an experiment is: a function that measures, a list of checks, a figure."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sesshoku.errors import SceneError
+
+#: name -> module; each has `TITLE`, `run(progress) -> Result`
+EXPERIMENTS = {
+    "lcp/landing": "sesshoku.experiments.lcp.landing",
+    "lcp/sliding": "sesshoku.experiments.lcp.sliding",
+    "lcp/pyramids": "sesshoku.experiments.lcp.pyramids",
+    "lcp/bush": "sesshoku.experiments.lcp.bush",
+    "lcp/time": "sesshoku.experiments.lcp.time",
+}
+
+
+@dataclass(frozen=True)
+class Check:
+    """One measured number against what is expected: |measured - expected| <= tolerance (or the stated comparison)."""
+
+    name: str
+    measured: float
+    expected: float
+    tolerance: float
+    unit: str = ""
+    kind: str = "near"  # near, at_most, at_least, report
+
+    @property
+    def passed(self) -> bool:
+        if self.kind == "report":
+            return True
+        if self.kind == "at_most":
+            return bool(self.measured <= self.expected + self.tolerance)
+        if self.kind == "at_least":
+            return bool(self.measured >= self.expected - self.tolerance)
+        return bool(abs(self.measured - self.expected) <= self.tolerance)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"name": self.name, "measured": float(self.measured), "expected": float(self.expected),
+                "tolerance": float(self.tolerance),
+                "unit": self.unit, "kind": self.kind, "passed": self.passed}
+
+
+@dataclass
+class Result:
+    """What an experiment found. `draw(figure)` draws it."""
+
+    checks: list[Check]
+    draw: Callable[[Any], None]
+    values: dict[str, Any] = field(default_factory=dict)
+    figure_size: tuple[float, float] = (9.0, 5.0)
+
+    @property
+    def passed(self) -> bool:
+        return all(check.passed for check in self.checks)
+
+
+def load(name: str) -> Any:
+    """The module of an experiment."""
+    if name not in EXPERIMENTS:
+        raise SceneError("no such experiment", element=f"experiment {name!r}", remedy=f"experiments: {', '.join(EXPERIMENTS)}")
+    return importlib.import_module(EXPERIMENTS[name])
+
+
+def title(name: str) -> str:
+    return str(load(name).TITLE)
+
+
+def run(name: str, folder: Path | None = None, progress: Callable[[str], None] = lambda text: None) -> Result:
+    """Run an experiment; with a folder, write its figure and its numbers there."""
+    module = load(name)
+    result: Result = module.run(progress)
+    if folder is not None:
+        import json
+
+        from matplotlib.figure import Figure
+
+        folder.mkdir(parents=True, exist_ok=True)
+        stem = folder / name.replace("/", "_")
+        figure = Figure(figsize=result.figure_size, dpi=130, layout="constrained")
+        result.draw(figure)
+        figure.savefig(stem.with_suffix(".png"))
+        stem.with_suffix(".json").write_text(json.dumps(as_dict(name, result), indent=1) + "\n")
+    return result
+
+
+def as_dict(name: str, result: Result) -> dict[str, Any]:
+    return {"name": name, "title": title(name), "verdict": "pass" if result.passed else "fail",
+            "checks": [check.as_dict() for check in result.checks], "values": result.values}

@@ -1,0 +1,1 @@
+"""Experiments of the paper behind `lcp`, and of its digest's claims."""

@@ -1,0 +1,55 @@
+"""A thrown box slides to rest: where it stops, how steady its normal force is, and where its centre of pressure stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from sesshoku.experiments.base import Check, Result
+from sesshoku.experiments.scenes import crate_on_floor
+from sesshoku.methods.registry import make
+from sesshoku.simulation import Simulation
+
+TITLE = "a box thrown at 1 m/s, mu 0.3: stopping place, normal force, centre of pressure (digest, unit test 5)"
+
+
+def run(progress: Callable[[str], None]) -> Result:
+    dt, speed, mu, g, edge = 1e-3, 1.0, 0.3, 9.8, 1.0
+    expected = speed**2 / (2 * mu * g) - speed * dt / 2
+    checks, traces = [], {}
+    exact = make("lcp", {"integrator": "semi-implicit", "centripetal": False})
+    for label, method in (("paper (RK4)", "lcp"), ("semi-implicit", exact), ("recommended", "lcp:recommended")):
+        progress(label)
+        sim = Simulation(crate_on_floor(speed, static=mu, edge=edge), method, dt)
+        rows = []
+        for _ in range(500):
+            sim.step()
+            contacts = sim.contacts
+            total = sum(contact.normal_force for contact in contacts)
+            center = sum(contact.point[0] * contact.normal_force for contact in contacts) / total if total > 0 else np.nan
+            rows.append((sim.time, sim.bodies["crate"].position[0], sim.bodies["crate"].velocity[0], total,
+                         center - sim.bodies["crate"].position[0]))
+        data = np.array(rows)
+        traces[label] = data
+        sliding = data[:, 2] > 0.05
+        stop = speed**2 / (2 * mu * g) if label.startswith("paper") else expected
+        checks.append(Check(f"stopping place, {label}", float(data[-1, 1]), stop, 1e-3 if label.startswith("paper") else 1e-5, "m"))
+        checks.append(Check(f"normal force while sliding, {label}", float(np.abs(data[sliding, 3] / g - 1.0).max()), 0.0,
+                            1e-2 if label.startswith("paper") else 1e-6, "of mg"))
+        checks.append(Check(f"centre of pressure ahead by mu h, {label}", float(np.median(data[sliding, 4])), mu * edge / 2,
+                            1e-3, "m"))
+
+    def draw(figure: Any) -> None:
+        axes = figure.subplots(3, 1, sharex=True)
+        for label, data in traces.items():
+            for axis, column in zip(axes, (1, 3, 4), strict=True):
+                axis.plot(data[:, 0], data[:, column], label=label, lw=1.2)
+        for axis, name in zip(axes, ("place, m", "normal force, N", "centre of pressure, m"), strict=True):
+            axis.set_ylabel(name)
+            axis.grid(color="#e6e6e6")
+        axes[0].legend(frameon=False)
+        axes[-1].set_xlabel("time, s")
+
+    return Result(checks, draw, figure_size=(8.0, 7.0))

@@ -1,0 +1,157 @@
+"""`lcp`: contact by complementarity at acceleration level, projected Gauss-Seidel (an OpenHRP paper, Japanese; its ideas on Kokkevis).
+
+Normal and friction forces are unknown magnitudes along fixed directions; the relative accelerations at the contacts are
+affine in them. Non-penetration and Coulomb bounds make a complementarity problem with bounds, solved by sweeps that
+refresh the friction bound from the present normal force.
+
+equation -> function
+    (1)-(5)   a_N - a_N^d >= 0 complementary to f_N >= 0       `choose_targets`, solvers.pgs.visit_normal
+    (6)-(8)   kinetic friction: one direction against the slip   `choose_axes` (SLIDE)
+    (11)-(16) MCP and sweeps                                    solvers.pgs_dense.solve_dense, solvers.pgs
+    section 4 static friction below 1e-3 m/s, random axes       `choose_axes` (SQUARE)
+    section 2 columns of K by unit test forces                  `fill_by_test_forces` (dynamics.aba)
+    section 5 rubber bushes                                     joints with springs of the scene (models/humanoid_large_bush)
+
+Forces are kept as impulses, x = f dt, and accelerations as velocities: multiplied by dt, a^0 - a^d with a^d = -v/dt is the velocity
+the step would end with (`free`) and K is the same matrix, so the two problems are one.
+
+Deviations from the paper. b = a^0 - a^d (the paper prints +; a box then falls through the floor). Inequalities of (12)-(14)
+are not strict. The four friction directions are two axes with both signs (the same forces). Random axes are drawn once
+per contact from (seed, id). The centripetal term J' v enters for contact points fixed on a link, not for rolling ones.
+Forces are held through the stages of RK4 as joint-space forces. Rows of joint limits, joint friction, loops and mimics join
+the same problem. An island with more than `DENSE_ROWS` rows is swept matrix-free whatever `delassus_by` says.
+Defaults: 120 sweeps, start at zero, 1e-3 m/s: the paper's. Speed threshold of restitution 1e-2 m/s, early stop 1e-9: ours.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sesshoku.collision.contacts import Contacts, as_contacts, make_contacts
+from sesshoku.collision.detect import CONTACT_STATE, CONTACT_VIEW, contact_capacity, detect, pair_capacity
+from sesshoku.compiled.jit import jit
+from sesshoku.compiled.table import Record
+from sesshoku.dynamics.actuation import joint_forces
+from sesshoku.dynamics.data import Data, as_data
+from sesshoku.dynamics.kinematics import kinematics
+from sesshoku.dynamics.rnea import external_wrenches
+from sesshoku.integrate.rk4 import TABLEAU
+from sesshoku.integrate.runge_kutta import runge_kutta
+from sesshoku.methods.free_motion import RUNGE_KUTTA, SEMI_IMPLICIT, finish, free_velocity, joint_space_inertia
+from sesshoku.methods.lcp.apply import apply_forces
+from sesshoku.methods.lcp.islands import solve_islands
+from sesshoku.methods.lcp.memory import Memory, as_memory, make_memory
+from sesshoku.methods.lcp.options import MARGIN, MOST, PRESETS, RK4, Options, parameters
+from sesshoku.methods.lcp.pose import pose_problem
+from sesshoku.methods.registry import register
+from sesshoku.scene.compiler import CompiledScene
+from sesshoku.scene.model import Model, as_model
+from sesshoku.solvers.problem import Problem, as_problem
+
+#: compiled side by side on a cold start
+PARTS = [
+    ("sesshoku.methods.lcp.islands:solve_islands", (Model, Data, Contacts, Problem, Memory, "options", float)),
+    ("sesshoku.collision.detect:detect", (Model, Data, Contacts, float, int)),
+]
+STATE = {"contacts": CONTACT_STATE + CONTACT_VIEW, "memory": ("old_impulse",)}  # what a saved state holds of the records
+
+
+def make_records(compiled: CompiledScene, options: Options) -> dict[str, Record]:
+    """Contacts, the problem's rows, and the method's memory, in the order `run` takes them."""
+    contacts = make_contacts(compiled.model, contact_capacity(compiled.model), pair_capacity(compiled.model))
+    problem, memory = make_memory(compiled, contacts, options)
+    return {"contacts": contacts, "problem": problem, "memory": memory}
+
+
+def supports(compiled: CompiledScene) -> list[str]:
+    """Reasons why the method cannot carry a scene: none."""
+    return []
+
+
+#: what the contract suite may hold the method to
+GUARANTEES = {
+    # friction beyond mu_s times the normal force: the circumscribed square reaches sqrt(2)
+    "friction_bound": lambda options: 2**0.5 if options.static_pyramid == "circumscribed" else 1.0,
+    # e = 0, Euler, no depth correction, no J' v: contact never adds kinetic energy (up to the sweeps' tolerance)
+    "passive": lambda options: options.integrator == "semi-implicit" and not options.centripetal
+    and options.penetration_rate == 0.0,
+}
+
+register(__name__)
+
+
+@jit
+def run(model_table, data_table, contact_table, problem_table, memory_table, options, dt, steps):
+    """Advance `steps` steps; returns how many were done before the state stopped being finite."""
+    model, data, contacts = as_model(model_table), as_data(data_table), as_contacts(contact_table)
+    problem, memory = as_problem(problem_table), as_memory(memory_table)
+    for n in range(steps):
+        if not step(model, data, contacts, problem, memory, options, dt):
+            return n
+    return steps
+
+
+@jit(inline="always")
+def step(model, data, contacts, problem, memory, options, dt):
+    """One step; False if its result is not finite (the state then stays as it was)."""
+    kinematics(model, data, data.q)
+    detect(model, data, contacts, options[MARGIN], int(options[MOST]))
+    forces(model, data, options, dt)
+    joint_space_inertia(model, data)
+    free_velocity(model, data, dt)
+    pose_problem(model, data, contacts, problem, memory, options, dt)
+    solve_islands(model, data, contacts, problem, memory, options, dt)
+    apply_forces(model, data, contacts, problem, memory, dt)
+    return advance(model, data, options, dt)
+
+
+@jit
+def forces(model, data, options, dt):
+    """Actuators, springs, external forces."""
+    joint_forces(model, data, data.q, data.v, 0.0 if options[RK4] else dt)
+    external_wrenches(model, data)
+
+
+@jit
+def advance(model, data, options, dt):
+    """RK4 with the forces held, or semi-implicit Euler with the solved velocity."""
+    if options[RK4]:
+        runge_kutta(model, data, TABLEAU, dt, data.new_q, data.new_v)
+        return finish(model, data, RUNGE_KUTTA, dt)
+    return finish(model, data, SEMI_IMPLICIT, dt)
+
+
+@jit
+def stage_kinematics(model, data, contacts, problem, memory, options, dt):
+    kinematics(model, data, data.q)
+
+
+@jit
+def stage_detect(model, data, contacts, problem, memory, options, dt):
+    detect(model, data, contacts, options[MARGIN], int(options[MOST]))
+
+
+@jit
+def stage_free(model, data, contacts, problem, memory, options, dt):
+    forces(model, data, options, dt)
+    joint_space_inertia(model, data)
+    free_velocity(model, data, dt)
+
+
+@jit
+def stage_apply(model, data, contacts, problem, memory, options, dt):
+    apply_forces(model, data, contacts, problem, memory, dt)
+
+
+@jit
+def stage_advance(model, data, contacts, problem, memory, options, dt):
+    advance(model, data, options, dt)
+
+
+def stages(options: Options) -> dict[str, Any]:
+    """Stage name -> compiled function of all records, options and dt, in the order of `step`."""
+    return {"kinematics": stage_kinematics, "detect": stage_detect, "free motion": stage_free, "pose problem": pose_problem,
+            "solve": solve_islands, "apply forces": stage_apply, "advance": stage_advance}
+
+
+__all__ = ["PRESETS", "STATE", "Options", "make_records", "parameters", "run", "stages", "step", "supports"]

@@ -1,0 +1,62 @@
+"""From impulses to the new velocity, the contacts' forces and the report."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from sesshoku.collision.contacts import CONTACTS, OVERFLOW, RELEASED, SLIP, STICK
+from sesshoku.compiled.jit import jit
+from sesshoku.methods.contact_rows import generalized_impulse, velocity_change
+from sesshoku.methods.joint_rows import store_joint_impulses
+from sesshoku.methods.report import CONE_VIOLATION, ENERGY_CHANGE, MOMENTUM_RESIDUAL, PENETRATION, RESIDUAL
+from sesshoku.methods.report import OVERFLOW as REPORT_OVERFLOW
+from sesshoku.solvers.pgs import contact_residual, joint_residual
+from sesshoku.solvers.problem import JOINT_ROWS, PROBLEM_OVERFLOW, push_contact, push_joint, read_contact
+
+
+@jit
+def apply_forces(model, data, contacts, problem, memory, dt):
+    """new_v, held_force and the contacts' forces from the impulses; the report of what was found."""
+    report, y, fresh, chains = data.report, problem.y, memory.y_before, model.row_dof
+    count = contacts.counts[CONTACTS]
+    for k in range(model.dof_count):
+        fresh[k] = 0.0
+    worst = energy = deepest = outside = 0.0
+    for c in range(count):
+        x, axes, free = problem.impulse[c], problem.axes[c], problem.free[c]
+        if x[2] != 0.0 or x[0] != 0.0 or x[1] != 0.0:
+            push_contact(chains, problem, c, x[0], x[1], x[2], fresh)
+        worst = max(worst, contact_residual(chains, problem, memory.law, memory.mu, c, y))
+        u0, u1, u2 = read_contact(chains, problem, c, y)
+        for a in range(3):
+            f = axes[0, a] * x[0] + axes[1, a] * x[1] + axes[2, a] * x[2]
+            memory.impulse_world[c, a] = f
+            contacts.force[c, a] = f / dt
+        size, bound = sqrt(x[0] * x[0] + x[1] * x[1]), contacts.material[c, 0] * x[2]
+        contacts.slip[c] = sqrt((u0 + free[0]) ** 2 + (u1 + free[1]) ** 2)
+        moving = problem.velocity[c, 0] ** 2 + problem.velocity[c, 1] ** 2 > 0.0 and size >= 0.999999 * memory.mu[c] * x[2]
+        contacts.state[c] = RELEASED if x[2] <= 0.0 else (SLIP if moving and contacts.slip[c] > 1e-6 else STICK)
+        outside = max(outside, size - bound)
+        energy += x[0] * (free[0] + 0.5 * u0) + x[1] * (free[1] + 0.5 * u1)
+        if free[2] < 1e29:
+            energy += x[2] * (free[2] + 0.5 * u2)
+        deepest = max(deepest, -contacts.gap[c])
+    for j in range(problem.counts[JOINT_ROWS]):
+        push_joint(chains, problem, j, problem.joint_impulse[j], fresh)
+        worst = max(worst, joint_residual(chains, problem, j, y))
+    drift = 0.0
+    for k in range(model.dof_count):
+        drift = max(drift, abs(fresh[k] - y[k]))
+    report[RESIDUAL], report[ENERGY_CHANGE], report[PENETRATION] = worst, energy, deepest
+    report[CONE_VIOLATION], report[MOMENTUM_RESIDUAL] = outside / dt, drift
+    report[REPORT_OVERFLOW] = float(contacts.counts[OVERFLOW] + problem.counts[PROBLEM_OVERFLOW])
+    change = memory.y_direction
+    velocity_change(model, data, problem, fresh, change)
+    generalized_impulse(model, data, problem, fresh, data.held_force)
+    for k in range(model.dof_count):
+        data.new_v[k] += change[k]
+        data.held_force[k] /= dt
+    for c in range(count):
+        for a in range(3):
+            memory.old_impulse[c, a] = memory.impulse_world[c, a]
+    store_joint_impulses(model, data, problem)

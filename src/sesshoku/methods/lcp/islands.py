@@ -1,0 +1,104 @@
+"""Solving the problem island by island."""
+
+from __future__ import annotations
+
+from sesshoku.collision.contacts import CONTACTS, ISLANDS
+from sesshoku.compiled.jit import jit
+from sesshoku.dynamics.aba import articulate
+from sesshoku.methods.lcp.matrix import gather, solve_by_matrix
+from sesshoku.methods.lcp.options import (
+    ACCELERATE,
+    BY_TEST_FORCES,
+    DENSE,
+    EXACT_PAIR,
+    MAX_SWEEPS,
+    NORMALS_FIRST,
+    TOLERANCE,
+)
+from sesshoku.methods.report import CONVERGED, ITERATIONS, ROWS
+from sesshoku.solvers.pgs import solve_rows
+from sesshoku.solvers.problem import JOINT_ROWS
+
+
+@jit
+def group_joint_rows(model, contacts, problem, memory):
+    """Sort the joint rows by island; those of trees without contact come last, as one more island. Returns its number."""
+    islands, start = contacts.counts[ISLANDS], memory.joint_start
+    for i in range(islands + 2):
+        start[i] = 0
+    for j in range(problem.counts[JOINT_ROWS]):
+        i = contacts.tree_island[problem.joint_tree[j]]
+        start[(i if i >= 0 else islands) + 1] += 1
+    for i in range(islands + 1):
+        start[i + 1] += start[i]
+    for j in range(problem.counts[JOINT_ROWS] - 1, -1, -1):  # fill each range from its end
+        i = contacts.tree_island[problem.joint_tree[j]]
+        i = i if i >= 0 else islands
+        start[i + 1] -= 1
+        memory.joint_list[start[i + 1]] = j
+    for i in range(islands + 1):  # the ends moved to the starts: shift back
+        start[i] = start[i + 1]
+    start[islands + 1] = problem.counts[JOINT_ROWS]
+    return islands
+
+
+@jit
+def solve_islands(model, data, contacts, problem, memory, options, dt):
+    """Solve each island apart, then report how well the whole problem is solved."""
+    report = data.report
+    for n in range(len(report)):
+        report[n] = 0.0
+    report[CONVERGED] = 1.0
+    for k in range(model.dof_count):
+        problem.y[k] = 0.0
+    if options[DENSE] == BY_TEST_FORCES and contacts.counts[CONTACTS] > 0:
+        articulate(model, data)
+    rest = group_joint_rows(model, contacts, problem, memory)
+    for island in range(rest + 1):
+        first, last = (contacts.island_start[island], contacts.island_start[island + 1]) if island < rest else (0, 0)
+        contact_list = contacts.island_contact[first:last]
+        joint_list = memory.joint_list[memory.joint_start[island] : memory.joint_start[island + 1]]
+        if len(contact_list) + len(joint_list) > 0:
+            solve_island(model, data, contacts, problem, memory, options, dt, island, contact_list, joint_list)
+
+
+@jit
+def solve_island(model, data, contacts, problem, memory, options, dt, island, contact_list, joint_list):
+    """Sweep one island's rows and add to the report."""
+    y, report, chains = problem.y, data.report, model.row_dof
+    stake = dt
+    for n in range(len(contact_list)):
+        f = problem.free[contact_list[n]]
+        if f[2] < 1e29:
+            stake = max(stake, abs(f[0]), abs(f[1]), abs(f[2]))
+    tolerance = options[TOLERANCE] * stake
+    rows = 3 * len(contact_list) + len(joint_list)
+    if options[DENSE] and rows <= memory.dense_rows:
+        sweeps = solve_by_matrix(model, data, contacts, problem, memory, options, contact_list, joint_list, tolerance)
+    else:
+        trees = island_dofs(model, contacts, memory, island)
+        gather(chains, problem, contact_list, joint_list, y)
+        sweeps = solve_rows(chains, problem, memory.law, memory.mu, contact_list, joint_list, memory.dof_list[:trees],
+                            options[NORMALS_FIRST] != 0.0, options[EXACT_PAIR] != 0.0, options[ACCELERATE] != 0.0,
+                            int(options[MAX_SWEEPS]), tolerance, memory, y)  # fmt: skip
+    report[ROWS] += rows
+    report[ITERATIONS] = max(report[ITERATIONS], sweeps)
+    if sweeps >= options[MAX_SWEEPS]:
+        report[CONVERGED] = 0.0
+
+
+@jit
+def island_dofs(model, contacts, memory, island):
+    """Ranges of dofs of an island's trees (all trees for the rows without contact); returns how many."""
+    count = 0
+    if island < contacts.counts[ISLANDS]:
+        for n in range(contacts.island_tree_start[island], contacts.island_tree_start[island + 1]):
+            t = contacts.island_tree[n]
+            memory.dof_list[count, 0], memory.dof_list[count, 1] = model.tree_dof[t], model.tree_dof[t + 1]
+            count += 1
+    else:
+        for t in range(model.tree_count):
+            if contacts.tree_island[t] < 0:
+                memory.dof_list[count, 0], memory.dof_list[count, 1] = model.tree_dof[t], model.tree_dof[t + 1]
+                count += 1
+    return count

@@ -1,0 +1,116 @@
+"""The paper's way to solve an island: form its matrix K, by unit test forces or from the mass matrix, and sweep its rows."""
+
+from __future__ import annotations
+
+from sesshoku.compiled.jit import jit
+from sesshoku.dynamics.aba import path_acceleration, wrench_response
+from sesshoku.methods.lcp.options import BY_TEST_FORCES, DENSE, MAX_SWEEPS
+from sesshoku.solvers.pgs_dense import solve_dense
+from sesshoku.solvers.problem import block_product, push_contact, push_joint, read_contact, read_joint
+from sesshoku.spatial.algebra import cross
+
+
+@jit
+def gather(chains, problem, contact_list, joint_list, y):
+    """y += Z^T x of some rows."""
+    for n in range(len(contact_list)):
+        c = contact_list[n]
+        x = problem.impulse[c]
+        if x[2] != 0.0 or x[0] != 0.0 or x[1] != 0.0:
+            push_contact(chains, problem, c, x[0], x[1], x[2], y)
+    for n in range(len(joint_list)):
+        j = joint_list[n]
+        if problem.joint_impulse[j] != 0.0:
+            push_joint(chains, problem, j, problem.joint_impulse[j], y)
+
+
+@jit
+def solve_by_matrix(model, data, contacts, problem, memory, options, contact_list, joint_list, tolerance):
+    """The paper's way: form K of the island, sweep its rows."""
+    m, nj, K, x, w = len(contact_list), len(joint_list), memory.matrix, memory.row_impulse, memory.row_velocity
+    for i in range(m):
+        c = contact_list[i]
+        memory.row_law[i], memory.row_mu[i] = memory.law[c], memory.mu[c]
+        for d in range(3):
+            x[3 * i + d], w[3 * i + d] = problem.impulse[c, d], problem.free[c, d]
+    for i in range(nj):
+        j = joint_list[i]
+        x[3 * m + i], w[3 * m + i] = problem.joint_impulse[j], problem.joint_free[j]
+        memory.row_low[i], memory.row_high[i] = problem.joint_low[j], problem.joint_high[j]
+    fill_by_mass_matrix(model, problem, memory, contact_list, joint_list, options[DENSE] == BY_TEST_FORCES)
+    if options[DENSE] == BY_TEST_FORCES:
+        fill_by_test_forces(model, data, contacts, problem, memory, contact_list)
+    for r in range(3 * m + nj):
+        for s in range(3 * m + nj):
+            w[r] += K[r, s] * x[s]
+    sweeps = solve_dense(m, nj, K, memory.row_law, memory.row_mu, memory.row_low, memory.row_high, x, w,
+                         int(options[MAX_SWEEPS]), tolerance)  # fmt: skip
+    for i in range(m):
+        for d in range(3):
+            problem.impulse[contact_list[i], d] = x[3 * i + d]
+    for i in range(nj):
+        problem.joint_impulse[joint_list[i]] = x[3 * m + i]
+    gather(model.row_dof, problem, contact_list, joint_list, problem.y)
+    return sweeps
+
+
+@jit
+def fill_by_mass_matrix(model, problem, memory, contact_list, joint_list, joints_only):
+    """K = Z Z^T from the factored mass matrix; with `joints_only` the rows and columns of joint rows alone."""
+    m, nj, K, small, chains = len(contact_list), len(joint_list), memory.matrix, memory.small, model.row_dof
+    for i in range(m if not joints_only else 0):
+        for e in range(i + 1):
+            block_product(chains, problem, contact_list[i], contact_list[e], small)
+            for a in range(3):
+                for b in range(3):
+                    K[3 * i + a, 3 * e + b] = K[3 * e + b, 3 * i + a] = small[a, b]
+    y = memory.y_before  # zero outside a row's own chains
+    for i in range(nj):
+        j, r = joint_list[i], 3 * m + i
+        for k in range(model.dof_count):
+            y[k] = 0.0
+        push_joint(chains, problem, j, 1.0, y)
+        for e in range(m):
+            K[r, 3 * e], K[r, 3 * e + 1], K[r, 3 * e + 2] = read_contact(chains, problem, contact_list[e], y)
+        for e in range(i + 1):
+            K[r, 3 * m + e] = read_joint(chains, problem, joint_list[e], y)
+        for s in range(r + 1):
+            K[s, r] = K[r, s]
+
+
+@jit
+def fill_by_test_forces(model, data, contacts, problem, memory, contact_list):
+    """Columns of K by unit test forces: +axis on b, -axis on a, articulated-body response, read along all axes."""
+    K, wrench, acc = memory.matrix, memory.small[0], memory.small[1]
+    for i in range(len(contact_list)):
+        c = contact_list[i]
+        for d in range(3):
+            for side in range(2):
+                link = contacts.link[c, side]
+                if link >= 0:
+                    unit_wrench(model, data, contacts, problem, c, d, side, wrench)
+                    wrench_response(model, data, link, wrench, memory.response[side])
+            for e in range(len(contact_list)):
+                other = contact_list[e]
+                for b in range(3):
+                    K[3 * e + b, 3 * i + d] = 0.0
+                for side in range(2):
+                    for reader in range(2):
+                        source, target = contacts.link[c, side], contacts.link[other, reader]
+                        if source < 0 or target < 0 or model.link_tree[source] != model.link_tree[target]:
+                            continue
+                        path_acceleration(model, data, source, target, memory.response[side], acc)
+                        for b in range(3):
+                            unit_wrench(model, data, contacts, problem, other, b, reader, wrench)
+                            for a in range(6):
+                                K[3 * e + b, 3 * i + d] += wrench[a] * acc[a]
+
+
+@jit
+def unit_wrench(model, data, contacts, problem, c, d, side, wrench_out):
+    """Wrench, at the tree's origin, of the unit test force along axis d of contact c on one of its links."""
+    o, p = data.tree_origin[model.link_tree[contacts.link[c, side]]], contacts.point[c]
+    sign = 1.0 if side else -1.0
+    fx, fy, fz = sign * problem.axes[c, d, 0], sign * problem.axes[c, d, 1], sign * problem.axes[c, d, 2]
+    wrench_out[0], wrench_out[1], wrench_out[2] = fx, fy, fz
+    wrench_out[3], wrench_out[4], wrench_out[5] = cross(p[0] - o[0], p[1] - o[1], p[2] - o[2], fx, fy, fz)

@@ -1,0 +1,273 @@
+"""Projected Gauss-Seidel on sparse rows in half form (see problem.py), with the friction bound refreshed at every visit.
+
+A contact's impulse is (t1, t2, n) with n >= 0 and a friction law of one of three shapes:
+    SLIDE   0 <= t1 <= mu n, t2 = 0          sliding: the axis t1 opposes the slip
+    SQUARE  |t1|, |t2| <= mu n               the pyramid with four edges
+    DISC    |(t1, t2)| <= mu n               Coulomb's cone
+A sweep visits the joint rows, then either all normals and then all tangents (`normals_first`), or contact by contact. With
+`accelerate` sweeps are combined by the nonsmooth nonlinear conjugate gradient (NNCG): after a sweep that changed the
+impulses by d, x += beta p with beta = |d|^2 / |d_before|^2 (0 where beta > 1), p = beta p + d; the same combination acts on y.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from sesshoku.compiled.jit import jit
+from sesshoku.solvers.problem import push_contact, push_joint, read_contact, read_joint
+
+SLIDE, SQUARE, DISC = range(3)
+LOCAL_SWEEPS = 60  # of a contact's own three rows, where the pair is solved exactly
+
+
+@jit
+def limited_tangents(law, bound, t1, t2):
+    """The nearest tangential impulse the friction law allows (for SQUARE and SLIDE: axis by axis)."""
+    if law == SLIDE:
+        return min(max(t1, 0.0), bound), 0.0
+    if law == SQUARE:
+        return min(max(t1, -bound), bound), min(max(t2, -bound), bound)
+    size2 = t1 * t1 + t2 * t2
+    if size2 > bound * bound:
+        s = bound / sqrt(size2)
+        return s * t1, s * t2
+    return t1, t2
+
+
+@jit
+def tangent_step(law, W, bound, t1, t2, u1, u2):
+    """New tangential impulses of a contact with tangential velocities u at the old ones t: axis by axis, or on the disc."""
+    if law == DISC:
+        g = max(W[0, 0], W[1, 1])
+        if g <= 0.0:
+            return 0.0, 0.0
+        return limited_tangents(law, bound, t1 - u1 / g, t2 - u2 / g)
+    n1 = t1
+    if W[0, 0] > 0.0:
+        n1, _ = limited_tangents(law, bound, t1 - u1 / W[0, 0], 0.0)
+    if law == SLIDE or W[1, 1] <= 0.0:
+        return n1, 0.0
+    u2 += W[1, 0] * (n1 - t1)
+    return n1, min(max(t2 - u2 / W[1, 1], -bound), bound)
+
+
+@jit
+def exact_pair(law, mu, W, x, q):
+    """Impulse (3) of one contact that solves its own rows exactly, given their velocity q (3) at zero impulse.
+
+    SLIDE: by cases (open, stick, slip, no friction). Otherwise its rows are swept until they stand still.
+    """
+    if law == SLIDE:
+        if q[2] >= 0.0:
+            return 0.0, 0.0, 0.0
+        det = W[0, 0] * W[2, 2] - W[0, 2] * W[0, 2]
+        if det > 1e-14 * W[0, 0] * W[2, 2]:  # both velocities zero
+            t = (-q[0] * W[2, 2] + q[2] * W[0, 2]) / det
+            n = (-q[2] * W[0, 0] + q[0] * W[0, 2]) / det
+            if n >= 0.0 and 0.0 <= t <= mu * n:
+                return t, 0.0, n
+        slope = W[2, 2] + mu * W[0, 2]
+        if slope > 0.0:  # t = mu n, slip goes on
+            n = -q[2] / slope
+            if q[0] + (W[0, 2] + mu * W[0, 0]) * n <= 0.0:
+                return mu * n, 0.0, n
+        n = -q[2] / W[2, 2]
+        return 0.0, 0.0, n
+    t1, t2, n = x[0], x[1], x[2]
+    for _ in range(LOCAL_SWEEPS):
+        before1, before2, before_n = t1, t2, n
+        n = max(0.0, n - (q[2] + W[2, 0] * t1 + W[2, 1] * t2 + W[2, 2] * n) / W[2, 2])
+        u1 = q[0] + W[0, 0] * t1 + W[0, 1] * t2 + W[0, 2] * n
+        u2 = q[1] + W[1, 0] * t1 + W[1, 1] * t2 + W[1, 2] * n
+        t1, t2 = tangent_step(law, W, mu * n, t1, t2, u1, u2)
+        if abs(t1 - before1) + abs(t2 - before2) + abs(n - before_n) <= 1e-14 * (abs(t1) + abs(t2) + n):
+            break
+    return t1, t2, n
+
+
+@jit
+def visit_contact(chains, problem, law, mu, c, exact, y):
+    """Gauss-Seidel update of all three rows of a contact; returns the largest change, as a velocity."""
+    x, W, free = problem.impulse[c], problem.block[c], problem.free[c]
+    if W[2, 2] <= 0.0:
+        return 0.0
+    u0, u1, u2 = read_contact(chains, problem, c, y)
+    u0, u1, u2 = u0 + free[0], u1 + free[1], u2 + free[2]
+    if u2 >= 0.0 and x[2] == 0.0 and x[0] == 0.0 and x[1] == 0.0:
+        return 0.0
+    if exact:
+        q = problem.work
+        for i in range(3):
+            u = u0 if i == 0 else (u1 if i == 1 else u2)
+            q[i] = u - W[i, 0] * x[0] - W[i, 1] * x[1] - W[i, 2] * x[2]
+        t1, t2, n = exact_pair(law[c], mu[c], W, x, q)
+    else:
+        n = max(0.0, x[2] - u2 / W[2, 2])
+        dn = n - x[2]
+        t1, t2 = tangent_step(law[c], W, mu[c] * n, x[0], x[1], u0 + W[0, 2] * dn, u1 + W[1, 2] * dn)
+    d0, d1, d2 = t1 - x[0], t2 - x[1], n - x[2]
+    x[0], x[1], x[2] = t1, t2, n
+    push_contact(chains, problem, c, d0, d1, d2, y)
+    return max(abs(d0) * W[0, 0], abs(d1) * W[1, 1], abs(d2) * W[2, 2])
+
+
+@jit
+def visit_normal(chains, problem, c, y):
+    """Gauss-Seidel update of a contact's normal row."""
+    x, g = problem.impulse[c], problem.block[c, 2, 2]
+    if g <= 0.0:
+        return 0.0
+    _, _, u = read_contact(chains, problem, c, y)
+    n = max(0.0, x[2] - (u + problem.free[c, 2]) / g)
+    change = n - x[2]
+    if change != 0.0:
+        x[2] = n
+        push_contact(chains, problem, c, 0.0, 0.0, change, y)
+    return abs(change) * g
+
+
+@jit
+def visit_tangents(chains, problem, law, mu, c, y):
+    """Gauss-Seidel update of a contact's friction rows, bound by its present normal impulse."""
+    x, W, free = problem.impulse[c], problem.block[c], problem.free[c]
+    u0, u1, _ = read_contact(chains, problem, c, y)
+    t1, t2 = tangent_step(law[c], W, mu[c] * x[2], x[0], x[1], u0 + free[0], u1 + free[1])
+    d0, d1 = t1 - x[0], t2 - x[1]
+    if d0 != 0.0 or d1 != 0.0:
+        x[0], x[1] = t1, t2
+        push_contact(chains, problem, c, d0, d1, 0.0, y)
+    return max(abs(d0) * W[0, 0], abs(d1) * W[1, 1])
+
+
+@jit
+def visit_joint(chains, problem, j, y):
+    """Gauss-Seidel update of a joint row."""
+    g = problem.joint_block[j]
+    if g <= 0.0:
+        return 0.0
+    x = problem.joint_impulse[j]
+    u = read_joint(chains, problem, j, y) + problem.joint_free[j]
+    new = min(max(x - u / g, problem.joint_low[j]), problem.joint_high[j])
+    if new != x:
+        problem.joint_impulse[j] = new
+        push_joint(chains, problem, j, new - x, y)
+    return abs(new - x) * g
+
+
+@jit
+def sweep(chains, problem, law, mu, contact_list, joint_list, normals_first, exact, y):
+    """One sweep; returns the largest change of any row, as a velocity."""
+    worst = 0.0
+    for n in range(len(joint_list)):
+        worst = max(worst, visit_joint(chains, problem, joint_list[n], y))
+    if normals_first and not exact:
+        for n in range(len(contact_list)):
+            worst = max(worst, visit_normal(chains, problem, contact_list[n], y))
+        for n in range(len(contact_list)):
+            worst = max(worst, visit_tangents(chains, problem, law, mu, contact_list[n], y))
+    else:
+        for n in range(len(contact_list)):
+            worst = max(worst, visit_contact(chains, problem, law, mu, contact_list[n], exact, y))
+    return worst
+
+
+@jit
+def solve_rows(chains, problem, law, mu, contact_list, joint_list, dof_list, normals_first, exact, accelerate, max_sweeps,
+               tolerance, work, y):
+    """Sweep until no row changes by more than `tolerance` (a velocity); returns the number of sweeps.
+
+    y must belong to the impulses at the start. dof_list: (n, 2) ranges of dofs the rows act on. work: record of old and
+    search directions (before, direction; joint_before, joint_direction; y_before, y_direction).
+    """
+    last = 0.0
+    for k in range(max_sweeps):
+        if accelerate:
+            remember(problem, contact_list, joint_list, dof_list, work, y, k == 0)
+        worst = sweep(chains, problem, law, mu, contact_list, joint_list, normals_first, exact, y)
+        if worst <= tolerance:
+            return k + 1
+        if accelerate and k + 1 < max_sweeps:
+            last = combine(problem, contact_list, joint_list, dof_list, work, y, last)
+    return max_sweeps
+
+
+@jit
+def remember(problem, contact_list, joint_list, dof_list, work, y, first):
+    """Keep the impulses and y before a sweep; at the first, clear the search direction."""
+    for n in range(len(contact_list)):
+        c = contact_list[n]
+        for i in range(3):
+            work.before[c, i] = problem.impulse[c, i]
+            if first:
+                work.direction[c, i] = 0.0
+    for n in range(len(joint_list)):
+        j = joint_list[n]
+        work.joint_before[j] = problem.joint_impulse[j]
+        if first:
+            work.joint_direction[j] = 0.0
+    for r in range(len(dof_list)):
+        for k in range(dof_list[r, 0], dof_list[r, 1]):
+            work.y_before[k] = y[k]
+            if first:
+                work.y_direction[k] = 0.0
+
+
+@jit
+def combine(problem, contact_list, joint_list, dof_list, work, y, last):
+    """NNCG: add beta times the search direction; returns |d|^2 of this sweep."""
+    size = 0.0
+    for n in range(len(contact_list)):
+        c = contact_list[n]
+        for i in range(3):
+            d = problem.impulse[c, i] - work.before[c, i]
+            size += d * d
+    for n in range(len(joint_list)):
+        d = problem.joint_impulse[joint_list[n]] - work.joint_before[joint_list[n]]
+        size += d * d
+    beta = size / last if last > 0.0 else 2.0
+    restart = beta > 1.0
+    for n in range(len(contact_list)):
+        c = contact_list[n]
+        for i in range(3):
+            d, p = problem.impulse[c, i] - work.before[c, i], work.direction[c, i]
+            work.direction[c, i] = 0.0 if restart else beta * p + d
+            if not restart:
+                problem.impulse[c, i] += beta * p
+    for n in range(len(joint_list)):
+        j = joint_list[n]
+        d, p = problem.joint_impulse[j] - work.joint_before[j], work.joint_direction[j]
+        work.joint_direction[j] = 0.0 if restart else beta * p + d
+        if not restart:
+            problem.joint_impulse[j] += beta * p
+    for r in range(len(dof_list)):
+        for k in range(dof_list[r, 0], dof_list[r, 1]):
+            d, p = y[k] - work.y_before[k], work.y_direction[k]
+            work.y_direction[k] = 0.0 if restart else beta * p + d
+            if not restart:
+                y[k] += beta * p
+    return size
+
+
+@jit
+def contact_residual(chains, problem, law, mu, c, y):
+    """Violation of contact law and bounds at contact c, m/s: zero iff complementarity, bound and direction of friction hold."""
+    x, W, free = problem.impulse[c], problem.block[c], problem.free[c]
+    u0, u1, u2 = read_contact(chains, problem, c, y)
+    u0, u1, u2 = u0 + free[0], u1 + free[1], u2 + free[2]
+    g = max(W[0, 0], W[1, 1], W[2, 2])
+    if g <= 0.0:
+        return 0.0
+    normal = abs(x[2] - max(0.0, x[2] - u2 / g))
+    t1, t2 = limited_tangents(law[c], mu[c] * max(x[2], 0.0), x[0] - u0 / g, x[1] - (0.0 if law[c] == SLIDE else u1 / g))
+    return g * max(normal, sqrt((x[0] - t1) ** 2 + (x[1] - t2) ** 2))
+
+
+@jit
+def joint_residual(chains, problem, j, y):
+    """Violation of a joint row, m/s or rad/s."""
+    g = problem.joint_block[j]
+    if g <= 0.0:
+        return 0.0
+    x = problem.joint_impulse[j]
+    u = read_joint(chains, problem, j, y) + problem.joint_free[j]
+    return g * abs(x - min(max(x - u / g, problem.joint_low[j]), problem.joint_high[j]))

@@ -1,0 +1,143 @@
+"""What every contact method must keep, whatever its law: parametrised over the registry, presets included.
+
+A method declares its guarantees in `GUARANTEES` (methods/registry.py says which exist); what it does not declare is measured
+elsewhere, not asserted here. A new method faces this suite the day it is registered.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sesshoku as ss
+from sesshoku.experiments.scenes import crate_on_floor
+from sesshoku.methods.registry import keywords, resolve
+
+METHODS = [keyword for keyword in keywords() if keyword != "none"]
+everyone = pytest.mark.parametrize("method", METHODS)
+G = 9.8
+
+
+def guarantees(method):
+    return resolve(method).module.GUARANTEES
+
+
+def collision_in_space(seed=3):
+    """Two tumbling boxes that meet without gravity."""
+    rng = np.random.default_rng(seed)
+    scene = ss.Scene(gravity=(0, 0, 0))
+    for name, place, velocity in (("a", (-0.45, 0.1, 0), (1.5, 0, 0)), ("b", (0.45, -0.1, 0.1), (-1.0, 0.2, 0))):
+        scene.add_box(name, size=(0.6, 0.5, 0.4), mass=float(rng.uniform(0.5, 3)), position=place, velocity=velocity,
+                      angular_velocity=rng.normal(size=3))
+    return scene
+
+
+@everyone
+def test_free_fall_is_not_disturbed(method):
+    sim = ss.Simulation(crate_on_floor(height=5.0), method, 1e-3)
+    sim.step(500)
+    assert sim.bodies["crate"].velocity == pytest.approx([0, 0, -G * 0.5], abs=1e-9)
+    assert all(contact.normal_force == 0.0 for contact in sim.contacts)
+
+
+@everyone
+def test_a_crate_at_rest_stays_and_is_carried(method):
+    sim = ss.Simulation(crate_on_floor(mass=2.5), method, 1e-3)
+    sim.step(300)
+    assert np.abs(sim.bodies["crate"].velocity).max() < 1e-3
+    assert sim.bodies["crate"].position == pytest.approx([0, 0, 0.5], abs=2e-3)
+    total = sum((contact.force for contact in sim.contacts), np.zeros(3))
+    assert total == pytest.approx([0, 0, 2.5 * G], abs=0.02 * 2.5 * G)
+
+
+@everyone
+def test_nothing_pulls(method):
+    sim = ss.Simulation(crate_on_floor(2.0, height=0.3, tilt=0.3), method, 1e-3)
+    for _ in range(600):
+        sim.step()
+        assert all(contact.normal_force >= -1e-9 for contact in sim.contacts)
+
+
+@everyone
+def test_friction_stays_within_the_declared_bound(method):
+    factor = guarantees(method)["friction_bound"](resolve(method).options)
+    sim = ss.Simulation(crate_on_floor(3.0, heading=0.4, height=0.1, tilt=0.2, static=0.6, kinetic=0.4), method, 1e-3)
+    for _ in range(800):
+        sim.step()
+        for contact in sim.contacts:
+            limit = factor * 0.6 * contact.normal_force
+            assert np.linalg.norm(contact.friction_force) <= limit * (1 + 1e-9) + 1e-9
+
+
+@everyone
+def test_action_equals_reaction(method):
+    sim = ss.Simulation(collision_in_space(), method, 1e-3)
+    before = sim.momentum(about=(0, 0, 0))
+    sim.step(400)
+    assert sim.records["contacts"].counts[4] > 0, "the boxes must meet for the test to mean anything"
+    after = sim.momentum(about=(0, 0, 0))
+    assert after[:3] == pytest.approx(before[:3], abs=1e-9)
+    assert after[3:] == pytest.approx(before[3:], abs=5e-3)  # the integrator's, not the contact's: orders are tested apart
+
+
+@everyone
+def test_inelastic_contact_adds_no_energy(method):
+    if not guarantees(method)["passive"](resolve(method).options):
+        pytest.skip("the method declares no passivity")
+    sim = ss.Simulation(crate_on_floor(2.0, height=0.2, tilt=0.35), method, 1e-3)
+    for _ in range(1000):
+        sim.step()
+        assert sim.report.energy_change <= 1e-6
+
+
+@everyone
+def test_same_state_same_bits(method):
+    first, second = (ss.Simulation(crate_on_floor(2.0, height=0.05, tilt=0.2), method, 2e-3) for _ in range(2))
+    first.step(150)
+    for _ in range(150):
+        second.step()
+    assert np.array_equal(first.q, second.q) and np.array_equal(first.v, second.v)
+    saved = first.save()
+    first.step(100)
+    ends = first.q.copy(), first.v.copy(), [contact.id for contact in first.contacts]
+    first.restore(saved)
+    first.step(100)
+    assert np.array_equal(first.q, ends[0]) and np.array_equal(first.v, ends[1])
+    assert [contact.id for contact in first.contacts] == ends[2]
+
+
+@everyone
+def test_report_and_contacts_are_finite_and_named(method):
+    sim = ss.Simulation(crate_on_floor(1.0), method, 1e-3)
+    sim.step(5)
+    report = sim.report
+    assert all(np.isfinite(value) for value in vars(report).values())
+    ids = [contact.id for contact in sim.contacts]
+    assert len(set(ids)) == len(ids) >= 4
+    for contact in sim.contacts:
+        assert set(contact.bodies) == {"crate", "ground"}
+        assert contact.state in ("stick", "slip", "released") and contact.reason
+        assert np.linalg.norm(contact.normal) == pytest.approx(1.0)
+
+
+@everyone
+def test_slip_and_stick_are_told_apart(method):
+    sliding = ss.Simulation(crate_on_floor(5.0), method, 1e-3)
+    sliding.step(10)
+    assert {contact.state for contact in sliding.contacts if contact.normal_force > 0} == {"slip"}
+    resting = ss.Simulation(crate_on_floor(), method, 1e-3)
+    resting.step(10)
+    assert {contact.state for contact in resting.contacts if contact.normal_force > 0} == {"stick"}
+
+
+@everyone
+def test_robots_with_servos_limits_and_loops_run(method):
+    scene = ss.Scene()
+    scene.add_ground()
+    scene.load(ss.robots.path("humanoid_small.xml"), pose="stand")
+    scene.add_box("bar", size=(0.02, 0.02, 0.3), mass=0.2, position=(1, 0, 0.5))
+    scene.add_loop("ball", "bar", None, position=(0, 0, 0.15))
+    sim = ss.Simulation(scene, method, 1e-3)
+    sim.step(300)
+    assert sim.bodies["torso"].position[2] > 0.2, "it must still stand"
+    assert np.linalg.norm(sim.bodies["bar"].position - np.array([1, 0, 0.5])) < 1e-3

@@ -1,0 +1,102 @@
+"""Plain physics under `lcp:recommended`: crates that slide, hold, break away, stack, bounce and fall on a corner."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sesshoku as ss
+from sesshoku.experiments.scenes import crate_on_floor
+from sesshoku.spatial.rotation import rotation_vector
+from support import FULL
+
+METHOD, G = "lcp:recommended", 9.8
+SLIDES = [(v0, dt, heading) for v0 in (9.8, 19.6, 29.4) for dt in (1 / 50, 1 / 200, 1 / 1000) for heading in (0.0, 0.5, 2.1)]
+
+
+@pytest.mark.parametrize(("v0", "dt", "heading"), SLIDES if FULL else SLIDES[::4])
+def test_thrown_crate_stops_in_place(v0, dt, heading):
+    sim = ss.Simulation(crate_on_floor(v0, heading=heading), METHOD, dt)
+    direction, side = np.array([np.cos(heading), np.sin(heading), 0]), np.array([-np.sin(heading), np.cos(heading), 0])
+    lift = 0.0
+    for _ in range(round((v0 / (0.5 * G) + 0.5) / dt)):
+        sim.step()
+        lift = max(lift, float(sim.bodies["crate"].position[2]) - 0.5)
+    place = sim.bodies["crate"].position
+    assert place @ direction == pytest.approx(v0**2 / G, abs=v0 * dt / 2 + 1e-3)
+    assert abs(place @ side) < 1e-3
+    assert abs(rotation_vector(sim.bodies["crate"].rotation_matrix)[2]) < 1e-3
+    assert lift < 1e-4
+
+
+@pytest.mark.parametrize(("push", "holds"), [(4.85, True), (4.95, False)])
+@pytest.mark.parametrize("dt", [1 / 50, 1 / 1000])
+def test_pushed_crate_holds_or_slides(push, holds, dt):
+    sim = ss.Simulation(crate_on_floor(), METHOD, dt)
+    seconds = 15.0 if dt > 0.01 or FULL else 3.0
+    for _ in range(round(seconds / dt)):
+        sim.apply_force("crate", (push, 0, 0))
+        sim.step()
+    moved = sim.bodies["crate"].position[0]
+    if holds:
+        assert abs(moved) < 1e-5 * seconds / 15.0
+    else:
+        assert moved == pytest.approx(0.5 * (push - 4.9) * seconds**2, rel=0.05)
+
+
+@pytest.mark.parametrize("dt", [1 / 200, 1 / 1000])
+def test_breakaway_and_kinetic_friction(dt):
+    sim = ss.Simulation(crate_on_floor(static=0.5, kinetic=0.3), METHOD, dt)
+    broke, speeds = None, []
+    for n in range(round(6.0 / dt)):
+        force = 4.5 + 0.1 * n * dt * 1.0
+        sim.apply_force("crate", (force, 0, 0))
+        sim.step()
+        speed = sim.bodies["crate"].velocity[0]
+        if broke is None and speed > 5e-3:
+            broke = force
+        elif broke is not None:
+            speeds.append((force, speed))
+            if len(speeds) > round(0.3 / dt):
+                break
+    assert broke == pytest.approx(4.9, rel=0.01)
+    forces, velocities = np.array(speeds).T
+    acceleration = np.polyfit(np.arange(len(velocities)) * dt, velocities, 1)[0]
+    assert acceleration == pytest.approx(forces.mean() - 0.3 * G, rel=0.01)
+
+
+def test_stack_of_ten_stands():
+    scene = crate_on_floor()
+    rng = np.random.default_rng(2)
+    for n in range(1, 10):
+        x, y = rng.uniform(-5e-3, 5e-3, 2)
+        scene.add_box(f"box{n}", size=(1, 1, 1), mass=1.0, position=(x, y, 0.5 + n))
+    sim = ss.Simulation(scene, METHOD, 1 / 60)
+    sim.step(60 * (60 if FULL else 12))
+    for n in range(1, 10):
+        assert sim.bodies[f"box{n}"].position[2] == pytest.approx(0.5 + n, abs=5e-3)
+        assert np.abs(sim.bodies[f"box{n}"].position[:2]).max() < 0.02
+
+
+@pytest.mark.parametrize("bounce", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("dt", [1 / 200, 1 / 1000])
+def test_bounce_reaches_its_height(bounce, dt):
+    height = 1.0
+    sim = ss.Simulation(crate_on_floor(height=height, restitution=bounce), METHOD, dt)
+    fall = np.sqrt(2 * height / G)
+    speed = np.sqrt(2 * G * height)
+    apex = 0.0
+    for _ in range(round((fall + 2 * bounce * speed / G + 0.02) / dt)):
+        sim.step()
+        if sim.time > fall + 3 * dt:
+            apex = max(apex, float(sim.bodies["crate"].position[2]) - 0.5)
+    assert apex == pytest.approx(bounce**2 * height, abs=2 * speed * dt)
+
+
+@pytest.mark.parametrize("dt", [0.25e-3, 1e-3, 4e-3, 16e-3])
+def test_tilted_cube_settles(dt):
+    sim = ss.Simulation(crate_on_floor(height=0.5, tilt=np.radians(12)), METHOD, dt)
+    sim.step(round(4.0 / dt))
+    assert np.abs(sim.v).max() < 1e-3
+    assert sim.bodies["crate"].position[2] == pytest.approx(0.5, abs=1e-3)
+    assert sim.bodies["crate"].rotation_matrix[2, 2] == pytest.approx(1.0, abs=1e-6)

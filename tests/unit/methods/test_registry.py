@@ -1,0 +1,65 @@
+"""Keywords, options and presets of methods."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+import sesshoku as ss
+from sesshoku.methods import registry
+
+
+@pytest.fixture
+def scene() -> ss.Scene:
+    made = ss.Scene()
+    made.add_sphere("ball", radius=0.1, mass=1.0)
+    return made
+
+
+def test_keyword_module_and_call_mean_the_same() -> None:
+    for given in ("none", ss.methods.none, ss.methods.none(), registry.make("none", {})):
+        method = registry.resolve(given)
+        assert method.keyword == "none" and method.options == ss.methods.none.Options()
+    assert registry.resolve(ss.methods.none(integrator="rkg")).options.integrator == "rkg"
+
+
+def test_every_keyword_offers_what_a_method_must() -> None:
+    assert registry.DEFAULT in registry.keywords()
+    for keyword in registry.keywords():
+        method = registry.resolve(keyword)
+        for part in ("Options", "parameters", "supports", "run", "stages"):
+            assert hasattr(method.module, part), (keyword, part)
+        assert method.module.parameters(method.options).dtype == float
+        assert method.module.stages(method.options)
+
+
+@pytest.mark.parametrize(("method", "words"), [
+    ("nome", "did you mean 'none'"), ("", "no such method"), ("none:best", "no preset 'best'"), (7, "no such method"),
+])
+def test_unknown_methods_are_refused_with_a_hint(scene: ss.Scene, method: str, words: str) -> None:
+    with pytest.raises(ss.MethodError, match=words):
+        ss.Simulation(scene, method)
+
+
+def test_unknown_options_and_values_are_refused() -> None:
+    with pytest.raises(ss.MethodError, match="unknown option 'integrater'.*did you mean 'integrator'"):
+        ss.methods.none(integrater="rk4")
+    with pytest.raises(ss.MethodError, match="unknown integrator.*rk5.*semi-implicit, euler, rk4, rkg"):
+        ss.methods.none(integrator="rk5")
+    for tolerance in (0.0, -1.0, 2.0, float("nan")):
+        with pytest.raises(ss.MethodError, match="tolerance"):
+            ss.methods.none(tolerance=tolerance)
+    with pytest.raises(AttributeError):
+        ss.methods.nothing  # noqa: B018
+
+
+def test_methods_print_and_pickle() -> None:
+    method = ss.methods.none(integrator="rk4")
+    assert "integrator='rk4'" in repr(method) and repr(method).startswith("none(")
+    again = pickle.loads(pickle.dumps(method))
+    assert again.keyword == "none" and again.options == method.options and again.module is method.module
+
+
+def test_method_errors_are_scene_errors() -> None:
+    assert issubclass(ss.MethodError, ss.SceneError) and issubclass(ss.SceneError, ss.SesshokuError)
