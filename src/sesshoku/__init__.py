@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from sesshoku import methods, robots
 from sesshoku._version import __version__
+from sesshoku.compare import compare
 from sesshoku.errors import (
     MethodError,
     RecordingError,
@@ -28,10 +29,11 @@ from sesshoku.scene.elements import Actuator, Body, Geometry, Inertial, Joint, L
 from sesshoku.scene.scene import Robot, Scene
 from sesshoku.scene.shapes import Box, Capsule, ConvexMesh, Cylinder, Mesh, Plane, Sphere
 from sesshoku.simulation import Simulation, Snapshot
+from sesshoku.views import Contact
 
 __all__ = [
-    "Actuator", "Body", "Box", "Capsule", "ConvexMesh", "Cylinder", "Geometry", "Inertial", "Joint", "Loop", "Material",
+    "Actuator", "Body", "Box", "Capsule", "Contact", "ConvexMesh", "Cylinder", "Geometry", "Inertial", "Joint", "Loop", "Material",
     "Mesh", "MethodError", "Mimic", "Motion", "Plane", "Recording", "RecordingError", "Report", "Robot", "Scene",
     "SceneError", "SesshokuError", "Simulation", "SimulationDiverged", "Snapshot", "Sphere", "UnsupportedFeature",
-    "__version__", "methods", "robots",
+    "__version__", "compare", "methods", "robots",
 ]  # fmt: skip

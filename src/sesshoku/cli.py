@@ -5,7 +5,6 @@ from __future__ import annotations
 import json as json_module
 import sys
 import time as wall
-import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,13 +16,12 @@ from rich.tree import Tree
 
 from sesshoku import commands, methods
 from sesshoku._version import __version__
+from sesshoku.commands import read
 from sesshoku.errors import (
     MethodError,
     RecordingError,
-    SceneError,
     SesshokuError,
     SimulationDiverged,
-    UnsupportedFeature,
 )
 from sesshoku.methods.registry import make, resolve
 from sesshoku.methods.report import CHANNELS
@@ -62,27 +60,6 @@ def main() -> None:
 def complain(what: str, error: Exception) -> None:
     err.print(f"[red]{what}:[/]", end=" ")
     err.print(str(error), markup=False, highlight=False, soft_wrap=True)
-
-
-def read(file: Path, fixed_base: bool = False, pose: str | None = None, repair_inertia: bool = False) -> Scene:
-    """The scene of a file; what the file uses and we don't is printed once. The options are for robots alone."""
-    scene_file = file.suffix.lower() == ".toml"
-    if scene_file and (fixed_base or pose is not None or repair_inertia):
-        raise SceneError("--fixed-base, --pose and --repair-inertia are for a robot's own file", value=file.name,
-                         remedy="write fixed_base, pose or repair_inertia into the [[robot]] table of the scene")
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        if fixed_base or pose is not None or repair_inertia:
-            scene = Scene(name=file.stem)
-            scene.load(file, fixed_base=fixed_base or None, pose=pose, repair_inertia=repair_inertia)
-        else:
-            scene = Scene.read(file)
-    for warning in caught:
-        if issubclass(warning.category, UnsupportedFeature):
-            err.print(str(warning.message), style="yellow", markup=False, highlight=False, soft_wrap=True)
-        else:
-            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-    return scene
 
 
 def chosen_method(wishes: dict[str, Any], keyword: str | None, options: list[str]) -> Any:

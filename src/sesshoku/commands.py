@@ -1,8 +1,9 @@
-"""`sesshoku compare` and `sesshoku reproduce`; cli.py registers them."""
+"""Reading a file for a command, and the commands `compare` and `reproduce`; cli.py registers them."""
 
 from __future__ import annotations
 
 import json as json_module
+import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,19 +11,47 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from sesshoku.errors import SceneError
+from sesshoku.errors import SceneError, UnsupportedFeature
 from sesshoku.experiments import base
+from sesshoku.scene.scene import Scene
 
 out, err = Console(), Console(stderr=True)
 
 
+def read(file: Path, fixed_base: bool = False, pose: str | None = None, repair_inertia: bool = False) -> Scene:
+    """The scene of a file; what the file uses and we don't is printed once. The options are for robots alone."""
+    scene_file = file.suffix.lower() == ".toml"
+    if scene_file and (fixed_base or pose is not None or repair_inertia):
+        raise SceneError("--fixed-base, --pose and --repair-inertia are for a robot's own file", value=file.name,
+                         remedy="write fixed_base, pose or repair_inertia into the [[robot]] table of the scene")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        if fixed_base or pose is not None or repair_inertia:
+            scene = Scene(name=file.stem)
+            scene.load(file, fixed_base=fixed_base or None, pose=pose, repair_inertia=repair_inertia)
+        else:
+            scene = Scene.read(file)
+    for warning in caught:
+        if issubclass(warning.category, UnsupportedFeature):
+            err.print(str(warning.message), style="yellow", markup=False, highlight=False, soft_wrap=True)
+        else:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    return scene
+
+
 def compare(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A scene (.toml) or a robot (.urdf, .xml).")],
-    method: Annotated[list[str] | None, typer.Option("--method", "-m", help="A method or preset; may be repeated. "
-                                                     "Default: all but `none`.")] = None,
-    time: Annotated[float | None, typer.Option("--time", "-t", help="Seconds to simulate. Default: the file's, else 2.")] = None,
+    method: Annotated[
+        list[str] | None,
+        typer.Option("--method", "-m", help="A method or preset; may be repeated. Default: all but `none`."),
+    ] = None,
+    time: Annotated[
+        float | None, typer.Option("--time", "-t", help="Seconds to simulate. Default: the file's, else 2.")
+    ] = None,
     dt: Annotated[float | None, typer.Option(help="Time step, s.")] = None,
-    watch: Annotated[list[str] | None, typer.Option(help="A body to follow; may be repeated. Default: the free ones.")] = None,
+    watch: Annotated[
+        list[str] | None, typer.Option(help="A body to follow; may be repeated. Default: the free ones.")
+    ] = None,
     peer: Annotated[list[str] | None, typer.Option(help="Also run `mujoco` on the same model.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write a self-contained page with table and plots.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
@@ -31,7 +60,6 @@ def compare(
 
     `sesshoku compare examples/falling_crates.toml --peer mujoco --html report.html`
     """
-    from sesshoku.cli import read
     from sesshoku.compare import compare as run_compare
 
     scene = read(file, False)
@@ -50,10 +78,18 @@ def compare(
 
 
 def reproduce(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="An experiment, or a part of its name (`lcp`, "
-                                               "`lcp/time`); without it the list is printed; `all` runs all.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[NAME]",
+            help="An experiment, or a part of its name (`lcp`, "
+            "`lcp/time`); without it the list is printed; `all` runs all.",
+        ),
+    ] = None,
     folder: Annotated[Path, typer.Option("--out", help="Where figures and numbers go.")] = Path("out/reproduce"),
-    json: Annotated[bool, typer.Option("--json", help="Print JSON: name, measured and expected values, verdict.")] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print JSON: name, measured and expected values, verdict.")
+    ] = False,
 ) -> None:
     """Re-run a figure or table of the papers, with its checks. Exit code 1 if a check fails."""
     if name is None:
@@ -69,10 +105,14 @@ def reproduce(
         return
     chosen = [known for known in base.EXPERIMENTS if name in ("all", known) or known.startswith(f"{name}/")]
     if not chosen:
-        raise SceneError("no such experiment", element=f"experiment {name!r}", remedy=f"experiments: {', '.join(base.EXPERIMENTS)}")
+        raise SceneError(
+            "no such experiment", element=f"experiment {name!r}", remedy=f"experiments: {', '.join(base.EXPERIMENTS)}"
+        )
     results: list[dict[str, Any]] = []
     for experiment in chosen:
-        result = base.run(experiment, folder, (lambda text: None) if json else (lambda text: err.print(f"  {text} ...")))
+        result = base.run(
+            experiment, folder, (lambda text: None) if json else (lambda text: err.print(f"  {text} ..."))
+        )
         results.append(base.as_dict(experiment, result))
         if not json:
             print_result(experiment, result, folder)

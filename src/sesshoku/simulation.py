@@ -16,7 +16,7 @@ from sesshoku.dynamics.crba import mass_matrix
 from sesshoku.dynamics.data import STATE, make_data
 from sesshoku.dynamics.factor import factorize
 from sesshoku.dynamics.jacobian import point_jacobian
-from sesshoku.dynamics.observe import nothing, observe_energy, observe_poses, observe_velocities, refresh
+from sesshoku.dynamics.observe import observe_energy, observe_poses, observe_velocities, refresh
 from sesshoku.dynamics.rnea import bias_force, external_wrenches, inverse_dynamics
 from sesshoku.errors import SceneError, SimulationDiverged
 from sesshoku.methods.registry import DEFAULT, Method, resolve
@@ -408,10 +408,10 @@ class Simulation:
 
 def _call_overhead(sim: Simulation, repeat: int = 200) -> float:
     """Seconds a call of an empty stage costs."""
-    times = []
+    times, nothing = [], sim.method.module.stage_nothing
     for _ in range(repeat):
         start = wall.perf_counter()
-        nothing(sim.model, sim.data, sim._parameters, sim.dt)
+        nothing(sim.model, sim.data, *sim.records.values(), sim._parameters, sim.dt)
         times.append(wall.perf_counter() - start)
     return float(np.median(times[1:]))
 

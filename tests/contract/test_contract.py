@@ -1,7 +1,7 @@
 """What every contact method must keep, whatever its law: parametrised over the registry, presets included.
 
-A method declares its guarantees in `GUARANTEES` (methods/registry.py says which exist); what it does not declare is measured
-elsewhere, not asserted here. A new method faces this suite the day it is registered.
+A method declares its guarantees in `GUARANTEES` (methods/registry.py says which exist); what it does not declare is
+measured elsewhere, not asserted here. A new method faces this suite the day it is registered.
 """
 
 from __future__ import annotations
@@ -77,7 +77,9 @@ def test_action_equals_reaction(method):
     assert sim.records["contacts"].counts[4] > 0, "the boxes must meet for the test to mean anything"
     after = sim.momentum(about=(0, 0, 0))
     assert after[:3] == pytest.approx(before[:3], abs=1e-9)
-    assert after[3:] == pytest.approx(before[3:], abs=5e-3)  # the integrator's, not the contact's: orders are tested apart
+    assert after[3:] == pytest.approx(
+        before[3:], abs=5e-3
+    )  # the integrator's, not the contact's: orders are tested apart
 
 
 @everyone

@@ -12,27 +12,31 @@ from math import inf, sqrt
 
 from sesshoku.collision.gjk import add_corner, nearest_on_triangle
 from sesshoku.compiled.jit import jit
+from sesshoku.scene.model import SHAPE_CYLINDER
 
-CONVERGED = 1e-12  # of the size
+CONVERGED = 1e-12  # of the size: two polyhedra
+CURVED = 1e-10  # of the size: with a cylinder; the slivers of a finer polytope have no usable normals any more
 FIRST_FACES = ((0, 1, 2), (0, 3, 1), (1, 3, 2), (2, 3, 0))
+NEARLY = 1e-6  # of the size: faces this near the nearest one may hold its foot, when faces are slivers
+STATE, STANDS, GONE = 6, 1, 0  # column of epa_face, and its values
 FLAT = 1e-9  # of the size: a first tetrahedron lower than this is replaced
 
 
 @jit
-def add_face(V, plane, corner, count, i, j, k):
-    """Append the face i, j, k, counter-clockwise from outside."""
+def set_face(V, plane, face, f, i, j, k):
+    """Make face f of the corners i, j, k, counter-clockwise from outside."""
     ux, uy, uz = V[j, 0] - V[i, 0], V[j, 1] - V[i, 1], V[j, 2] - V[i, 2]
     vx, vy, vz = V[k, 0] - V[i, 0], V[k, 1] - V[i, 1], V[k, 2] - V[i, 2]
     nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
     length = sqrt(nx * nx + ny * ny + nz * nz)
     scale = sqrt((ux * ux + uy * uy + uz * uz) * (vx * vx + vy * vy + vz * vz))
-    row = plane[count]
+    row = plane[f]
     if length > 1e-14 * scale:
         row[0], row[1], row[2] = nx / length, ny / length, nz / length
         row[3] = row[0] * V[i, 0] + row[1] * V[i, 1] + row[2] * V[i, 2]
-    else:  # a sliver has no normal: it closes the surface, but nobody grows there
+    else:  # a sliver has no normal: nobody grows there, and it goes when a neighbour goes
         row[0], row[1], row[2], row[3] = 0.0, 0.0, 0.0, inf
-    corner[count, 0], corner[count, 1], corner[count, 2] = i, j, k
+    face[f, 0], face[f, 1], face[f, 2], face[f, STATE] = i, j, k, STANDS
 
 
 @jit
@@ -122,45 +126,77 @@ def span_tetrahedron(model, contacts, a, b, cx, cy, cz, count, size):
 
 
 @jit
-def open_up(contacts, faces, wx, wy, wz, tolerance):
-    """Remove the faces that see the point w; their outline goes into epa_edge. Faces left, edges (-1: no room)."""
-    plane, corner, edge = contacts.epa_plane, contacts.epa_corner, contacts.epa_edge
-    edges, f = 0, 0
-    while f < faces:
-        if plane[f, 0] * wx + plane[f, 1] * wy + plane[f, 2] * wz - plane[f, 3] <= tolerance:
-            f += 1
-            continue
+def open_up(contacts, start, wx, wy, wz, tolerance):
+    """Take away the faces that see the point w, from face `start` on to its neighbours; edges around the hole.
+
+    Only what hangs together goes, so the surface stays one closed surface whatever rounding does. The outline, with the
+    face beyond each edge, goes into epa_edge. -1: no room.
+    """
+    plane, face, edge, stack = contacts.epa_plane, contacts.epa_face, contacts.epa_edge, contacts.epa_stack
+    edges, waiting = 0, 1
+    stack[0] = start
+    face[start, STATE] = GONE
+    while waiting > 0:
+        waiting -= 1
+        f = stack[waiting]
         for e in range(3):
-            i, j = corner[f, e], corner[f, (e + 1) % 3]
-            twin = -1
-            for g in range(edges):
-                if edge[g, 0] == j and edge[g, 1] == i:
-                    twin = g
-                    break
-            if twin >= 0:
-                edges -= 1
-                edge[twin, 0], edge[twin, 1] = edge[edges, 0], edge[edges, 1]
+            g = face[f, 3 + e]
+            if face[g, STATE] != STANDS:
+                continue
+            above = plane[g, 0] * wx + plane[g, 1] * wy + plane[g, 2] * wz - plane[g, 3]
+            if above > tolerance or plane[g, 3] == inf:
+                face[g, STATE] = GONE
+                stack[waiting] = g
+                waiting += 1
             elif edges < len(edge):
-                edge[edges, 0], edge[edges, 1] = i, j
+                edge[edges, 0], edge[edges, 1], edge[edges, 2] = face[f, e], face[f, 0 if e == 2 else e + 1], g
                 edges += 1
             else:
-                return faces, -1
-        faces -= 1
-        for e in range(4):
-            plane[f, e] = plane[faces, e]
-        for e in range(3):
-            corner[f, e] = corner[faces, e]
-    return faces, edges
+                return -1
+    return edges
 
 
 @jit
-def nearest_face_points(contacts, faces, reach):
+def close_up(contacts, slots, edges, apex):
+    """Faces from every edge of the outline to the corner `apex`: number of face slots used, -1 if they do not close."""
+    V, plane, face, edge, stack = (contacts.epa_vertex, contacts.epa_plane, contacts.epa_face, contacts.epa_edge,
+                                   contacts.epa_stack)
+    free = 0
+    for n in range(edges):  # a slot for each: those set free, then new ones
+        while free < slots and face[free, STATE] != GONE:
+            free += 1
+        if free == len(face):
+            return -1
+        stack[n] = free
+        slots = max(slots, free + 1)
+        free += 1
+    for n in range(edges):
+        i, j, beyond, f = edge[n, 0], edge[n, 1], edge[n, 2], stack[n]
+        set_face(V, plane, face, f, i, j, apex)
+        face[f, 3] = beyond
+        for e in range(3):
+            if face[beyond, e] == j and face[beyond, 0 if e == 2 else e + 1] == i:
+                face[beyond, 3 + e] = f
+        after = before = -1
+        for m in range(edges):
+            if edge[m, 0] == j:
+                after = stack[m]
+            if edge[m, 1] == i:
+                before = stack[m]
+        if after < 0 or before < 0:
+            return -1
+        face[f, 4], face[f, 5] = after, before
+    return slots
+
+
+@jit
+def nearest_face_points(contacts, slots, reach):
     """Nearest points into `witness`, from the face (of those within `reach`) above which the origin really lies."""
-    V, plane, corner, witness = contacts.epa_vertex, contacts.epa_plane, contacts.epa_corner, contacts.witness
+    V, plane, face, witness = contacts.epa_vertex, contacts.epa_plane, contacts.epa_face, contacts.witness
     least = inf
-    for f in range(faces):
-        if plane[f, 3] <= reach:
-            i, j, k = corner[f, 0], corner[f, 1], corner[f, 2]
+    for f in range(slots):
+        if face[f, STATE] == STANDS and plane[f, 3] <= reach:
+            i, j, k = face[f, 0], face[f, 1], face[f, 2]
             wi, wj, wk, d2 = nearest_on_triangle(V, i, j, k)
             if d2 < least:
                 least = d2
@@ -170,45 +206,57 @@ def nearest_face_points(contacts, faces, reach):
 
 
 @jit
+def first_faces(V, plane, face):
+    """The four faces of the first tetrahedron. Corner 3 above 0, 1, 2 means that these are clockwise from outside."""
+    below = height(V) < 0.0
+    for f in range(4):
+        i, j, k = FIRST_FACES[f]
+        set_face(V, plane, face, f, i, j if below else k, k if below else j)
+    for f in range(4):
+        for e in range(3):
+            i, j = face[f, e], face[f, 0 if e == 2 else e + 1]
+            for g in range(4):
+                for h in range(3):
+                    if face[g, h] == j and face[g, 0 if h == 2 else h + 1] == i:
+                        face[f, 3 + e] = g
+
+
+@jit
 def epa(model, contacts, a, b, cx, cy, cz, count, size):
     """Depth of the overlap and its unit normal (from a to b), from the simplex of GJK: (depth, nx, ny, nz).
 
     Nearest points in `witness`. A negative depth: just apart. Depth inf: D is flat, no normal was found.
     """
-    V, plane, corner = contacts.epa_vertex, contacts.epa_plane, contacts.epa_corner
+    V, plane, face = contacts.epa_vertex, contacts.epa_plane, contacts.epa_face
     for i in range(count):
         for e in range(6):
             V[i, e] = contacts.simplex[i, e]
     if not span_tetrahedron(model, contacts, a, b, cx, cy, cz, count, size):
         return inf, 0.0, 0.0, 1.0
-    # counter-clockwise from outside; corner 3 above 0, 1, 2 means that these are so from inside
-    below = height(V) < 0.0
-    for f in range(4):
-        i, j, k = FIRST_FACES[f]
-        add_face(V, plane, corner, f, i, j if below else k, k if below else j)
-    faces, vertices = 4, 4
+    curved = model.shape_type[a] == SHAPE_CYLINDER or model.shape_type[b] == SHAPE_CYLINDER
+    tolerance = (CURVED if curved else CONVERGED) * size
+    first_faces(V, plane, face)
+    slots, vertices = 4, 4
     depth, nx, ny, nz = inf, 0.0, 0.0, 1.0
     while vertices < len(V):
-        nearest = 0
-        for f in range(1, faces):
-            if plane[f, 3] < plane[nearest, 3]:
-                nearest = f
-        x, y, z, d = plane[nearest, 0], plane[nearest, 1], plane[nearest, 2], plane[nearest, 3]
-        if d == inf:
+        nearest, d = -1, inf
+        for f in range(slots):
+            if face[f, STATE] == STANDS and plane[f, 3] < d:
+                nearest, d = f, plane[f, 3]
+        if nearest < 0:
             break
+        x, y, z = plane[nearest, 0], plane[nearest, 1], plane[nearest, 2]
         add_corner(model, contacts, a, b, cx, cy, cz, x, y, z, V, vertices)
         wx, wy, wz = V[vertices, 0], V[vertices, 1], V[vertices, 2]
         reach = wx * x + wy * y + wz * z
         if reach < depth:
             depth, nx, ny, nz = reach, x, y, z
-        if reach - d <= CONVERGED * size:
+        if reach - d <= tolerance:
             break
-        faces, edges = open_up(contacts, faces, wx, wy, wz, 0.1 * CONVERGED * size)
-        if edges < 0 or faces + edges > len(plane):
+        edges = open_up(contacts, nearest, wx, wy, wz, 0.1 * tolerance)
+        slots = close_up(contacts, slots, edges, vertices) if edges >= 3 else -1
+        if slots < 0:
             break
-        for e in range(edges):
-            add_face(V, plane, corner, faces, contacts.epa_edge[e, 0], contacts.epa_edge[e, 1], vertices)
-            faces += 1
         vertices += 1
-    nearest_face_points(contacts, faces, depth + 10.0 * CONVERGED * size)
+    nearest_face_points(contacts, slots, depth + NEARLY * size)
     return depth, nx, ny, nz

@@ -67,18 +67,23 @@ def facing_polygon(model, shape, vertex, x, y, z):
 
 
 @jit
+def edge_slope(model, shape, vertex, other, x, y, z):
+    """Sine of how much the edge from a vertex to another falls away from the unit direction (x, y, z)."""
+    V = model.vertices[model.shape_vertex[shape, 0] : model.shape_vertex[shape, 1]]
+    ex, ey, ez = V[other, 0] - V[vertex, 0], V[other, 1] - V[vertex, 1], V[other, 2] - V[vertex, 2]
+    return -(ex * x + ey * y + ez * z) / sqrt(ex * ex + ey * ey + ez * ez)
+
+
+@jit
 def flattest_neighbour(model, shape, vertex, x, y, z):
     """The neighbour of a vertex whose edge stands most across the unit direction (x, y, z)."""
     first = model.shape_vertex[shape, 0]
-    V = model.vertices[first : model.shape_vertex[shape, 1]]
     near = model.neighbour[model.neighbour_start[first + vertex] : model.neighbour_start[first + vertex + 1]]
     best, least = vertex, 2.0
     for e in range(len(near)):
-        i = near[e]
-        ex, ey, ez = V[i, 0] - V[vertex, 0], V[i, 1] - V[vertex, 1], V[i, 2] - V[vertex, 2]
-        slope = -(ex * x + ey * y + ez * z) / sqrt(ex * ex + ey * ey + ez * ez)
+        slope = edge_slope(model, shape, vertex, near[e], x, y, z)
         if slope < least:
-            best, least = i, slope
+            best, least = near[e], slope
     return best
 
 

@@ -124,7 +124,8 @@ def add_corner(model, contacts, a, b, cx, cy, cz, dx, dy, dz, rows, at):
 def gjk(model, contacts, a, b, cx, cy, cz, limit, size):
     """How the cores stand, b at c from a: (BEYOND: farther than limit | APART | OVERLAP, corners of the simplex, v).
 
-    v = (point of a) - (point of b) of the nearest points, which APART leaves in `witness`.
+    v = (point of a) - (point of b) of the nearest points, which APART leaves in `witness`. APART, no corners: the
+    simplex does not belong to v.
     """
     S, weight, witness = contacts.simplex, contacts.weight, contacts.witness
     vx, vy, vz = -cx, -cy, -cz
@@ -148,17 +149,19 @@ def gjk(model, contacts, a, b, cx, cy, cz, limit, size):
         count = reduce_simplex(S, weight, count + 1)
         if count == 4:
             return OVERLAP, 4, vx, vy, vz
-        vx, vy, vz = 0.0, 0.0, 0.0
+        x, y, z = 0.0, 0.0, 0.0
         for i in range(count):
-            vx, vy, vz = vx + weight[i] * S[i, 0], vy + weight[i] * S[i, 1], vz + weight[i] * S[i, 2]
-        before2, v2 = v2, vx * vx + vy * vy + vz * vz
+            x, y, z = x + weight[i] * S[i, 0], y + weight[i] * S[i, 1], z + weight[i] * S[i, 2]
+        before2, v2 = v2, x * x + y * y + z * z
         if v2 <= (TOUCHING * size) ** 2:
-            return OVERLAP, count, vx, vy, vz
-        if v2 >= before2:  # rounding: no nearer any more
+            return OVERLAP, count, x, y, z
+        if v2 >= before2:  # rounding: no nearer any more, the point before is the better one
+            count = 0
             break
-    for e in range(3):
-        witness[0, e] = 0.0
-        for i in range(count):
-            witness[0, e] += weight[i] * S[i, 3 + e]
+        vx, vy, vz = x, y, z
+        for e in range(3):
+            witness[0, e] = 0.0
+            for i in range(count):
+                witness[0, e] += weight[i] * S[i, 3 + e]
     witness[1, 0], witness[1, 1], witness[1, 2] = witness[0, 0] - vx, witness[0, 1] - vy, witness[0, 2] - vz
     return APART, count, vx, vy, vz

@@ -1,5 +1,4 @@
-"""Contact points of a pair whose normal is known: the two facing features, seen along the normal, cut against each
-other.
+"""Contact points of a pair whose normal is known: the facing features, seen along it, cut against each other.
 
 Each point of the common polygon has a height on a's feature and one on b's: their difference is its gap, the middle
 its place. No shape is the reference, a face tilted against the other keeps all its points, each with its own gap, and
@@ -16,6 +15,7 @@ from sesshoku.collision.features import feature
 from sesshoku.compiled.jit import jit
 
 SAME = 1e-9  # of the smaller shape's size: points nearer than this are one
+END = 1e-4  # of the length: lines that cross just beyond an end (a normal found to 1e-6) cross at the end
 PARALLEL = 1e-3  # sine of the angle below which two lines touch along their common length, else where they cross
 
 
@@ -63,10 +63,11 @@ def put_point(contacts, count, x, y, height_a, height_b, margin, tolerance, kind
 
 @jit
 def is_corner(rows, count, x, y, tolerance):
-    for k in range(count):
-        if abs(rows[k, 0] - x) <= tolerance and abs(rows[k, 1] - y) <= tolerance:
-            return True
-    return False
+    """Whether (x, y) is one of the rows."""
+    k = 0
+    while k < count and (abs(rows[k, 0] - x) > tolerance or abs(rows[k, 1] - y) > tolerance):
+        k += 1
+    return k < count
 
 
 @jit
@@ -122,8 +123,9 @@ def two_line_points(contacts, round_, margin, tolerance):
     across = ax * by - ay * bx
     if across * across > PARALLEL * PARALLEL * a2 * b2:
         s, t = (dx * by - dy * bx) / across, (dx * ay - dy * ax) / across
-        if min(s, 1.0 - s) < -tolerance / sqrt(a2) or min(t, 1.0 - t) < -tolerance / sqrt(b2):
+        if min(s, 1.0 - s, t, 1.0 - t) < -END:
             return 0
+        s, t = min(max(s, 0.0), 1.0), min(max(t, 0.0), 1.0)
         return put_point(contacts, 0, A[0, 0] + s * ax, A[0, 1] + s * ay, A[0, 2] + s * az, B[0, 2] + t * bz, margin,
                          tolerance, SMOOTH if round_ else EDGE)
     # shares of a's segment where b's ends stand

@@ -18,13 +18,14 @@ from math import inf, sqrt
 from sesshoku.collision.boxes import box_axis
 from sesshoku.collision.contacts import EDGE, SMOOTH, VERTEX
 from sesshoku.collision.epa import epa
+from sesshoku.collision.features import edge_slope, flattest_neighbour
 from sesshoku.collision.gjk import APART, BEYOND, gjk
 from sesshoku.collision.manifold import facing_points, same_distance, to_world, with_witness
 from sesshoku.collision.normals import axis_normal, best_normal, deep_normal
 from sesshoku.collision.planes import plane_points
 from sesshoku.collision.reduction import reduce_manifold
 from sesshoku.collision.rounds import capsule_normal, sphere_normal
-from sesshoku.collision.support import core_radius, support, turned, turned_back
+from sesshoku.collision.support import core_radius, farthest_vertex, support, turned, turned_back
 from sesshoku.compiled.jit import jit
 from sesshoku.scene.model import SHAPE_BOX, SHAPE_CAPSULE, SHAPE_CONVEX, SHAPE_CYLINDER, SHAPE_PLANE, SHAPE_SPHERE
 
@@ -60,12 +61,11 @@ def sphere_pair(model, contacts, shape, sphere, sign, margin):
 @jit
 def inside_polyhedron(model, contacts, shape, cx, cy, cz):
     """Signed distance of the point c (from the shape) to the nearest face's plane, and that normal; exact inside."""
-    R, V, N = contacts.shape_rotation[shape], model.vertices, model.polygon_normal
+    R, N, offset = contacts.shape_rotation[shape], model.polygon_normal, model.polygon_offset
     x, y, z = turned_back(R, cx, cy, cz)
-    first, most, best = model.shape_vertex[shape, 0], -inf, model.shape_polygon[shape, 0]
+    most, best = -inf, model.shape_polygon[shape, 0]
     for p in range(model.shape_polygon[shape, 0], model.shape_polygon[shape, 1]):
-        i = first + model.polygon_corner[model.polygon_start[p]]
-        d = (x - V[i, 0]) * N[p, 0] + (y - V[i, 1]) * N[p, 1] + (z - V[i, 2]) * N[p, 2]
+        d = x * N[p, 0] + y * N[p, 1] + z * N[p, 2] - offset[p]
         if d > most:
             most, best = d, p
     nx, ny, nz = turned(R, N[best, 0], N[best, 1], N[best, 2])
@@ -128,13 +128,35 @@ def witness_kind(model, contacts, a, b, nx, ny, nz, near):
 
 
 @jit
+def one_farthest(model, contacts, shape, slot, nx, ny, nz):
+    """Whether a single point of the shape is farthest along n, rather than an edge, a side or a face."""
+    kind = model.shape_type[shape]
+    x, y, z = turned_back(contacts.shape_rotation[shape], nx, ny, nz)
+    if kind == SHAPE_BOX:
+        return min(abs(x), abs(y), abs(z)) > 1e-6
+    if kind == SHAPE_CONVEX:
+        vertex = farthest_vertex(model, shape, contacts.climb[slot], x, y, z)
+        return edge_slope(model, shape, vertex, flattest_neighbour(model, shape, vertex, x, y, z), x, y, z) > 1e-6
+    return abs(z) > 1e-6 and (kind != SHAPE_CYLINDER or x * x + y * y > 1e-12)
+
+
+@jit
 def mend_witness(model, contacts, a, b, cx, cy, cz, gap, nx, ny, nz, near):
-    """Nearest points that do not face each other along n give way to the farthest point of the smaller shape."""
+    """Nearest points that do not face each other along n give way to the farthest point of one shape.
+
+    That is the smaller one, or, of shapes of like size, the one that has a single farthest point.
+    """
     W = contacts.witness
     x, y, z = W[1, 0] - W[0, 0] - gap * nx, W[1, 1] - W[0, 1] - gap * ny, W[1, 2] - W[0, 2] - gap * nz
     if abs(x) + abs(y) + abs(z) <= near:
         return
-    if model.shape_radius[a] <= model.shape_radius[b]:
+    r, s = model.shape_radius[a], model.shape_radius[b]
+    take_a = r <= s
+    if max(r, s) < 10.0 * min(r, s):
+        one_a = one_farthest(model, contacts, a, 0, nx, ny, nz)
+        if one_a != one_farthest(model, contacts, b, 1, -nx, -ny, -nz):
+            take_a = one_a
+    if take_a:
         x, y, z = support(model, contacts, a, 0, nx, ny, nz)
         W[0, 0], W[0, 1], W[0, 2] = x, y, z
         W[1, 0], W[1, 1], W[1, 2] = x + gap * nx, y + gap * ny, z + gap * nz
@@ -165,9 +187,9 @@ def general_normal(model, contacts, a, b, cx, cy, cz, margin, size):
     else:
         gap, nx, ny, nz = axis_normal(model, contacts, a, b, cx, cy, cz)
     if state != APART:
-        gap, nx, ny, nz = deep_normal(model, contacts, a, b, cx, cy, cz, gap, nx, ny, nz)
-    near = 1e-3 * min(model.shape_radius[a], model.shape_radius[b]) + 1e-12 * size
-    mend_witness(model, contacts, a, b, cx, cy, cz, gap + ra + rb, nx, ny, nz, near)
+        gap, nx, ny, nz = deep_normal(model, contacts, a, b, cx, cy, cz, 1e-9 * size, gap, nx, ny, nz)
+        near = 0.02 * min(model.shape_radius[a], model.shape_radius[b]) + 1e-12 * size
+        mend_witness(model, contacts, a, b, cx, cy, cz, gap + ra + rb, nx, ny, nz, near)
     return gap, nx, ny, nz
 
 

@@ -94,7 +94,7 @@ def best_normal(model, contacts, a, b, cx, cy, cz, corners, size, nx, ny, nz):
 
 
 @jit
-def deep_normal(model, contacts, a, b, cx, cy, cz, gap, nx, ny, nz):
+def deep_normal(model, contacts, a, b, cx, cy, cz, tolerance, gap, nx, ny, nz):
     """A better way out for a cylinder with something near its axis, where EPA would need countless faces.
 
     Tried are both ends, and straight from the axis towards the other shape's position.
@@ -104,7 +104,7 @@ def deep_normal(model, contacts, a, b, cx, cy, cz, gap, nx, ny, nz):
         if model.shape_type[shape] != SHAPE_CYLINDER:
             continue
         R, s = contacts.shape_rotation[shape], 1.0 if slot == 0 else -1.0
-        x, y, z = turned_back(R, s * cx, s * cy, s * cz)  # the other one, seen from the cylinder
+        x, y, _ = turned_back(R, s * cx, s * cy, s * cz)  # the other one, seen from the cylinder
         across = sqrt(x * x + y * y)
         for k in range(3):
             if k < 2:
@@ -115,7 +115,7 @@ def deep_normal(model, contacts, a, b, cx, cy, cz, gap, nx, ny, nz):
                 dx, dy, dz = turned(R, 1.0, 0.0, 0.0)
             dx, dy, dz = s * dx, s * dy, s * dz
             d = separation(model, contacts, a, b, cx, cy, cz, dx, dy, dz)
-            if d > gap:
+            if d > gap + tolerance:
                 gap, nx, ny, nz = d, dx, dy, dz
     return gap, nx, ny, nz
 

@@ -1,5 +1,4 @@
-"""A half-space against everything else: the points of the shape that look at the plane and are within the margin of
-it.
+"""A half-space against everything else: the points of the shape that look at the plane, within the margin.
 
 Boxes and polyhedra give all such vertices, a cylinder its end's octagon and the lowest points of both rims, a capsule
 its two ends. A vertex looks at the plane if one of its faces does (by more than `LOOKING`): the upper side of a thin
@@ -11,8 +10,8 @@ from __future__ import annotations
 from math import sqrt
 
 from sesshoku.collision.contacts import SMOOTH, VERTEX
-from sesshoku.collision.features import RIM, RIM_X, RIM_Y
-from sesshoku.collision.support import turned, turned_back
+from sesshoku.collision.features import RIM, RIM_X, RIM_Y, edge_slope, flattest_neighbour
+from sesshoku.collision.support import farthest_vertex, turned, turned_back
 from sesshoku.compiled.jit import jit
 from sesshoku.scene.model import SHAPE_BOX, SHAPE_CAPSULE, SHAPE_CONVEX, SHAPE_CYLINDER, SHAPE_SPHERE
 
@@ -50,11 +49,16 @@ def polyhedron_on_plane(model, contacts, shape, R, lx, ly, lz, base, nx, ny, nz,
     first, last = model.shape_vertex[shape, 0], model.shape_vertex[shape, 1]
     V, N, gaps = model.vertices[first:last], model.polygon_normal, contacts.manifold_gap
     count, room = 0, len(gaps)
+    # of a spike or a blade no face looks at the plane: its lowest vertex does, and the other end of its lowest edge
+    lowest = farthest_vertex(model, shape, 0, -lx, -ly, -lz)
+    beside = flattest_neighbour(model, shape, lowest, -lx, -ly, -lz)
+    if edge_slope(model, shape, lowest, beside, -lx, -ly, -lz) > LOOKING:
+        beside = lowest
     for i in range(len(V)):
         gap = base + (V[i, 0] * lx + V[i, 1] * ly + V[i, 2] * lz)
         if gap > margin:
             continue
-        looks = False
+        looks = i == lowest or i == beside
         for e in range(model.around_start[first + i], model.around_start[first + i + 1]):
             p = model.around[e]
             looks = looks or N[p, 0] * lx + N[p, 1] * ly + N[p, 2] * lz < -LOOKING

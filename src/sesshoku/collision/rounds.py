@@ -6,15 +6,22 @@ from math import copysign, sqrt
 
 from sesshoku.collision.support import turned, turned_back
 from sesshoku.compiled.jit import jit
-from sesshoku.scene.model import SHAPE_BOX, SHAPE_CAPSULE, SHAPE_CYLINDER, SHAPE_SPHERE
+from sesshoku.scene.model import SHAPE_BOX, SHAPE_CAPSULE, SHAPE_CYLINDER
 
-TINY = 1e-14  # of the size: a point this near to a core has no direction from it
+TINY = 1e-12  # of the size: a point this near to a core has no direction from it
 
 
 @jit
 def across_axis(R):
     """A unit vector across a shape's axis, for shapes that lie in each other without any direction of their own."""
     return R[0, 0], R[1, 0], R[2, 0]
+
+
+@jit
+def across(x, y, z, ux, uy, uz):
+    """The part of (x, y, z) across the unit vector u: takes off what rounding left of a long difference."""
+    along = x * ux + y * uy + z * uz
+    return x - along * ux, y - along * uy, z - along * uz
 
 
 @jit
@@ -37,9 +44,9 @@ def point_from_box(h, x, y, z):
 @jit
 def point_from_cylinder(r, half, x, y, z):
     """Signed distance of a point from a cylinder, and its unit direction, all in the cylinder's axes."""
-    across = sqrt(x * x + y * y)
-    ux, uy = (x / across, y / across) if across > 0.0 else (1.0, 0.0)
-    out, up = across - r, abs(z) - half
+    radial = sqrt(x * x + y * y)
+    ux, uy = (x / radial, y / radial) if radial > 0.0 else (1.0, 0.0)
+    out, up = radial - r, abs(z) - half
     if out <= 0.0 and up <= 0.0:
         if up >= out:
             return up, 0.0, 0.0, copysign(1.0, z)
@@ -69,6 +76,8 @@ def sphere_normal(model, contacts, a, sphere, cx, cy, cz):
         along = cx * R[0, 2] + cy * R[1, 2] + cz * R[2, 2]
         along = min(max(along, -size[1]), size[1])
         cx, cy, cz = cx - along * R[0, 2], cy - along * R[1, 2], cz - along * R[2, 2]
+        if abs(along) < size[1]:
+            cx, cy, cz = across(cx, cy, cz, R[0, 2], R[1, 2], R[2, 2])
     length = sqrt(cx * cx + cy * cy + cz * cz)
     if length <= TINY * (model.shape_radius[a] + r):
         nx, ny, nz = across_axis(R)
@@ -104,21 +113,23 @@ def capsule_normal(model, contacts, a, b, cx, cy, cz):
     ra, rb = model.shape_size[a, 0], model.shape_size[b, 0]
     s, t = nearest_of_segments(ux, uy, uz, model.shape_size[a, 1], vx, vy, vz, model.shape_size[b, 1], cx, cy, cz)
     dx, dy, dz = cx + t * vx - s * ux, cy + t * vy - s * uy, cz + t * vz - s * uz
+    free_a, free_b = abs(s) < model.shape_size[a, 1], abs(t) < model.shape_size[b, 1]
+    if free_a:
+        dx, dy, dz = across(dx, dy, dz, ux, uy, uz)
+    elif free_b:
+        dx, dy, dz = across(dx, dy, dz, vx, vy, vz)
     length = sqrt(dx * dx + dy * dy + dz * dz)
-    if length > TINY * (model.shape_radius[a] + model.shape_radius[b]):
+    nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+    sine = sqrt(nx * nx + ny * ny + nz * nz)
+    met = length <= TINY * (model.shape_radius[a] + model.shape_radius[b])
+    if (met or (free_a and free_b)) and sine > 1e-6:  # along the common perpendicular, also where the axes meet
+        k = copysign(1.0 / sine, nx * dx + ny * dy + nz * dz)
+        nx, ny, nz = k * nx, k * ny, k * nz
+    elif not met:
         nx, ny, nz = dx / length, dy / length, dz / length
-    else:  # the axes cross: out along their common perpendicular
-        nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
-        sine = sqrt(nx * nx + ny * ny + nz * nz)
-        if sine > 1e-10:
-            nx, ny, nz = nx / sine, ny / sine, nz / sine
-        else:
-            nx, ny, nz = across_axis(A)
+    else:
+        nx, ny, nz = across_axis(A)
     W[0, 0], W[0, 1], W[0, 2] = s * ux + ra * nx, s * uy + ra * ny, s * uz + ra * nz
     W[1, 0], W[1, 1], W[1, 2] = cx + t * vx - rb * nx, cy + t * vy - rb * ny, cz + t * vz - rb * nz
     return length - ra - rb, nx, ny, nz
 
-
-@jit
-def is_round(kind):
-    return kind == SHAPE_SPHERE or kind == SHAPE_CAPSULE

@@ -1,5 +1,4 @@
-"""Support functions: the point of a shape farthest in a direction. What GJK, EPA and the choice of faces ask of a
-shape.
+"""Support functions: the point of a shape farthest in a direction.
 
 Spheres and capsules are a core (a point, a segment) with a radius around it: the core is what `support` knows, the
 radius is added by whoever asks. All points are in world axes, seen from the shape's own position, so that a scene far

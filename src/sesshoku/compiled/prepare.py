@@ -1,8 +1,8 @@
 """A cold start on two cores: parts of a method are compiled in processes of their own, and meet in the cache on disk.
 
-Numba compiles in one thread. A method lists its large, independent parts (`PARTS`: function -> argument types); when its
-compiled code is not in the cache yet, all but the first are compiled by child processes while this one compiles the first, then
-loads the others from the cache and links the whole. With a warm cache nothing is started.
+Numba compiles in one thread. A method lists its large, independent parts (`PARTS`: function -> argument types); when
+its compiled code is not in the cache yet, all but the first are compiled by child processes while this one compiles
+the first, then loads the others from the cache and links the whole. With a warm cache nothing is started.
 """
 
 from __future__ import annotations

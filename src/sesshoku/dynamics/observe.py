@@ -36,8 +36,3 @@ def observe_energy(model_table, data_table):
     """Kinetic and potential energy, J. Needs `refresh`."""
     model, data = as_model(model_table), as_data(data_table)
     return kinetic_energy(model, data, data.v), potential_energy(model, data, data.q)
-
-
-@jit
-def nothing(model, data, options, dt):
-    """A stage that does nothing: what a call costs."""

@@ -64,7 +64,9 @@ class Result:
 def load(name: str) -> Any:
     """The module of an experiment."""
     if name not in EXPERIMENTS:
-        raise SceneError("no such experiment", element=f"experiment {name!r}", remedy=f"experiments: {', '.join(EXPERIMENTS)}")
+        raise SceneError(
+            "no such experiment", element=f"experiment {name!r}", remedy=f"experiments: {', '.join(EXPERIMENTS)}"
+        )
     return importlib.import_module(EXPERIMENTS[name])
 
 

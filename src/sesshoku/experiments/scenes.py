@@ -11,9 +11,20 @@ from sesshoku.scene.scene import Scene
 from sesshoku.spatial.rotation import axis_angle
 
 
-def crate_on_floor(speed: float = 0.0, *, heading: float = 0.0, static: float = 0.5, kinetic: float | None = None,
-                   restitution: float = 0.0, height: float = 0.0, tilt: float = 0.0, edge: float = 1.0, mass: float = 1.0,
-                   gravity: float = 9.8, vertical: float = 0.0) -> Scene:
+def crate_on_floor(
+    speed: float = 0.0,
+    *,
+    heading: float = 0.0,
+    static: float = 0.5,
+    kinetic: float | None = None,
+    restitution: float = 0.0,
+    height: float = 0.0,
+    tilt: float = 0.0,
+    edge: float = 1.0,
+    mass: float = 1.0,
+    gravity: float = 9.8,
+    vertical: float = 0.0,
+) -> Scene:
     """A cube (`crate`) on, or `height` above, the ground, thrown along the floor at `speed` towards `heading` (rad)."""
     material = Material(static, kinetic, restitution)
     scene = Scene(gravity=(0, 0, -gravity), name="crate on the floor")

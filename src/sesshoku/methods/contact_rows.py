@@ -1,4 +1,5 @@
-"""Building the contact problem from detected contacts and the factored mass matrix. See solvers/problem.py for its form.
+"""Building the contact problem from detected contacts and the factored mass matrix. See solvers/problem.py for its
+form.
 
 Signs: a row is the velocity of b relative to a along its axis; an impulse x along it acts on b, minus x on a.
 """

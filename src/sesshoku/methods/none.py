@@ -144,6 +144,11 @@ def constrain_end(model, data, options, dt):
 
 
 @jit
+def stage_nothing(model, data, options, dt):
+    """What a call of a stage costs."""
+
+
+@jit
 def stage_kinematics(model, data, options, dt):
     kinematics(model, data, data.q)
 

@@ -10,6 +10,7 @@ The module of a method provides
     PARTS               its large parts, compiled side by side on a cold start (compiled/prepare.py)
     GUARANTEES          what the contract suite may hold it to: friction_bound(options), passive(options)
     run(model_table, data_table, *record_tables, parameters, dt, steps) -> steps done, compiled
+    stage_nothing       a stage that does nothing: `profile` subtracts what its call costs
     stages(options)     name -> compiled function (model, data, *records, parameters, dt): what `step` calls, one by one
 and `register(__name__)` makes the module callable: `ss.methods.none(integrator="rk4")` is a method with options.
 """

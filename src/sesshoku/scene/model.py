@@ -136,6 +136,7 @@ class Model(Record):
     polygon_start = array(int, 1)  # (polygons + 1) ranges of polygon_corner
     polygon_corner = array(int, 1)  # vertex numbers within the shape, counter-clockwise from outside
     polygon_normal = array(float, 2)  # (polygons, 3) unit, outward, shape frame
+    polygon_offset = array(float, 1)  # (polygons) how far the shape reaches along that normal
     neighbour_start = array(int, 1)  # (n + 1) ranges of neighbour, by vertex
     neighbour = array(int, 1)  # vertices joined to it by an edge, numbers within the shape
     around_start = array(int, 1)  # (n + 1) ranges of around, by vertex

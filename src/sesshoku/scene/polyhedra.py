@@ -1,5 +1,4 @@
-"""What collision wants to know of a convex polyhedron beside its triangles: flat faces as polygons, and who neighbours
-whom.
+"""What collision asks of a convex polyhedron beside its triangles: flat faces as polygons, and who neighbours whom.
 
 Triangles that lie in one plane (to `FLAT` of the diagonal: meshes from files are often rounded to single precision)
 become one polygon, counter-clockwise seen from outside, so that a face contact gives the corners of the face and no
@@ -26,6 +25,7 @@ def polyhedron_arrays(shapes: dict[str, Any]) -> dict[str, Any]:
     neighbours: list[int] = []
     around: list[int] = []
     normals: list[np.ndarray] = []
+    offsets: list[float] = []
     for shape in range(shapes["shape_count"]):
         first = len(normals)
         if shapes["shape_type"][shape] == SHAPE_CONVEX:
@@ -36,6 +36,7 @@ def polyhedron_arrays(shapes: dict[str, Any]) -> dict[str, Any]:
                 corners.extend(np.array(polygon)[step])
                 polygon_start.append(len(corners))
             normals.extend(piece_normals)
+            offsets.extend(float((vertices @ normal).max()) for normal in piece_normals)
             near: list[set[int]] = [set() for _ in vertices]
             faces_at: list[set[int]] = [set() for _ in vertices]
             for number, polygon in enumerate(polygons):
@@ -53,6 +54,7 @@ def polyhedron_arrays(shapes: dict[str, Any]) -> dict[str, Any]:
         "shape_polygon": np.array(shape_polygon, dtype=np.int64).reshape(-1, 2),
         "polygon_start": np.array(polygon_start, dtype=np.int64), "polygon_corner": np.array(corners, dtype=np.int64),
         "polygon_normal": np.array(normals, dtype=np.float64).reshape(-1, 3),
+        "polygon_offset": np.array(offsets, dtype=np.float64),
         "neighbour_start": np.array(neighbour_start, dtype=np.int64), "neighbour": np.array(neighbours, dtype=np.int64),
         "around_start": np.array(around_start, dtype=np.int64), "around": np.array(around, dtype=np.int64),
     }

@@ -1,12 +1,14 @@
-"""Projected Gauss-Seidel on sparse rows in half form (see problem.py), with the friction bound refreshed at every visit.
+"""Projected Gauss-Seidel on sparse rows in half form (see problem.py), with the friction bound refreshed at every
+visit.
 
 A contact's impulse is (t1, t2, n) with n >= 0 and a friction law of one of three shapes:
     SLIDE   0 <= t1 <= mu n, t2 = 0          sliding: the axis t1 opposes the slip
     SQUARE  |t1|, |t2| <= mu n               the pyramid with four edges
     DISC    |(t1, t2)| <= mu n               Coulomb's cone
-A sweep visits the joint rows, then either all normals and then all tangents (`normals_first`), or contact by contact. With
-`accelerate` sweeps are combined by the nonsmooth nonlinear conjugate gradient (NNCG): after a sweep that changed the
-impulses by d, x += beta p with beta = |d|^2 / |d_before|^2 (0 where beta > 1), p = beta p + d; the same combination acts on y.
+A sweep visits the joint rows, then either all normals and then all tangents (`normals_first`), or contact by contact.
+With `accelerate` sweeps are combined by the nonsmooth nonlinear conjugate gradient (NNCG): after a sweep that changed
+the impulses by d, x += beta p with beta = |d|^2 / |d_before|^2 (0 where beta > 1), p = beta p + d; the same
+combination acts on y.
 """
 
 from __future__ import annotations
@@ -36,7 +38,10 @@ def limited_tangents(law, bound, t1, t2):
 
 @jit
 def tangent_step(law, W, bound, t1, t2, u1, u2):
-    """New tangential impulses of a contact with tangential velocities u at the old ones t: axis by axis, or on the disc."""
+    """New tangential impulses of a contact with tangential velocities u at the old ones t.
+
+    Axis by axis, or on the disc.
+    """
     if law == DISC:
         g = max(W[0, 0], W[1, 1])
         if g <= 0.0:
@@ -172,8 +177,22 @@ def sweep(chains, problem, law, mu, contact_list, joint_list, normals_first, exa
 
 
 @jit
-def solve_rows(chains, problem, law, mu, contact_list, joint_list, dof_list, normals_first, exact, accelerate, max_sweeps,
-               tolerance, work, y):
+def solve_rows(
+    chains,
+    problem,
+    law,
+    mu,
+    contact_list,
+    joint_list,
+    dof_list,
+    normals_first,
+    exact,
+    accelerate,
+    max_sweeps,
+    tolerance,
+    work,
+    y,
+):
     """Sweep until no row changes by more than `tolerance` (a velocity); returns the number of sweeps.
 
     y must belong to the impulses at the start. dof_list: (n, 2) ranges of dofs the rows act on. work: record of old and
@@ -250,7 +269,10 @@ def combine(problem, contact_list, joint_list, dof_list, work, y, last):
 
 @jit
 def contact_residual(chains, problem, law, mu, c, y):
-    """Violation of contact law and bounds at contact c, m/s: zero iff complementarity, bound and direction of friction hold."""
+    """Violation of contact law and bounds at contact c, m/s.
+
+    Zero iff complementarity, bound and direction of friction hold.
+    """
     x, W, free = problem.impulse[c], problem.block[c], problem.free[c]
     u0, u1, u2 = read_contact(chains, problem, c, y)
     u0, u1, u2 = u0 + free[0], u1 + free[1], u2 + free[2]
@@ -258,7 +280,9 @@ def contact_residual(chains, problem, law, mu, c, y):
     if g <= 0.0:
         return 0.0
     normal = abs(x[2] - max(0.0, x[2] - u2 / g))
-    t1, t2 = limited_tangents(law[c], mu[c] * max(x[2], 0.0), x[0] - u0 / g, x[1] - (0.0 if law[c] == SLIDE else u1 / g))
+    t1, t2 = limited_tangents(
+        law[c], mu[c] * max(x[2], 0.0), x[0] - u0 / g, x[1] - (0.0 if law[c] == SLIDE else u1 / g)
+    )
     return g * max(normal, sqrt((x[0] - t1) ** 2 + (x[1] - t2) ** 2))
 
 

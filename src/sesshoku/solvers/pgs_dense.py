@@ -1,7 +1,7 @@
 """Projected Gauss-Seidel on a dense matrix K, as the paper of `lcp` writes it: normals first, then tangents.
 
-Rows 3 i, 3 i + 1, 3 i + 2 are t1, t2, n of contact i; joint rows follow. The residual velocity w = K x + free is kept and
-updated by columns (w += column * change), the cost of a visit being the number of rows.
+Rows 3 i, 3 i + 1, 3 i + 2 are t1, t2, n of contact i; joint rows follow. The residual velocity w = K x + free is kept
+and updated by columns (w += column * change), the cost of a visit being the number of rows.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ def add_column(K, n, row, change, w):
 def solve_dense(contacts, joints, K, law, mu, low, high, x, w, max_sweeps, tolerance):
     """Sweep until no row changes by more than `tolerance`; x, w (rows) in place. Returns the number of sweeps.
 
-    law, mu: (contacts). low, high: (joints) bounds of the joint rows. Rows whose K_ii is below 1e-12 of the largest stay 0.
+    law, mu: (contacts). low, high: (joints) bounds of the joint rows. Rows whose K_ii is below 1e-12 of the largest
+    stay 0.
     """
     n = 3 * contacts + joints
     largest = 0.0

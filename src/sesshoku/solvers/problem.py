@@ -1,13 +1,14 @@
 """The contact problem of a step, in the form every point-based method can solve: sparse rows in half form.
 
-Each contact has a block of three rows (t1, t2, n), each joint constraint (limit, friction, mimic, loop) one row. With the factor
-H = L^T D L of the mass matrix the rows are kept as Z = J L^-1 D^-1/2, nonzero only along the ancestor chains of its two
-links, so that
+Each contact has a block of three rows (t1, t2, n), each joint constraint (limit, friction, mimic, loop) one row. With
+the factor H = L^T D L of the mass matrix the rows are kept as Z = J L^-1 D^-1/2, nonzero only along the ancestor
+chains of its two links, so that
     J H^-1 J^T = Z Z^T,      u = u_free + Z y,      y = Z^T x,      v+ = v_free + L^-1 D^-1/2 y.
 A solver that keeps y beside the impulses x reads and changes a contact in the length of its chains, never in the number
 of contacts, and no matrix of all contacts is formed; `dense_matrix` forms it where a method wants it.
 
-`dofs` below is the model's list of ancestor chains (Model.row_dof): a span is (start in dofs, length, place in the arena).
+`dofs` below is the model's list of ancestor chains (Model.row_dof): a span is (start in dofs, length, place in the
+arena).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 
 from sesshoku.compiled.jit import jit
 from sesshoku.compiled.table import Record, array, scalar, viewer
+
 
 class Problem(Record):
     """C contacts, J joint rows, V dofs, N numbers in the arena of row coefficients."""
@@ -53,9 +55,25 @@ def make_problem(contacts: int, joint_rows: int, dofs: int, chain: int) -> Probl
     C, W, V = contacts, joint_rows, dofs
     arena = C * 6 * min(chain, 48) + 2 * W * chain + 64
     shapes = {
-        "counts": 4, "axes": (C, 3, 3), "span": (C, 2, 3), "half": arena, "block": (C, 3, 3), "velocity": (C, 3),
-        "free": (C, 3), "impulse": (C, 3), "y": V, "root_dinv": V, "joint_span": (W, 2, 3), "joint_source": (W, 2),
-        "joint_tree": W, "joint_block": W, "joint_free": W, "joint_low": W, "joint_high": W, "joint_impulse": W, "work": 16,
+        "counts": 4,
+        "axes": (C, 3, 3),
+        "span": (C, 2, 3),
+        "half": arena,
+        "block": (C, 3, 3),
+        "velocity": (C, 3),
+        "free": (C, 3),
+        "impulse": (C, 3),
+        "y": V,
+        "root_dinv": V,
+        "joint_span": (W, 2, 3),
+        "joint_source": (W, 2),
+        "joint_tree": W,
+        "joint_block": W,
+        "joint_free": W,
+        "joint_low": W,
+        "joint_high": W,
+        "joint_impulse": W,
+        "work": 16,
     }
     arrays = {name: np.zeros(shape, dtype=np.int64 if Problem.fields[name].dtype is int else np.float64)
               for name, shape in shapes.items()}
@@ -94,26 +112,27 @@ def diagonal_block(chains, problem, span, block_out):
 @jit
 def read_contact(chains, problem, c, y):
     """Z y along the three axes of contact c."""
+    span, half = problem.span, problem.half
     u0 = u1 = u2 = 0.0
     for side in range(2):
-        start, count, at = problem.span[c, side, 0], problem.span[c, side, 1], problem.span[c, side, 2]
-        dofs, half = chains[start : start + count], problem.half[at : at + 3 * count]
-        for e in range(count):
-            s = y[dofs[e]]
-            u0 += half[3 * e] * s
-            u1 += half[3 * e + 1] * s
-            u2 += half[3 * e + 2] * s
+        start, at = span[c, side, 0], span[c, side, 2]
+        for e in range(span[c, side, 1]):
+            s, n = y[chains[start + e]], at + 3 * e
+            u0 += half[n] * s
+            u1 += half[n + 1] * s
+            u2 += half[n + 2] * s
     return u0, u1, u2
 
 
 @jit
 def push_contact(chains, problem, c, x0, x1, x2, y_out):
     """y += Z^T x for an impulse (x0, x1, x2) at contact c."""
+    span, half = problem.span, problem.half
     for side in range(2):
-        start, count, at = problem.span[c, side, 0], problem.span[c, side, 1], problem.span[c, side, 2]
-        dofs, half = chains[start : start + count], problem.half[at : at + 3 * count]
-        for e in range(count):
-            y_out[dofs[e]] += half[3 * e] * x0 + half[3 * e + 1] * x1 + half[3 * e + 2] * x2
+        start, at = span[c, side, 0], span[c, side, 2]
+        for e in range(span[c, side, 1]):
+            n = at + 3 * e
+            y_out[chains[start + e]] += half[n] * x0 + half[n + 1] * x1 + half[n + 2] * x2
 
 
 @jit
@@ -121,7 +140,11 @@ def read_joint(chains, problem, j, y):
     """Z y of a joint row."""
     u = 0.0
     for side in range(2):
-        start, count, at = problem.joint_span[j, side, 0], problem.joint_span[j, side, 1], problem.joint_span[j, side, 2]
+        start, count, at = (
+            problem.joint_span[j, side, 0],
+            problem.joint_span[j, side, 1],
+            problem.joint_span[j, side, 2],
+        )
         dofs, half = chains[start : start + count], problem.half[at : at + count]
         for e in range(count):
             u += half[e] * y[dofs[e]]
@@ -132,7 +155,11 @@ def read_joint(chains, problem, j, y):
 def push_joint(chains, problem, j, x, y_out):
     """y += Z^T x for an impulse x of a joint row."""
     for side in range(2):
-        start, count, at = problem.joint_span[j, side, 0], problem.joint_span[j, side, 1], problem.joint_span[j, side, 2]
+        start, count, at = (
+            problem.joint_span[j, side, 0],
+            problem.joint_span[j, side, 1],
+            problem.joint_span[j, side, 2],
+        )
         dofs, half = chains[start : start + count], problem.half[at : at + count]
         for e in range(count):
             y_out[dofs[e]] += half[e] * x

@@ -11,7 +11,9 @@ from sesshoku.spatial.rotation import rotation_vector
 from support import FULL
 
 METHOD, G = "lcp:recommended", 9.8
-SLIDES = [(v0, dt, heading) for v0 in (9.8, 19.6, 29.4) for dt in (1 / 50, 1 / 200, 1 / 1000) for heading in (0.0, 0.5, 2.1)]
+SLIDES = [
+    (v0, dt, heading) for v0 in (9.8, 19.6, 29.4) for dt in (1 / 50, 1 / 200, 1 / 1000) for heading in (0.0, 0.5, 2.1)
+]
 
 
 @pytest.mark.parametrize(("v0", "dt", "heading"), SLIDES if FULL else SLIDES[::4])

@@ -55,7 +55,9 @@ def run(progress: Callable[[str], None]) -> Result:
         axis.plot(t[:3000], 1e3 * x[:3000], lw=1.2)
         axis.set_xlabel("time, s")
         axis.set_ylabel("height above rest, mm")
-        axis.set_title(f"period {1e3 * period:.2f} ms, formula {1e3 * expected:.2f} ms; sag {1e3 * sag:.3f} mm", loc="left")
+        axis.set_title(
+            f"period {1e3 * period:.2f} ms, formula {1e3 * expected:.2f} ms; sag {1e3 * sag:.3f} mm", loc="left"
+        )
         axis.grid(color="#e6e6e6")
 
     return Result(checks, draw, {"sag": sag, "period": period})

@@ -1,4 +1,7 @@
-"""A box lands flat at 0.5 m/s: one step must stop it, with the force that momentum demands; the sign of b decides it."""
+"""A box lands flat at 0.5 m/s.
+
+One step must stop it, with the force that momentum demands; the sign of b decides it.
+"""
 
 from __future__ import annotations
 

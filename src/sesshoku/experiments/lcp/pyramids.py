@@ -1,7 +1,8 @@
-"""How much force static friction holds, by direction, under the three pyramids (the paper's Fig. 2 and what follows from it).
+"""How much force static friction holds, by direction, under the three pyramids (the paper's Fig. 2 and what follows
+from it).
 
-One contact (or four) that can slide but not turn carries 9.8 N; a horizontal force at some angle to the friction axes is
-raised by bisection until it slips. Capacity 1 is Coulomb's law.
+One contact (or four) that can slide but not turn carries 9.8 N; a horizontal force at some angle to the friction axes
+is raised by bisection until it slips. Capacity 1 is Coulomb's law.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from sesshoku.experiments.base import Check, Result
 from sesshoku.methods.registry import make
 from sesshoku.scene.elements import Geometry, Inertial, Joint, Material
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.shapes import Box, Sphere
+from sesshoku.scene.shapes import Sphere
 from sesshoku.simulation import Simulation
 
 TITLE = "capacity of static friction by direction: circumscribed, inscribed, cone; random axes (Fig. 2)"
@@ -23,15 +24,19 @@ MU, WEIGHT = 0.5, 9.8
 
 
 def sledge(points: int) -> Scene:
-    """A mass of 1 kg that slides in x, y, z without turning, on one ball or on the four corners of a plate."""
+    """1 kg on one or more equally loaded balls that share a carriage in x and y: it slides without turning.
+
+    Each ball has its own vertical slide, so that each carries its share of the weight.
+    """
     scene = Scene(name="sledge")
     scene.add_ground(material=Material(MU))
     light = Inertial(1e-3, matrix=np.eye(3) * 1e-6)
-    scene.add_body("x", joint=Joint("prismatic", axis=(1, 0, 0)), inertial=light)
-    scene.add_body("y", parent="x", joint=Joint("prismatic", axis=(0, 1, 0)), inertial=light)
-    shape = Sphere(0.1) if points == 1 else Box((0.4, 0.4, 0.2))
-    scene.add_body("mass", parent="y", joint=Joint("prismatic", axis=(0, 0, 1)), position=(0, 0, 0.1),
-                   inertial=Inertial(1.0, matrix=np.eye(3) * 0.01), geometries=[Geometry(shape, material=Material(MU))])
+    scene.add_body("x", joint=Joint("prismatic", axis=(1, 0, 0)), inertial=light, position=(0, 0, 0.1))
+    scene.add_body("carriage", parent="x", joint=Joint("prismatic", axis=(0, 1, 0)), inertial=light)
+    for n in range(points):
+        ball = Geometry(Sphere(0.1), material=Material(MU))
+        scene.add_body(f"ball{n}", parent="carriage", joint=Joint("prismatic", axis=(0, 0, 1)), position=(0.3 * n, 0, 0),
+                       inertial=Inertial(1.0 / points, matrix=np.eye(3) * 0.01), geometries=[ball])
     return scene
 
 
@@ -44,9 +49,9 @@ def capacity(scene: Scene, options: dict[str, Any], angle: float, halvings: int 
         middle = 0.5 * (low + high)
         sim.restore(start)
         for _ in range(8):
-            sim.apply_force("mass", (middle * MU * WEIGHT * np.cos(angle), middle * MU * WEIGHT * np.sin(angle), 0))
+            sim.apply_force("carriage", (middle * MU * WEIGHT * np.cos(angle), middle * MU * WEIGHT * np.sin(angle), 0))
             sim.step()
-        held = np.hypot(*sim.bodies["mass"].velocity[:2]) < 1e-6
+        held = np.hypot(*sim.bodies["carriage"].velocity[:2]) < 1e-6
         low, high = (middle, high) if held else (low, middle)
     return 0.5 * (low + high)
 
@@ -61,8 +66,18 @@ def run(progress: Callable[[str], None]) -> Result:
         curves[pyramid] = np.array([capacity(one, fixed, angle) for angle in angles])
     square = 1.0 / np.maximum(np.abs(np.cos(angles)), np.abs(np.sin(angles)))
     checks = [
-        Check("circumscribed: capacity / closed form", float(np.abs(curves["circumscribed"] / square - 1).max()), 0.0, 2e-3),
-        Check("inscribed: capacity / closed form", float(np.abs(curves["inscribed"] * np.sqrt(2) / square - 1).max()), 0.0, 2e-3),
+        Check(
+            "circumscribed: capacity / closed form",
+            float(np.abs(curves["circumscribed"] / square - 1).max()),
+            0.0,
+            2e-3,
+        ),
+        Check(
+            "inscribed: capacity / closed form",
+            float(np.abs(curves["inscribed"] * np.sqrt(2) / square - 1).max()),
+            0.0,
+            2e-3,
+        ),
         Check("cone: capacity", float(np.abs(curves["cone"] - 1.0).max()), 0.0, 2e-3),
     ]
     means = {}
@@ -85,4 +100,6 @@ def run(progress: Callable[[str], None]) -> Result:
         axis.set_title("force held / mu N", loc="left")
         axis.legend(loc="lower right", bbox_to_anchor=(1.5, 0.0), frameon=False)
 
-    return Result(checks, draw, {"angles": angles.tolist(), **{k: v.tolist() for k, v in curves.items()}, "means": means})
+    return Result(
+        checks, draw, {"angles": angles.tolist(), **{k: v.tolist() for k, v in curves.items()}, "means": means}
+    )

@@ -1,4 +1,7 @@
-"""A thrown box slides to rest: where it stops, how steady its normal force is, and where its centre of pressure stands."""
+"""A thrown box slides to rest.
+
+Where it stops, how steady its normal force is, and where its centre of pressure stands.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,9 @@ from sesshoku.simulation import Simulation
 
 TITLE = "a box thrown at 1 m/s, mu 0.3: stopping place, normal force, centre of pressure (digest, unit test 5)"
 
+#: how steady the normal force must be: RK4 drifts a little into the floor, the preset stops its sweeps at 1e-5
+STEADY = {"paper (RK4)": 1e-2, "semi-implicit": 1e-6, "recommended": 1e-4}
+
 
 def run(progress: Callable[[str], None]) -> Result:
     dt, speed, mu, g, edge = 1e-3, 1.0, 0.3, 9.8, 1.0
@@ -28,18 +34,38 @@ def run(progress: Callable[[str], None]) -> Result:
             sim.step()
             contacts = sim.contacts
             total = sum(contact.normal_force for contact in contacts)
-            center = sum(contact.point[0] * contact.normal_force for contact in contacts) / total if total > 0 else np.nan
+            center = (
+                sum(contact.point[0] * contact.normal_force for contact in contacts) / total if total > 0 else np.nan
+            )
             rows.append((sim.time, sim.bodies["crate"].position[0], sim.bodies["crate"].velocity[0], total,
                          center - sim.bodies["crate"].position[0]))
         data = np.array(rows)
         traces[label] = data
         sliding = data[:, 2] > 0.05
         stop = speed**2 / (2 * mu * g) if label.startswith("paper") else expected
-        checks.append(Check(f"stopping place, {label}", float(data[-1, 1]), stop, 1e-3 if label.startswith("paper") else 1e-5, "m"))
-        checks.append(Check(f"normal force while sliding, {label}", float(np.abs(data[sliding, 3] / g - 1.0).max()), 0.0,
-                            1e-2 if label.startswith("paper") else 1e-6, "of mg"))
-        checks.append(Check(f"centre of pressure ahead by mu h, {label}", float(np.median(data[sliding, 4])), mu * edge / 2,
-                            1e-3, "m"))
+        checks.append(
+            Check(
+                f"stopping place, {label}", float(data[-1, 1]), stop, 1e-3 if label.startswith("paper") else 1e-5, "m"
+            )
+        )
+        checks.append(
+            Check(
+                f"normal force while sliding, {label}",
+                float(np.abs(data[sliding, 3] / g - 1.0).max()),
+                0.0,
+                STEADY[label],
+                "of mg",
+            )
+        )
+        checks.append(
+            Check(
+                f"centre of pressure ahead by mu h, {label}",
+                float(np.median(data[sliding, 4])),
+                mu * edge / 2,
+                1e-3,
+                "m",
+            )
+        )
 
     def draw(figure: Any) -> None:
         axes = figure.subplots(3, 1, sharex=True)

@@ -37,6 +37,7 @@ def studded(studs: int) -> Scene:
         sole = next(g for g in body.geometries if isinstance(g.shape, Box) and g.collides)
         columns = int(np.ceil(np.sqrt(studs)))
         rows = int(np.ceil(studs / columns))
+        assert isinstance(sole.shape, Box)
         sx, sy, sz = sole.shape.size
         body.geometries = [g for g in body.geometries if g is not sole]
         for n in range(studs):
@@ -80,7 +81,9 @@ def run(progress: Callable[[str], None]) -> Result:
     checks = [
         Check("growth exponent at the upper end, paper", slope(paper), 2.2, 0.0, "", "at_most"),
         Check("growth exponent at the upper end, recommended", slope(preset), 2.0, 0.0, "", "at_most"),
-        Check("8 contacts, recommended: time per step", 1e6 * min(preset[m][0] for m in preset), 0.0, 0.0, "µs", "report"),
+        Check(
+            "8 contacts, recommended: time per step", 1e6 * min(preset[m][0] for m in preset), 0.0, 0.0, "µs", "report"
+        ),
     ]
 
     def draw(figure: Any) -> None:

@@ -1,4 +1,5 @@
-"""`lcp`: contact by complementarity at acceleration level, projected Gauss-Seidel (an OpenHRP paper, Japanese; its ideas on Kokkevis).
+"""`lcp`: contact by complementarity at acceleration level, projected Gauss-Seidel (an OpenHRP paper, Japanese; its
+ideas on Kokkevis).
 
 Normal and friction forces are unknown magnitudes along fixed directions; the relative accelerations at the contacts are
 affine in them. Non-penetration and Coulomb bounds make a complementarity problem with bounds, solved by sweeps that
@@ -10,17 +11,18 @@ equation -> function
     (11)-(16) MCP and sweeps                                    solvers.pgs_dense.solve_dense, solvers.pgs
     section 4 static friction below 1e-3 m/s, random axes       `choose_axes` (SQUARE)
     section 2 columns of K by unit test forces                  `fill_by_test_forces` (dynamics.aba)
-    section 5 rubber bushes                                     joints with springs of the scene (models/humanoid_large_bush)
+    section 5 rubber bushes                                     joints with springs (models/humanoid_large_bush)
 
-Forces are kept as impulses, x = f dt, and accelerations as velocities: multiplied by dt, a^0 - a^d with a^d = -v/dt is the velocity
-the step would end with (`free`) and K is the same matrix, so the two problems are one.
+Forces are kept as impulses, x = f dt, and accelerations as velocities: multiplied by dt, a^0 - a^d with a^d = -v/dt is
+the velocity the step would end with (`free`) and K is the same matrix, so the two problems are one.
 
-Deviations from the paper. b = a^0 - a^d (the paper prints +; a box then falls through the floor). Inequalities of (12)-(14)
-are not strict. The four friction directions are two axes with both signs (the same forces). Random axes are drawn once
-per contact from (seed, id). The centripetal term J' v enters for contact points fixed on a link, not for rolling ones.
-Forces are held through the stages of RK4 as joint-space forces. Rows of joint limits, joint friction, loops and mimics join
-the same problem. An island with more than `DENSE_ROWS` rows is swept matrix-free whatever `delassus_by` says.
-Defaults: 120 sweeps, start at zero, 1e-3 m/s: the paper's. Speed threshold of restitution 1e-2 m/s, early stop 1e-9: ours.
+Deviations from the paper. b = a^0 - a^d (the paper prints +; a box then falls through the floor). Inequalities of
+(12)-(14) are not strict. The four friction directions are two axes with both signs (the same forces). Random axes are
+drawn once per contact from (seed, id). The centripetal term J' v enters for contact points fixed on a link, not for
+rolling ones. Forces are held through the stages of RK4 as joint-space forces. Rows of joint limits, joint friction,
+loops and mimics join the same problem. An island with more than `DENSE_ROWS` rows is swept matrix-free whatever
+`delassus_by` says. Defaults: 120 sweeps, start at zero, 1e-3 m/s: the paper's. Speed threshold of restitution 1e-2
+m/s, early stop 1e-9: ours.
 """
 
 from __future__ import annotations
@@ -53,7 +55,10 @@ PARTS = [
     ("sesshoku.methods.lcp.islands:solve_islands", (Model, Data, Contacts, Problem, Memory, "options", float)),
     ("sesshoku.collision.detect:detect", (Model, Data, Contacts, float, int)),
 ]
-STATE = {"contacts": CONTACT_STATE + CONTACT_VIEW, "memory": ("old_impulse",)}  # what a saved state holds of the records
+STATE = {
+    "contacts": CONTACT_STATE + CONTACT_VIEW,
+    "memory": ("old_impulse",),
+}  # what a saved state holds of the records
 
 
 def make_records(compiled: CompiledScene, options: Options) -> dict[str, Record]:
@@ -122,6 +127,11 @@ def advance(model, data, options, dt):
 
 
 @jit
+def stage_nothing(model, data, contacts, problem, memory, options, dt):
+    """What a call of a stage costs."""
+
+
+@jit
 def stage_kinematics(model, data, contacts, problem, memory, options, dt):
     kinematics(model, data, data.q)
 
@@ -150,8 +160,15 @@ def stage_advance(model, data, contacts, problem, memory, options, dt):
 
 def stages(options: Options) -> dict[str, Any]:
     """Stage name -> compiled function of all records, options and dt, in the order of `step`."""
-    return {"kinematics": stage_kinematics, "detect": stage_detect, "free motion": stage_free, "pose problem": pose_problem,
-            "solve": solve_islands, "apply forces": stage_apply, "advance": stage_advance}
+    return {
+        "kinematics": stage_kinematics,
+        "detect": stage_detect,
+        "free motion": stage_free,
+        "pose problem": pose_problem,
+        "solve": solve_islands,
+        "apply forces": stage_apply,
+        "advance": stage_advance,
+    }
 
 
 __all__ = ["PRESETS", "STATE", "Options", "make_records", "parameters", "run", "stages", "step", "supports"]

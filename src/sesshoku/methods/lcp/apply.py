@@ -34,7 +34,9 @@ def apply_forces(model, data, contacts, problem, memory, dt):
             contacts.force[c, a] = f / dt
         size, bound = sqrt(x[0] * x[0] + x[1] * x[1]), contacts.material[c, 0] * x[2]
         contacts.slip[c] = sqrt((u0 + free[0]) ** 2 + (u1 + free[1]) ** 2)
-        moving = problem.velocity[c, 0] ** 2 + problem.velocity[c, 1] ** 2 > 0.0 and size >= 0.999999 * memory.mu[c] * x[2]
+        moving = (
+            problem.velocity[c, 0] ** 2 + problem.velocity[c, 1] ** 2 > 0.0 and size >= 0.999999 * memory.mu[c] * x[2]
+        )
         contacts.state[c] = RELEASED if x[2] <= 0.0 else (SLIP if moving and contacts.slip[c] > 1e-6 else STICK)
         outside = max(outside, size - bound)
         energy += x[0] * (free[0] + 0.5 * u0) + x[1] * (free[1] + 0.5 * u1)

@@ -8,6 +8,7 @@ from sesshoku.dynamics.aba import articulate
 from sesshoku.methods.lcp.matrix import gather, solve_by_matrix
 from sesshoku.methods.lcp.options import (
     ACCELERATE,
+    BUDGET,
     BY_TEST_FORCES,
     DENSE,
     EXACT_PAIR,
@@ -19,10 +20,15 @@ from sesshoku.methods.report import CONVERGED, ITERATIONS, ROWS
 from sesshoku.solvers.pgs import solve_rows
 from sesshoku.solvers.problem import JOINT_ROWS
 
+LEAST_SWEEPS = 30  # an island gets at least so many, whatever the budget
+
 
 @jit
 def group_joint_rows(model, contacts, problem, memory):
-    """Sort the joint rows by island; those of trees without contact come last, as one more island. Returns its number."""
+    """Sort the joint rows by island.
+
+    Those of trees without contact come last, as one more island. Returns its number.
+    """
     islands, start = contacts.counts[ISLANDS], memory.joint_start
     for i in range(islands + 2):
         start[i] = 0
@@ -71,7 +77,9 @@ def solve_island(model, data, contacts, problem, memory, options, dt, island, co
         f = problem.free[contact_list[n]]
         if f[2] < 1e29:
             stake = max(stake, abs(f[0]), abs(f[1]), abs(f[2]))
-    tolerance = options[TOLERANCE] * stake
+    tolerance, most = options[TOLERANCE] * stake, int(options[MAX_SWEEPS])
+    if options[BUDGET] > 0.0 and len(contact_list) > 0:
+        most = min(most, max(LEAST_SWEEPS, int(options[BUDGET]) // len(contact_list)))
     rows = 3 * len(contact_list) + len(joint_list)
     if options[DENSE] and rows <= memory.dense_rows:
         sweeps = solve_by_matrix(model, data, contacts, problem, memory, options, contact_list, joint_list, tolerance)
@@ -80,10 +88,10 @@ def solve_island(model, data, contacts, problem, memory, options, dt, island, co
         gather(chains, problem, contact_list, joint_list, y)
         sweeps = solve_rows(chains, problem, memory.law, memory.mu, contact_list, joint_list, memory.dof_list[:trees],
                             options[NORMALS_FIRST] != 0.0, options[EXACT_PAIR] != 0.0, options[ACCELERATE] != 0.0,
-                            int(options[MAX_SWEEPS]), tolerance, memory, y)  # fmt: skip
+                            most, tolerance, memory, y)  # fmt: skip
     report[ROWS] += rows
     report[ITERATIONS] = max(report[ITERATIONS], sweeps)
-    if sweeps >= options[MAX_SWEEPS]:
+    if sweeps >= most:
         report[CONVERGED] = 0.0
 
 

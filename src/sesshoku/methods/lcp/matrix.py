@@ -1,4 +1,7 @@
-"""The paper's way to solve an island: form its matrix K, by unit test forces or from the mass matrix, and sweep its rows."""
+"""The paper's way to solve an island.
+
+Form its matrix K, by unit test forces or from the mass matrix, and sweep its rows.
+"""
 
 from __future__ import annotations
 

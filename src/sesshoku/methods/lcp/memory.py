@@ -53,10 +53,28 @@ def make_memory(compiled: CompiledScene, contacts: Any, options: Options) -> tup
     problem = make_problem(C, W, V, int(max(m.dof_depth, default=-1)) + 1)
     D = min(3 * C + W, DENSE_ROWS) if parameters(options)[DENSE] else 0
     shapes = {
-        "law": C, "mu": C, "impulse_world": (C, 3), "old_impulse": (C, 3), "before": (C, 3), "direction": (C, 3),
-        "joint_before": W, "joint_direction": W, "y_before": V, "y_direction": V, "joint_list": W, "joint_start": T + 2,
-        "dof_list": (T, 2), "matrix": (D, D), "row_impulse": D, "row_velocity": D, "row_law": D, "row_mu": D, "row_low": D,
-        "row_high": D, "response": (2, V), "small": (8, 8),
+        "law": C,
+        "mu": C,
+        "impulse_world": (C, 3),
+        "old_impulse": (C, 3),
+        "before": (C, 3),
+        "direction": (C, 3),
+        "joint_before": W,
+        "joint_direction": W,
+        "y_before": V,
+        "y_direction": V,
+        "joint_list": W,
+        "joint_start": T + 2,
+        "dof_list": (T, 2),
+        "matrix": (D, D),
+        "row_impulse": D,
+        "row_velocity": D,
+        "row_law": D,
+        "row_mu": D,
+        "row_low": D,
+        "row_high": D,
+        "response": (2, V),
+        "small": (8, 8),
     }
     arrays = {name: np.zeros(shape, dtype=np.int64 if Memory.fields[name].dtype is int else np.float64)
               for name, shape in shapes.items()}

@@ -16,14 +16,13 @@ class Options:
 
     integrator: rk4 (forces held through its stages) or semi-implicit (meets the target velocity exactly).
     max_sweeps, tolerance: stop when no row changes by more than tolerance times the largest velocity at stake.
-    static_friction_speed: below this slip speed (m/s) friction is static. static_pyramid: circumscribed (the paper's square),
-    inscribed, or cone. kinetic: "direction" (one row against the slip) or "cone".
-    tangent_axes: random per contact (seeded) or fixed. delassus_by: aba (test forces), mass_matrix, or none (matrix-free).
-    order: normals_first or by_contact. inner: rows, or pair (each contact solved exactly at a visit).
-    warm_start: begin with the last step's forces. accelerate: combine sweeps by NNCG.
-    penetration_rate (1/s), slop (m): depth correction. centripetal: include J' v at vertex contacts.
-    restitution_speed: slower impacts do not bounce. margin (m): contacts are found this far apart. most_per_pair: keep
-    at most so many points of a pair (0: all).
+    static_friction_speed: below this slip speed (m/s) friction is static. static_pyramid: circumscribed (the paper's
+    square), inscribed, or cone. kinetic: "direction" (one row against the slip) or "cone". tangent_axes: random per
+    contact (seeded) or fixed. delassus_by: aba (test forces), mass_matrix, or none (matrix-free). order: normals_first
+    or by_contact. inner: rows, or pair (each contact solved exactly at a visit). warm_start: begin with the last
+    step's forces. accelerate: combine sweeps by NNCG. penetration_rate (1/s), slop (m): depth correction. centripetal:
+    include J' v at vertex contacts. restitution_speed: slower impacts do not bounce. margin (m): contacts are found
+    this far apart. most_per_pair: keep at most so many points of a pair (0: all).
     """
 
     integrator: Literal["rk4", "semi-implicit"] = "rk4"
@@ -43,30 +42,47 @@ class Options:
     slop: float = 1e-4
     centripetal: bool = True
     restitution_speed: float = 1e-2
-    margin: float = 0.0
+    margin: float = 1e-6
     most_per_pair: int = 0
+    visit_budget: int = 0
 
     def __post_init__(self) -> None:
-        for name, kind in (("integrator", ("rk4", "semi-implicit")), ("kinetic", ("direction", "cone")),
-                           ("static_pyramid", ("circumscribed", "inscribed", "cone")), ("tangent_axes", ("random", "fixed")),
-                           ("delassus_by", ("aba", "mass_matrix", "none")), ("order", ("normals_first", "by_contact")),
-                           ("inner", ("rows", "pair"))):
+        for name, kind in (
+            ("integrator", ("rk4", "semi-implicit")),
+            ("kinetic", ("direction", "cone")),
+            ("static_pyramid", ("circumscribed", "inscribed", "cone")),
+            ("tangent_axes", ("random", "fixed")),
+            ("delassus_by", ("aba", "mass_matrix", "none")),
+            ("order", ("normals_first", "by_contact")),
+            ("inner", ("rows", "pair")),
+        ):
             if getattr(self, name) not in kind:
-                raise MethodError(f"{name} must be one of {', '.join(kind)}", element="method 'lcp'", value=getattr(self, name))
-        for name, least in (("max_sweeps", 1), ("tolerance", 0.0), ("static_friction_speed", 0.0), ("penetration_rate", 0.0),
-                            ("slop", 0.0), ("restitution_speed", 0.0), ("margin", 0.0), ("most_per_pair", 0)):
+                raise MethodError(
+                    f"{name} must be one of {', '.join(kind)}", element="method 'lcp'", value=getattr(self, name)
+                )
+        for name, least in (
+            ("max_sweeps", 1),
+            ("tolerance", 0.0),
+            ("static_friction_speed", 0.0),
+            ("penetration_rate", 0.0),
+            ("slop", 0.0),
+            ("restitution_speed", 0.0),
+            ("margin", 0.0),
+            ("most_per_pair", 0),
+            ("visit_budget", 0),
+        ):
             value = getattr(self, name)
             if not isinstance(value, (int, float)) or not least <= value < float("inf"):
                 raise MethodError(f"{name} must be at least {least}", element="method 'lcp'", value=value)
 
 
 PRESETS = {"recommended": Options(
-    integrator="semi-implicit", max_sweeps=300, tolerance=1e-7, static_friction_speed=1e-4, static_pyramid="cone",
+    integrator="semi-implicit", max_sweeps=100, tolerance=1e-5, static_friction_speed=1e-4, static_pyramid="cone",
     kinetic="cone", tangent_axes="fixed", delassus_by="none", order="by_contact", warm_start=True, accelerate=True,
-    penetration_rate=10.0, slop=1e-5, centripetal=False, margin=0.005)}
+    penetration_rate=10.0, slop=1e-5, centripetal=False, margin=0.005, most_per_pair=4, visit_budget=30000)}
 
 (RK4, MAX_SWEEPS, TOLERANCE, STATIC_SPEED, PYRAMID, KINETIC_CONE, RANDOM_AXES, SEED, DENSE, NORMALS_FIRST, EXACT_PAIR,
- WARM, ACCELERATE, RATE, SLOP, CENTRIPETAL, BOUNCE_SPEED, MARGIN, MOST) = range(19)
+ WARM, ACCELERATE, RATE, SLOP, CENTRIPETAL, BOUNCE_SPEED, MARGIN, MOST, BUDGET) = range(20)
 BY_TEST_FORCES, BY_MASS_MATRIX = 1, 2
 
 
@@ -77,7 +93,28 @@ def parameters(options: Options) -> np.ndarray:
     dense = {"none": 0, "aba": BY_TEST_FORCES, "mass_matrix": BY_MASS_MATRIX}[o.delassus_by]
     if o.accelerate or o.inner == "pair" or o.order == "by_contact":
         dense = 0  # these visit contacts, not rows of a matrix
-    return np.array([o.integrator == "rk4", o.max_sweeps, o.tolerance, o.static_friction_speed, pyramid, o.kinetic == "cone",
-                     o.tangent_axes == "random", o.seed, dense, o.order == "normals_first", o.inner == "pair", o.warm_start,
-                     o.accelerate, o.penetration_rate, o.slop, o.centripetal, o.restitution_speed, o.margin,
-                     o.most_per_pair], dtype=np.float64)
+    return np.array(
+        [
+            o.integrator == "rk4",
+            o.max_sweeps,
+            o.tolerance,
+            o.static_friction_speed,
+            pyramid,
+            o.kinetic == "cone",
+            o.tangent_axes == "random",
+            o.seed,
+            dense,
+            o.order == "normals_first",
+            o.inner == "pair",
+            o.warm_start,
+            o.accelerate,
+            o.penetration_rate,
+            o.slop,
+            o.centripetal,
+            o.restitution_speed,
+            o.margin,
+            o.most_per_pair,
+            o.visit_budget,
+        ],
+        dtype=np.float64,
+    )

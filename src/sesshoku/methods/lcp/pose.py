@@ -74,17 +74,22 @@ def choose_axes(model, data, contacts, problem, memory, options, c):
 
 @jit
 def random_unit(seed, number):
-    """A number in [0, 1) drawn from (seed, number): the same in every run (a 64-bit mix, kept to 31 bits)."""
-    x = (number + 1) * 2654435761 + (seed + 1) * 40503
-    x = (x ^ (x >> 15)) & 0x7FFFFFFF
-    x = (x * 48271) % 0x7FFFFFFF
-    x = (x * 48271) % 0x7FFFFFFF
-    return x / 0x7FFFFFFF
+    """A number in [0, 1) drawn from (seed, number), the same in every run: multiplications and shifts within 31 bits."""
+    x = (number * 747796405 + seed * 1013904223 + 12345) & 0x7FFFFFFF
+    x ^= x >> 13
+    x = (x * 1274126177) & 0x7FFFFFFF
+    x ^= x >> 16
+    x = (x * 1103515245) & 0x7FFFFFFF
+    x ^= x >> 13
+    return x / 0x80000000
 
 
 @jit
 def choose_targets(model, data, contacts, problem, options, c, dt):
-    """Subtract the wanted velocity from the free one: rebound, depth correction, the gap that may close; add dt J' v."""
+    """Subtract the wanted velocity from the free one.
+
+    Rebound, depth correction, the gap that may close; add dt J' v.
+    """
     free, gap, before = problem.free[c], contacts.gap[c], problem.velocity[c, 2]
     bounce = contacts.material[c, 2]
     if options[CENTRIPETAL] and contacts.kind[c] == VERTEX:

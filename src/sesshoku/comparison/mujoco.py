@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sesshoku.bench import mujoco_of
-from sesshoku.compare import Outcome, Watcher
+from sesshoku.comparison.outcome import Outcome, Watcher
 from sesshoku.errors import SceneError
 from sesshoku.methods.report import Report
 from sesshoku.scene.scene import Scene
@@ -132,5 +132,7 @@ def run_mujoco(scene: Scene, controller: Callable[[Any], None] | None, duration:
         spent += wall.perf_counter() - start
         watcher.sample(peer)
     watcher.write(outcome, spent)
-    outcome.measures |= {name: float("nan") for name in ("slip", "energy_gain", "residual", "residual_max", "unconverged")}
+    outcome.measures |= {
+        name: float("nan") for name in ("slip", "energy_gain", "residual", "residual_max", "unconverged")
+    }
     return outcome

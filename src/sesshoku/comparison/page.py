@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from sesshoku.compare import Comparison
+    from sesshoku.comparison.outcome import Comparison
 
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.6rem; } h2 { font-size: 1.2rem; margin-top: 2.2rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .88rem; }
 th, td { padding: .3rem .6rem; border-bottom: 1px solid #ddd; text-align: right; white-space: nowrap; }
-th:first-child, td:first-child { text-align: left; } td.refused { text-align: left; color: #a05000; white-space: normal; }
-tr:hover td { background: #f5f8fb; } svg { max-width: 100%; height: auto; } dl { font-size: .88rem; columns: 2; }
-dt { font-weight: 600; } dd { margin: 0 0 .4rem 0; } .scroll { overflow-x: auto; }
+th:first-child, td:first-child { text-align: left; } td.refused { text-align: left; color: #a05000; white-space:
+normal; } tr:hover td { background: #f5f8fb; } svg { max-width: 100%; height: auto; } dl { font-size: .88rem; columns:
+2; } dt { font-weight: 600; } dd { margin: 0 0 .4rem 0; } .scroll { overflow-x: auto; }
 """
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6f4ba8", "#8c6d31", "#444444")
 PLOTS = {"travel": ("distance of the first watched body", "m", False), "energy": ("total energy", "J", False),
@@ -60,7 +60,7 @@ def plot(comparison: Comparison) -> str:
 
 
 def table(comparison: Comparison) -> str:
-    from sesshoku.compare import MEASURES
+    from sesshoku.comparison.outcome import MEASURES
 
     head = "".join(f"<th title='{html.escape(meaning)}'>{html.escape(name)}<br><small>{html.escape(unit)}</small></th>"
                    for name, unit, meaning in MEASURES.values())
@@ -93,13 +93,15 @@ def places(comparison: Comparison) -> str:
 def write_page(comparisons: Sequence[Comparison], path: str | Path, title: str = "sesshoku compare",
                notes: Sequence[str] = ()) -> None:
     """Write one page for one or several scenes."""
-    from sesshoku.compare import MEASURES
+    from sesshoku.comparison.outcome import MEASURES
 
     meanings = "".join(f"<dt>{html.escape(name)}</dt><dd>{html.escape(meaning)} ({html.escape(unit)})</dd>"
                        for name, unit, meaning in MEASURES.values())
-    parts: list[Any] = [f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>{html.escape(title)}</title>"
-                        f"<style>{STYLE}</style></head><body><h1>{html.escape(title)}</h1>"
-                        "<p>The same scene, step size and forces under every contact method.</p>"]
+    parts: list[Any] = [
+        f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>{html.escape(title)}</title>"
+        f"<style>{STYLE}</style></head><body><h1>{html.escape(title)}</h1>"
+        "<p>The same scene, step size and forces under every contact method.</p>"
+    ]
     for n, comparison in enumerate(comparisons):
         parts.append(f"<h2>{html.escape(comparison.scene)}</h2>")
         if n < len(notes):

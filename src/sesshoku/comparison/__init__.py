@@ -1,0 +1,1 @@
+"""Parts of `compare`: outcomes, the page, MuJoCo as a peer."""
