@@ -27,12 +27,19 @@ class SceneError(SesshokuError, ValueError):
     def __str__(self) -> str:
         text = ": ".join(part for part in (self.file, self.element, self.problem) if part)
         if self.value is not None:
-            shown = repr(self.value)
+            shown = repr(_plain(self.value))
             text += f" (got {shown if len(shown) <= 200 else shown[:200] + '...'})"
         return f"{text}; {self.remedy}" if self.remedy else text
 
     def __reduce__(self) -> Any:
         return (_rebuild_scene_error, (type(self), self.problem, self.element, self.value, self.remedy, self.file))
+
+
+def _plain(value: Any) -> Any:
+    """NumPy's numbers and arrays as Python's own, which read better: 0.0, not np.float64(0.0)."""
+    if isinstance(value, (tuple, list)) and type(value) in (tuple, list):
+        return type(value)(_plain(item) for item in value)
+    return value.tolist() if type(value).__module__ == "numpy" and hasattr(value, "tolist") else value
 
 
 def _rebuild_scene_error(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time as wall
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -52,7 +53,7 @@ class Simulation:
             raise SceneError("a Simulation needs a Scene", element="scene", value=type(scene).__name__,
                              remedy="build one with Scene() or Scene.read(path)")
         wish = dt if dt is not None else scene.time_step
-        self.dt = check.number(DEFAULT_TIME_STEP if wish is None else wish, "dt", "Simulation", above=0.0)
+        self._dt = check.number(DEFAULT_TIME_STEP if wish is None else wish, "dt", "Simulation", above=0.0)
         self.scene = scene
         self.method = resolve(method)
         self.compiled: CompiledScene = compile_scene(scene)
@@ -73,6 +74,7 @@ class Simulation:
         self._stale = True  # link poses and velocities belong to an older state
         self._script = ScriptedBodies(self.compiled)
         self._warm = False
+        self._fingerprint = _fingerprint(self.compiled, self.method)
         self.bodies: Mapping[str, BodyView] = Views(self, self.compiled.frame_index, BodyView, "body")
         self.joints: Mapping[str, JointView] = Views(self, self.compiled.joint_link, JointView, "joint")
         self.actuators: Mapping[str, ActuatorView] = Views(self, self.compiled.actuator_index, ActuatorView, "actuator")
@@ -83,7 +85,7 @@ class Simulation:
 
     def step(self, steps: int = 1) -> None:
         """Advance by `steps` time steps."""
-        if not isinstance(steps, (int, np.integer)) or steps < 0:
+        if not isinstance(steps, (int, np.integer)) or isinstance(steps, bool) or not 0 <= steps < 2**62:
             raise SceneError("steps must be a whole number, 0 or more", element="step", value=steps)
         if not self._warm:
             with CompileProgress(f"method {self.method.keyword!r}"):
@@ -99,10 +101,10 @@ class Simulation:
                 done += 1
         else:
             done = self._run(*self._arguments, steps)
-        if done != steps:
-            self._diverged()
         if self._pushed and steps > 0:
             self._release()
+        if done != steps:
+            self._diverged()
 
     def _release(self) -> None:
         """Forces last for one call of `step`."""
@@ -117,6 +119,8 @@ class Simulation:
         file.
         """
         duration = check.number(duration, "duration", "run", least=0.0)
+        if controller is not None and not callable(controller):
+            raise SceneError("a controller is a function of the simulation", element="run", value=controller)
         steps = round(duration / self.dt)
         recorder = Recorder(self, channels=record, rate=rate, path=path)
         show = _Progress(steps) if progress else None
@@ -163,6 +167,8 @@ class Simulation:
         """
         stages = self.method.module.stages(self.method.options)
         self.step(0)
+        if steps == 0:
+            return dict.fromkeys(stages, 0.0) | {"step": 0.0}
         spent = dict.fromkeys(stages, 0.0)
         before = self.save()
         start = wall.perf_counter()
@@ -179,9 +185,7 @@ class Simulation:
                 start = wall.perf_counter()
                 stage(self.model, self.data, *self.records.values(), self._parameters, self.dt)
                 spent[name] += wall.perf_counter() - start - overhead
-        if steps == 0:
-            self.restore(before)
-        elif self._pushed:
+        if self._pushed:
             self._release()
         self._stale = True
         return {name: max(total, 0.0) / max(steps, 1) for name, total in spent.items()} | {"step": whole}
@@ -194,14 +198,19 @@ class Simulation:
         return float(self.data.time[0])
 
     @property
+    def dt(self) -> float:
+        """The time step, s; fixed for the life of a simulation."""
+        return self._dt
+
+    @property
     def q(self) -> np.ndarray:
         """Coordinates (Q), the live array; a free joint's are of its body's centre of mass. Change by `set_state`."""
-        return self.data.q
+        return self.data.q[:]  # a view: it can be written to, not resized
 
     @property
     def v(self) -> np.ndarray:
         """Velocities (V), the live array."""
-        return self.data.v
+        return self.data.v[:]
 
     def set_state(self, q: Any = None, v: Any = None) -> None:
         """Set coordinates and velocities; quaternions must be unit."""
@@ -227,11 +236,18 @@ class Simulation:
 
     def save(self) -> Snapshot:
         """The whole state; `restore` brings it back bit for bit."""
-        return Snapshot({name: values.copy() for name, values in self._state().items()})
+        snapshot = Snapshot({name: values.copy() for name, values in self._state().items()})
+        snapshot["fingerprint"] = self._fingerprint
+        return snapshot
 
     def restore(self, snapshot: Mapping[str, np.ndarray]) -> None:
         """Go back to a saved state."""
         state = self._state()
+        if not isinstance(snapshot, Mapping):
+            raise SceneError("not a snapshot", element="restore", value=snapshot, remedy="hand in what save() returned")
+        if not np.array_equal(snapshot.get("fingerprint"), self._fingerprint):
+            raise SceneError("the snapshot belongs to another scene or method", element="restore",
+                             remedy="bodies, joints, actuators and method must be the same")
         for name, values in state.items():
             if name not in snapshot or np.shape(snapshot[name]) != values.shape:
                 raise SceneError("the snapshot belongs to another scene or method", element="restore", value=name)
@@ -239,6 +255,10 @@ class Simulation:
             values[...] = snapshot[name]
         self._pushed = bool(self.data.external_force.any())
         self._stale = True
+
+    def __reduce__(self) -> Any:
+        """Copies and pickles are built anew from the scene, then put into the same state: compiled code holds addresses."""
+        return _rebuild, (self.scene, self.method, self.dt, dict(self.save()))
 
     def refresh(self) -> None:
         """Bring link poses and velocities up to the present state (views call it when needed)."""
@@ -404,6 +424,22 @@ class Simulation:
             raise SceneError("nothing with inertia moves with the joint",
                              element=f"joint {self.compiled.joint_names[link]!r}", value=float(pivots[bad[-1]]),
                              remedy="give the bodies below it mass and inertia, or the joint armature")
+
+
+def _rebuild(scene: Scene, method: Method, dt: float, state: dict[str, np.ndarray]) -> Simulation:
+    sim = Simulation(scene, method, dt)
+    sim.restore(state)
+    return sim
+
+
+def _fingerprint(compiled: CompiledScene, method: Method) -> np.ndarray:
+    """32 bytes that tell scenes and methods apart: names, joints, masses, and which method."""
+    digest = hashlib.sha256(repr((method.keyword, compiled.frame_names, compiled.joint_names, compiled.actuator_names,
+                                  compiled.loop_names)).encode())
+    for values in (compiled.model.link_joint, compiled.model.link_parent, compiled.model.link_mass,
+                   compiled.model.link_position):
+        digest.update(np.ascontiguousarray(values).tobytes())
+    return np.frombuffer(digest.digest(), dtype=np.uint8)
 
 
 def _call_overhead(sim: Simulation, repeat: int = 200) -> float:

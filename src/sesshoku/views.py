@@ -25,14 +25,14 @@ class Views(Mapping[str, Any]):
         self._sim, self._index, self._view, self._what = sim, index, view, what
 
     def __getitem__(self, name: str) -> Any:
-        if name not in self._index:
+        if not isinstance(name, str) or name not in self._index:
             near = difflib.get_close_matches(str(name), self._index, n=1)
             raise SceneError(f"no such {self._what}", element=f"{self._what} {name!r}",
                              remedy=f"did you mean {near[0]!r}?" if near else f"there are {len(self._index)}")
         return self._view(self._sim, name, self._index[name])
 
     def __contains__(self, name: object) -> bool:
-        return name in self._index
+        return isinstance(name, str) and name in self._index
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._index)
@@ -46,6 +46,8 @@ class Views(Mapping[str, Any]):
 
 class BodyView:
     """A body in a simulation. World axes; `position`, `rotation`, `velocity` are of the body's own frame."""
+
+    __slots__ = ("_frame", "_sim", "link", "name")  # a misspelt assignment is an error
 
     def __init__(self, sim: Simulation, name: str, frame: int) -> None:
         self._sim, self.name, self._frame = sim, name, frame
@@ -158,6 +160,8 @@ class BodyView:
 class JointView:
     """A joint in a simulation."""
 
+    __slots__ = ("_kind", "_q", "_sim", "_v", "link", "name")
+
     def __init__(self, sim: Simulation, name: str, link: int) -> None:
         self._sim, self.name, self.link = sim, name, link
         self._kind = int(sim.model.link_joint[link])
@@ -236,6 +240,8 @@ class JointView:
 
 class ActuatorView:
     """An actuator in a simulation; assigning takes effect with the next step."""
+
+    __slots__ = ("_index", "_sim", "name")
 
     def __init__(self, sim: Simulation, name: str, index: int) -> None:
         self._sim, self.name, self._index = sim, name, index

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from numba import types
 from numba.core import config
 
 PACKAGE = Path(__file__).resolve().parent.parent
@@ -96,11 +97,23 @@ def jit(function: Callable[..., Any] | None = None, *, fastmath: Any = CONTRACT,
         # serves this package alone, and a later change of a NUMBA_ variable (which resets the setting) does no harm.
         before, config.CACHE_DIR = config.CACHE_DIR, str(CACHE_DIRECTORY)
         try:
-            return numba.njit(cache=True, error_model="numpy", fastmath=fastmath, inline=inline)(target)
+            kernel = numba.njit(cache=True, error_model="numpy", fastmath=fastmath, inline=inline)(target)
+            return kernel if config.DISABLE_JIT else _without_literals(kernel)
         finally:
             config.CACHE_DIR = before
 
     return compile_ if function is None else compile_(function)
+
+
+def _without_literals(kernel: Any) -> Any:
+    """Let calls with 0 and with 1 share one compiled kernel: Numba would compile it again for every literal argument."""
+    resolve = kernel.get_call_template
+
+    def get_call_template(args: Any, kws: Any) -> Any:
+        return resolve(tuple(types.unliteral(a) for a in args), {name: types.unliteral(a) for name, a in kws.items()})
+
+    kernel.get_call_template = get_call_template
+    return kernel
 
 
 class CompileProgress:

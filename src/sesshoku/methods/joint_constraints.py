@@ -153,7 +153,7 @@ def return_to_limits(model, q):
 
 @jit
 def measure_errors(model, data, q):
-    """Deepest limit violation and largest loop gap at q."""
+    """Deepest limit violation and largest error of a loop or mimic at q."""
     report, worst = data.report, 0.0
     for n in range(len(model.limited_dofs)):
         k = model.limited_dofs[n]
@@ -164,4 +164,8 @@ def measure_errors(model, data, q):
     for n in range(model.loop_count):
         e = data.loop_error[n]
         gap2 = max(gap2, e[0] * e[0] + e[1] * e[1] + e[2] * e[2])
-    report[LOOP_ERROR] = gap2**0.5
+    gap = gap2**0.5
+    for n in range(model.mimic_count):
+        here, there = q[model.dof_coordinate[model.mimic_dof[n]]], q[model.dof_coordinate[model.mimic_source[n]]]
+        gap = max(gap, abs(here - model.mimic_ratio[n] * there - model.mimic_offset[n]))
+    report[LOOP_ERROR] = gap

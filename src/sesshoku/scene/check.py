@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
+import functools
+import inspect
 import math
-from typing import Any
+import os
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,15 +17,36 @@ from sesshoku.errors import SceneError
 QUATERNION_TOLERANCE = 1e-3  # a quaternion further from unit length than this is refused, nearer ones are normalised
 UNIT_ROUNDING = 1e-15  # this near to unit length nothing is divided, so that a checked value passes again bit for bit
 
+#: what to do about a number that will not do, by what it is
+REMEDIES = {
+    "mass": "give it in kg, such as 1.0", "density": "give it in kg/m^3, such as 1000", "dt": "give seconds, such as 1e-3",
+    "timestep": "give seconds, such as 0.002", "duration": "give seconds", "time": "give seconds",
+    "size": "give full edge lengths in metres, such as (0.1, 0.2, 0.3)", "radius": "give it in metres, such as 0.1",
+    "length": "give it in metres, such as 0.5", "scale": "give one number, or three",
+}
+T = TypeVar("T")
+
+
+def is_numeric(value: Any) -> bool:
+    """False where text or truth values would be taken for numbers; what else is wrong, the conversion finds out."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "fiu" or (value.dtype.kind == "O" and all(map(is_numeric, value.flat)))
+    if isinstance(value, (list, tuple)):
+        return all(map(is_numeric, value))
+    return not isinstance(value, (str, bytes, bool, np.bool_))
+
 
 def vector(value: Any, what: str, element: str, size: int = 3) -> np.ndarray:
     """A finite float64 vector of the given size."""
     try:
+        if not is_numeric(value):
+            raise TypeError
         result = np.array(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise SceneError(f"{what} is not a vector of {size} numbers", element=element, value=value) from None
+        raise SceneError(f"{what} is not a vector of {size} numbers", element=element, value=value,
+                         remedy=REMEDIES.get(what, f"give {size} numbers, such as {(0.0,) * min(size, 7)}")) from None
     if result.shape != (size,):
-        raise SceneError(f"{what} needs {size} numbers", element=element, value=value)
+        raise SceneError(f"{what} needs {size} numbers", element=element, value=value, remedy=REMEDIES.get(what))
     if not np.isfinite(result).all():
         raise SceneError(f"{what} is not finite", element=element, value=value,
                          remedy="replace NaN and infinity by numbers")
@@ -30,19 +56,42 @@ def vector(value: Any, what: str, element: str, size: int = 3) -> np.ndarray:
 def number(value: Any, what: str, element: str, *, least: float = -np.inf, above: float = -np.inf, most: float = np.inf,
            infinite: bool = False) -> float:
     """A float in [least, most] and greater than `above`; infinity only where `infinite` says so."""
+    remedy = REMEDIES.get(what)
     try:
+        if not is_numeric(value):
+            raise TypeError
         result = float(value)
     except (TypeError, ValueError, OverflowError):
-        raise SceneError(f"{what} is not a number", element=element, value=value) from None
+        raise SceneError(f"{what} is not a number", element=element, value=value,
+                         remedy=remedy or "give a number, without quotes") from None
     if np.isnan(result) or (np.isinf(result) and not infinite):
-        raise SceneError(f"{what} is not finite", element=element, value=value)
+        raise SceneError(f"{what} is not finite", element=element, value=value, remedy=remedy or "give a finite number")
     if result <= above != -np.inf:
-        raise SceneError(f"{what} must be greater than {above:g}", element=element, value=value)
+        raise SceneError(f"{what} must be greater than {above:g}", element=element, value=value, remedy=remedy)
     if result < least:
-        raise SceneError(f"{what} must be at least {least:g}", element=element, value=value)
+        raise SceneError(f"{what} must be at least {least:g}", element=element, value=value, remedy=remedy)
     if result > most:
-        raise SceneError(f"{what} must be at most {most:g}", element=element, value=value)
+        raise SceneError(f"{what} must be at most {most:g}", element=element, value=value, remedy=remedy)
     return result
+
+
+def scale(value: Any, element: str) -> tuple[float, float, float]:
+    """Three factors, or one that stands for all three."""
+    if isinstance(value, (int, float, np.number)):
+        return (number(value, "scale", element),) * 3
+    x, y, z = vector(value, "scale", element)
+    return float(x), float(y), float(z)
+
+
+def color(value: Any, element: str) -> tuple[float, float, float, float]:
+    """Red, green, blue and, where given, opacity."""
+    size = 3 if isinstance(value, (list, tuple, np.ndarray)) and np.size(value) == 3 else 4
+    try:
+        r, g, b, a = [*vector(value, "color", element, size=size), 1.0][:4]
+    except SceneError as error:
+        raise SceneError(error.problem, element=element, value=value,
+                         remedy="give red, green, blue, opacity from 0 to 1, such as (1, 0, 0, 1)") from None
+    return float(r), float(g), float(b), float(a)
 
 
 def quaternion(value: Any, what: str, element: str) -> np.ndarray:
@@ -77,5 +126,59 @@ def unit_axis(value: Any, what: str, element: str) -> np.ndarray:
 def name(value: Any, what: str, element: str = "scene") -> str:
     """A non-empty string without control characters."""
     if not isinstance(value, str) or not value or not value.isprintable():
-        raise SceneError(f"{what} must be a non-empty printable string", element=element, value=value)
+        raise SceneError(f"{what} must be a non-empty printable string", element=element, value=value,
+                         remedy="give a name such as 'knee'")
     return value
+
+
+def text(value: Any, what: str, element: str) -> str | None:
+    """A string, or None."""
+    if value is not None and not isinstance(value, str):
+        raise SceneError(f"{what} must be a string", element=element, value=value, remedy="put it in quotes")
+    return value
+
+
+def flag(value: Any, what: str, element: str) -> bool:
+    """True or False; a word such as "no" would count as true."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise SceneError(f"{what} must be True or False", element=element, value=value, remedy="give one of the two")
+    return bool(value)
+
+
+def kind(value: Any, expected: type[T], what: str, element: str, example: str) -> T:
+    """A value of the class that is needed."""
+    if not isinstance(value, expected):
+        raise SceneError(f"{what} is not a {expected.__name__}", element=element, value=value,
+                         remedy=f"give {example}")
+    return value
+
+
+def path(value: Any, element: str) -> Path:
+    """A path of a file."""
+    if not isinstance(value, (str, os.PathLike)) or not isinstance(os.fspath(value), str):
+        raise SceneError("a path must be a string or a Path", element=element, value=value,
+                         remedy="give the name of a file")
+    return Path(value)
+
+
+def keywords(cls: type[T]) -> type[T]:
+    """Class decorator: arguments that the class does not take become a SceneError that suggests the near miss."""
+    original = cls.__init__
+    signature = inspect.signature(original)
+    known = list(signature.parameters)[1:]
+
+    @functools.wraps(original)
+    def checked(self: Any, *args: Any, **options: Any) -> None:
+        try:
+            signature.bind(self, *args, **options)
+        except TypeError as error:
+            unknown = [key for key in options if key not in known]
+            if not unknown:  # one missing, or too many
+                raise SceneError(str(error), element=cls.__name__, remedy=f"arguments: {', '.join(known)}") from None
+            near = difflib.get_close_matches(unknown[0], known, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
+            raise SceneError(f"unknown keyword {unknown[0]!r}", element=cls.__name__, remedy=hint) from None
+        original(self, *args, **options)
+
+    cls.__init__ = checked  # type: ignore[method-assign]
+    return cls

@@ -25,6 +25,7 @@ JOINT_SIZES: dict[str, tuple[int, int]] = {
 SINGLE_AXIS = ("revolute", "continuous", "prismatic")
 
 
+@check.keywords
 @dataclass(frozen=True)
 class Material:
     """Surface properties. Of two materials friction combines by the geometric mean, restitution by the maximum.
@@ -41,7 +42,7 @@ class Material:
     name: str | None = None
 
     def __post_init__(self) -> None:
-        element = f"material {self.name!r}" if self.name else "material"
+        element = f"material {check.text(self.name, 'name', 'material')!r}" if self.name else "material"
         static = check.number(self.static_friction, "static_friction", element, least=0.0)
         kinetic = static if self.kinetic_friction is None else check.number(
             self.kinetic_friction, "kinetic_friction", element, least=0.0)
@@ -58,6 +59,7 @@ class Material:
                 object.__setattr__(self, attribute, check.number(value, attribute, element, least=0.0))
 
 
+@check.keywords
 @dataclass
 class Geometry:
     """A shape on a body: its pose in the body's frame, its material, and what it may touch.
@@ -78,15 +80,24 @@ class Geometry:
     color: tuple[float, float, float, float] | None = None
 
     def __post_init__(self) -> None:
+        check.kind(self.shape, Shape, "shape", "geometry", "a shape such as Box((1, 1, 1))")  # type: ignore[arg-type]
+        check.text(self.name, "name", "geometry")
         element = f"geometry {self.name!r}" if self.name else f"{self.shape.kind} geometry"
         self.position = check.vector(self.position, "position", element)
         self.rotation = check.quaternion(self.rotation, "rotation", element)
         for attribute in ("category", "mask"):
             value = getattr(self, attribute)
-            if not isinstance(value, (int, np.integer)) or not 0 <= value <= 0xFFFF_FFFF:
+            if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or not 0 <= value <= 0xFFFF_FFFF:
                 raise SceneError(f"{attribute} must be an integer bit field", element=element, value=value)
+        for attribute in ("collides", "visible"):
+            setattr(self, attribute, check.flag(getattr(self, attribute), attribute, element))
+        if self.material is not None:
+            check.kind(self.material, Material, "material", element, "a Material(static_friction=...)")
+        if self.color is not None:
+            self.color = check.color(self.color, element)
 
 
+@check.keywords
 @dataclass
 class Inertial:
     """Mass (kg), centre of mass (m, body frame) and inertia matrix about it (kg m^2, body axes)."""
@@ -101,6 +112,8 @@ class Inertial:
         self.mass = check.number(self.mass, "mass", element, least=0.0)
         self.center = check.vector(self.center, "centre of mass", element)
         try:
+            if not check.is_numeric(self.matrix):
+                raise TypeError
             matrix = np.array(self.matrix, dtype=np.float64)
         except (TypeError, ValueError, OverflowError):
             raise SceneError("inertia is not a 3x3 matrix", element=element, value=self.matrix) from None
@@ -129,6 +142,7 @@ def is_physical(moments: np.ndarray) -> bool:
     return bool(moments[0] >= -1e-6 * scale - 1e-12 and moments[0] + moments[1] >= moments[2] * (1.0 - 1e-4) - 1e-12)
 
 
+@check.keywords
 @dataclass
 class Joint:
     """How a body moves against its parent. `axis` and `anchor` (a point of the axis) are in the body's own frame.
@@ -139,7 +153,8 @@ class Joint:
     lower, upper: limits (revolute, prismatic). effort: largest actuator force. velocity_limit: informational.
     viscous (N m s/rad or N s/m), static_friction and kinetic_friction (N m or N): joint friction, per axis.
     stiffness, rest: a spring to `rest`; implicit: integrate spring and viscous damping implicitly where the scheme can.
-    armature (kg m^2 or kg): reflected rotor inertia. position, velocity: where the joint starts.
+    armature (kg m^2 or kg): reflected rotor inertia. position, velocity: where the joint starts; without a position at
+    zero, or at the limit nearest to it.
     """
 
     kind: JointKind = "fixed"
@@ -161,7 +176,7 @@ class Joint:
     velocity: Any = None
 
     def __post_init__(self) -> None:
-        element = f"joint {self.name!r}" if self.name else "joint"
+        element = "joint" if self.name is None else f"joint {check.name(self.name, 'name of a joint', 'joint')!r}"
         if self.kind not in tuple(JOINT_SIZES):
             raise SceneError("unknown joint kind", element=element, value=self.kind,
                              remedy=f"use one of {', '.join(JOINT_SIZES)}")
@@ -178,6 +193,7 @@ class Joint:
         for attribute in ("effort", "velocity_limit"):
             value = check.number(getattr(self, attribute), attribute, element, least=0.0, infinite=True)
             setattr(self, attribute, value)
+        self.implicit = check.flag(self.implicit, "implicit", element)
         self._check_limits(element)
         if self.stiffness > 0.0 and self.kind not in SINGLE_AXIS:
             raise SceneError(f"a spring on a {self.kind} joint is not supported", element=element, value=self.stiffness,
@@ -189,6 +205,9 @@ class Joint:
     def _check_limits(self, element: str) -> None:
         self.lower = check.number(self.lower, "lower limit", element, infinite=True)
         self.upper = check.number(self.upper, "upper limit", element, infinite=True)
+        if self.lower == np.inf or self.upper == -np.inf:
+            raise SceneError("the limits leave no position", element=element, value=(self.lower, self.upper),
+                             remedy="leave a limit out where there is none")
         if self.lower > self.upper:
             raise SceneError(f"lower limit {self.lower:g} is above upper limit {self.upper:g}", element=element,
                              remedy="swap them")
@@ -196,11 +215,21 @@ class Joint:
             raise SceneError(f"a {self.kind} joint has no limits", element=element, value=(self.lower, self.upper),
                              remedy="use a revolute or prismatic joint, or drop the limits")
 
+    def start_note(self) -> str | None:
+        """A word on a joint that starts at a limit because zero is outside its limits."""
+        nearest = min(max(0.0, self.lower), self.upper)
+        if self.kind not in ("revolute", "prismatic") or nearest == 0.0 or self.position[0] != nearest:
+            return None
+        return (f"joint {self.name!r} starts at {nearest:g}, its limit nearest to 0, which is outside its limits "
+                f"{self.lower:g} .. {self.upper:g}")
+
     def _start(self, value: Any, what: str, size: int, element: str) -> np.ndarray:
         if value is None:
             start = np.zeros(size)
             if what == "position" and self.kind in ("spherical", "free"):
                 start[-4] = 1.0
+            elif what == "position" and size == 1:  # zero, or the limit nearest to it
+                start[0] = min(max(0.0, self.lower), self.upper)
             return start
         start = check.vector(np.atleast_1d(np.asarray(value, dtype=object)).tolist(), what, element, size=size)
         if what == "position" and self.kind in ("spherical", "free"):
@@ -208,6 +237,7 @@ class Joint:
         return start
 
 
+@check.keywords
 @dataclass
 class Motion:
     """A scripted path of a kinematic body: poses at given times, straight lines and constant turns between.
@@ -247,6 +277,7 @@ def _as_list(value: Any) -> list[Any]:
         return [value]
 
 
+@check.keywords
 @dataclass
 class Body:
     """A rigid body: its place in the tree, its joint, its mass and its geometries.
@@ -273,6 +304,7 @@ class Body:
     def __post_init__(self) -> None:
         check.name(self.name, "name of a body")
         element = f"body {self.name!r}"
+        self._check_parts(element)
         self.position = check.vector(self.position, "position", element)
         self.rotation = check.quaternion(self.rotation, "rotation", element)
         self.velocity = check.vector(self.velocity, "velocity", element)
@@ -292,7 +324,24 @@ class Body:
             raise SceneError("only a free or kinematic body has a velocity of its own", element=element,
                              value=self.velocity.tolist(), remedy="set the velocity of its joint")
 
+    def _check_parts(self, element: str) -> None:
+        for attribute in ("parent", "robot"):
+            check.text(getattr(self, attribute), attribute, element)
+        check.kind(self.joint, Joint, "joint", element, 'a Joint("revolute", axis=(0, 0, 1))')
+        if self.inertial is not None:
+            check.kind(self.inertial, Inertial, "inertial", element, "an Inertial(mass, center, matrix)")
+        if not isinstance(self.geometries, (list, tuple)):
+            raise SceneError("geometries is not a list", element=element, value=self.geometries,
+                             remedy="give [Geometry(...)]")
+        for geometry in self.geometries:
+            check.kind(geometry, Geometry, "geometry", element, "a Geometry(shape)")
+        self.kinematic = check.flag(self.kinematic, "kinematic", element)
+        if self.motion is not None and not isinstance(self.motion, Motion) and not callable(self.motion):
+            raise SceneError("motion is neither a Motion nor a function of time", element=element, value=self.motion,
+                             remedy="give a Motion(times, positions)")
 
+
+@check.keywords
 @dataclass
 class Actuator:
     """Drives one joint of one axis.
@@ -317,6 +366,8 @@ class Actuator:
     def __post_init__(self) -> None:
         check.name(self.name, "name of an actuator")
         element = f"actuator {self.name!r}"
+        check.name(self.joint, "joint", element)
+        self.implicit = check.flag(self.implicit, "implicit", element)
         if self.kind not in ("torque", "position", "velocity"):
             raise SceneError("unknown actuator kind", element=element, value=self.kind,
                              remedy="use torque, position or velocity")
@@ -327,6 +378,7 @@ class Actuator:
             setattr(self, attribute, check.number(getattr(self, attribute), attribute, element))
 
 
+@check.keywords
 @dataclass
 class Loop:
     """A connection that closes a loop between two bodies (None = world).
@@ -349,6 +401,8 @@ class Loop:
     def __post_init__(self) -> None:
         check.name(self.name, "name of a loop")
         element = f"loop {self.name!r}"
+        check.name(self.body_a, "body_a", element)
+        check.text(self.body_b, "body_b", element)
         if self.kind not in ("ball", "hinge", "weld"):
             raise SceneError("unknown loop kind", element=element, value=self.kind, remedy="use ball, hinge or weld")
         self.position = check.vector(self.position, "position", element)
@@ -360,6 +414,7 @@ class Loop:
         self.correction = check.number(self.correction, "correction", element, least=0.0, most=1.0)
 
 
+@check.keywords
 @dataclass
 class Mimic:
     """Joint `joint` follows `source`: q = ratio * q_source + offset."""
@@ -370,7 +425,8 @@ class Mimic:
     offset: float = 0.0
 
     def __post_init__(self) -> None:
-        element = f"mimic of joint {self.joint!r}"
+        element = f"mimic of joint {check.name(self.joint, 'joint', 'mimic')!r}"
+        check.name(self.source, "source", element)
         self.ratio = check.number(self.ratio, "ratio", element)
         self.offset = check.number(self.offset, "offset", element)
 
@@ -393,6 +449,7 @@ class RobotDescription:
     forced_pairs: list[tuple[str, str]] = field(default_factory=list)
     unsupported: list[str] = field(default_factory=list)
     gravity: np.ndarray | None = None
+    gravity_stated: bool = True  # False: the format's default, which the file leaves unsaid
     time_step: float | None = None
     floats: bool = False
     poses: dict[str, dict[str, Any]] = field(default_factory=dict)
