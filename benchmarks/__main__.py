@@ -40,18 +40,26 @@ def main() -> None:
 
 
 def measure(console: Console) -> None:
-    from benchmarks import dynamics, start, steps  # the peers, which --readme does without
+    from benchmarks import contact, dynamics, start, steps  # the peers, which --readme does without
 
     results: dict[str, Any] = {
         "machine": machine(), "date": date.today().isoformat(), "python": platform.python_version(),
         "packages": {name: version(name) for name in ("numba", "numpy", "mujoco-core", "pin")},
     }
     console.print("first step, cold and warm ...")
-    results["start"] = start.first_step()
+    results["start"] = start.first_step() | {"lcp": start.first_step("lcp:recommended")}
     console.print("growth with the length of a chain ...")
     results["chain"] = dynamics.chain_growth()
     console.print("against peers, in turns ...")
     comparisons = dynamics.aba_against_pinocchio() + steps.humanoid_hanging_free()
+    console.print("with contact, in turns ...")
+    preset, results["contact"] = "lcp:recommended", {}
+    comparisons += contact.steady(contact.standing(), preset, 1e-3, 0.5)
+    for scene, dt, duration in ((contact.limp(), 1e-3, 1.2), (contact.pile(), 1 / 200, 2.0)):
+        comparison, details = contact.whole_run(scene, preset, dt, duration)
+        comparisons.append(comparison)
+        results["contact"][scene.name] = details
+    results["contact"]["separate boxes, us per box"] = contact.separate_boxes(preset)
     results["against"] = [comparison.as_dict() for comparison in comparisons]
     table = Table(title=f"{results['machine']}, {results['date']}", title_justify="left")
     for column in ("what", "ours µs", "peer", "peer µs", "ratio", "middle half"):

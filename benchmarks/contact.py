@@ -45,7 +45,9 @@ def pile(edge: int = 5, seed: int = 1) -> ss.Scene:
     return scene
 
 
-def steady(scene: ss.Scene, method: str, dt: float, settle: float, rounds: int = 40, calls: int = 100) -> list[Comparison]:
+def steady(
+    scene: ss.Scene, method: str, dt: float, settle: float, rounds: int = 40, calls: int = 100
+) -> list[Comparison]:
     """Both settle first, then steps are timed in turns, from Python and inside step(n)."""
     import mujoco
 
@@ -64,7 +66,9 @@ def steady(scene: ss.Scene, method: str, dt: float, settle: float, rounds: int =
                        calls_ours=1, per_ours=10 * calls, rounds=rounds // 2)]
 
 
-def whole_run(scene: ss.Scene, method: str, dt: float, duration: float, rounds: int = 5) -> tuple[Comparison, dict[str, Any]]:
+def whole_run(
+    scene: ss.Scene, method: str, dt: float, duration: float, rounds: int = 5
+) -> tuple[Comparison, dict[str, Any]]:
     """The whole motion from the start, ours and MuJoCo's in turns; with depth and residual over our run."""
     import mujoco
 
@@ -95,8 +99,13 @@ def whole_run(scene: ss.Scene, method: str, dt: float, duration: float, rounds: 
     low, high = np.percentile(mine / theirs, [25, 75])
     comparison = Comparison(f"{scene.name}, {method}: whole run", float(mine.min()), float(theirs.min()), "mj_step",
                             (float(low), float(high)))
-    return comparison, {"residual_median": float(np.median(residuals)), "residual_p95": float(np.percentile(residuals, 95)),
-                        "depth_at_end": depth, "mujoco_depth_at_end": their_depth, "contacts": len(sim.contacts)}
+    return comparison, {
+        "residual_median": float(np.median(residuals)),
+        "residual_p95": float(np.percentile(residuals, 95)),
+        "depth_at_end": depth,
+        "mujoco_depth_at_end": their_depth,
+        "contacts": len(sim.contacts),
+    }
 
 
 def separate_boxes(method: str, counts: tuple[int, ...] = (10, 100, 1000)) -> dict[str, float]:

@@ -13,18 +13,23 @@ import sesshoku as ss
 scene = ss.Scene()
 scene.add_ground()
 scene.add_box("crate", size=(1, 1, 1), mass=1.0, position=(0, 0, 0.5))
-sim = ss.Simulation(scene)
+sim = ss.Simulation(scene, "METHOD")
 sim.step()
 """
 
 
-def first_step() -> dict[str, float]:
+def first_step(method: str = "none") -> dict[str, float]:
     """Seconds of wall time of a process that builds a simple scene and makes one step."""
     with tempfile.TemporaryDirectory() as cache:
         environment = os.environ | {"SESSHOKU_CACHE": cache}
         times = []
         for _ in range(4):
             start = time.perf_counter()
-            subprocess.run([sys.executable, "-c", SIMPLE], check=True, env=environment, stderr=subprocess.DEVNULL)
+            subprocess.run(
+                [sys.executable, "-c", SIMPLE.replace("METHOD", method)],
+                check=True,
+                env=environment,
+                stderr=subprocess.DEVNULL,
+            )
             times.append(time.perf_counter() - start)
     return {"cold_s": round(times[0], 2), "warm_s": round(min(times[1:]), 2)}

@@ -32,8 +32,8 @@ from sesshoku.simulation import Simulation, Snapshot
 from sesshoku.views import Contact
 
 __all__ = [
-    "Actuator", "Body", "Box", "Capsule", "Contact", "ConvexMesh", "Cylinder", "Geometry", "Inertial", "Joint", "Loop", "Material",
-    "Mesh", "MethodError", "Mimic", "Motion", "Plane", "Recording", "RecordingError", "Report", "Robot", "Scene",
-    "SceneError", "SesshokuError", "Simulation", "SimulationDiverged", "Snapshot", "Sphere", "UnsupportedFeature",
-    "__version__", "compare", "methods", "robots",
+    "Actuator", "Body", "Box", "Capsule", "Contact", "ConvexMesh", "Cylinder", "Geometry", "Inertial", "Joint", "Loop",
+    "Material", "Mesh", "MethodError", "Mimic", "Motion", "Plane", "Recording", "RecordingError", "Report", "Robot",
+    "Scene", "SceneError", "SesshokuError", "Simulation", "SimulationDiverged", "Snapshot", "Sphere",
+    "UnsupportedFeature", "__version__", "compare", "methods", "robots",
 ]  # fmt: skip

@@ -104,8 +104,10 @@ def run(
 
     Example: `sesshoku run examples/double_pendulum.toml -o integrator=rk4 --plot swing.png`
 
-    What is not said here is taken from the scene file's `[run]` table. Exit code: 0 done, 1 diverged, 2 bad input.
+    What is not said here is taken from the scene file's `[run]` table. Exit code: 0 done, 1 diverged, 2 bad input,
+    130 interrupted (with what was recorded so far written).
     """
+    from sesshoku.record.plot import picture_path
     from sesshoku.simulation import Simulation
 
     scene = read(file, fixed_base, pose, repair_inertia)
@@ -113,7 +115,10 @@ def run(
     record = record if record is not None or not wishes.get("record") else Path(wishes["record"])
     plot = plot if plot is not None or not wishes.get("plot") else Path(f"{file.stem}_plot.png")
     written = [path for path in (record, plot, picture) if path is not None]
-    for path in written:  # now, not after the run
+    for drawn in (plot, picture):  # now, not after the run
+        if drawn is not None:
+            picture_path(drawn)
+    for path in written:
         if not path.absolute().parent.is_dir():
             raise RecordingError(f"{path}: cannot be written: there is no folder {path.parent}")
     sim = Simulation(scene, chosen_method(wishes, method, option or []), wishes.get("dt") if dt is None else dt)
@@ -124,11 +129,16 @@ def run(
     sim.run(0.0)
     clock = wall.perf_counter()
     failure: SimulationDiverged | None = None
+    interrupted = False
     try:
         recording = sim.run(duration, rate=DEFAULT_RATE if rate is None else rate, path=stream,
                             progress=not json and sys.stderr.isatty())
     except SimulationDiverged as error:
         failure, recording = error, sim.recording
+    except KeyboardInterrupt:  # what was recorded so far is kept; pictures would keep the user waiting
+        interrupted, recording = True, sim.recording
+        plot = picture = None
+        written = [path for path in (record,) if path is not None]
     spent = wall.perf_counter() - clock
     steps = max(round(sim.time / sim.dt), 1)
     if record is not None and stream is None:
@@ -140,12 +150,18 @@ def run(
     result = summary(sim, recording, spent / steps, start_energy)
     if failure is not None:
         result["diverged"] = str(failure)
+    if interrupted:
+        result["interrupted"] = sim.time
     if json:
         typer.echo(json_module.dumps(result))
     else:
         print_summary(result, written)
     if failure is not None:
         raise failure
+    if interrupted:
+        kept = f"; {record} holds {len(recording)} samples" if record is not None else ""
+        err.print(f"interrupted at t = {sim.time:.6g} s{kept}", markup=False, highlight=False, soft_wrap=True)
+        raise typer.Exit(130)
 
 
 def draw_strip(scene: Scene, recording: Any, path: Path, count: int = 5) -> None:

@@ -257,7 +257,10 @@ class Simulation:
         self._stale = True
 
     def __reduce__(self) -> Any:
-        """Copies and pickles are built anew from the scene, then put into the same state: compiled code holds addresses."""
+        """Copies and pickles are built anew from the scene, then put into the same state.
+
+        Compiled code holds addresses.
+        """
         return _rebuild, (self.scene, self.method, self.dt, dict(self.save()))
 
     def refresh(self) -> None:

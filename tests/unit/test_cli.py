@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import time as wall
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +20,7 @@ import pytest
 from sesshoku import cli
 from sesshoku._version import __version__
 from sesshoku.record import Recording
+from sesshoku.simulation import Simulation
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
@@ -200,6 +203,48 @@ def test_a_diverging_run_exits_with_1_and_keeps_what_it_has(sesshoku: Run, pendu
     assert np.isfinite(recording["q"]).all() and recording.time[-1] == pytest.approx(said.json["time"])
 
 
+@pytest.mark.parametrize("name", ["run.npz", "run.ssk", None])
+def test_an_interrupted_run_exits_with_130_and_keeps_what_it_has(
+    name: str | None, sesshoku: Run, pendulum: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    step = Simulation.step
+
+    def interrupted(sim: Simulation, steps: int = 1) -> None:
+        if sim.time > 0.055:
+            raise KeyboardInterrupt
+        step(sim, steps)
+
+    monkeypatch.setattr(Simulation, "step", interrupted)
+    said = sesshoku("run", pendulum, "--json", "--picture", "late.png", *(["--record", name] if name else []))
+    assert said.code == 130 and said.json["interrupted"] == said.json["time"]
+    assert "interrupted at t = 0.06 s" in said.err and not (tmp_path / "late.png").exists()
+    if name:
+        assert f"{name} holds 7 samples" in said.err
+        recording = Recording.load(tmp_path / name)
+        np.testing.assert_allclose(recording.time, np.arange(7) * 0.01, atol=1e-12)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for a child")
+def test_control_c(pendulum: Path, tmp_path: Path) -> None:
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "COLUMNS": "120"}
+    command = [sys.executable, "-m", "sesshoku", "run", "pendulum.toml", "--time", "1e7", "--record", "long.ssk"]
+    # a shell's background jobs ignore the signal, and so would their children
+    child = subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True,
+                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
+    try:
+        deadline = wall.monotonic() + 200.0
+        while not ((tmp_path / "long.ssk").exists() and (tmp_path / "long.ssk").stat().st_size > 100_000):
+            assert child.poll() is None and wall.monotonic() < deadline
+            wall.sleep(0.05)
+        child.send_signal(signal.SIGINT)
+        _, said = child.communicate(timeout=100)
+    finally:
+        child.kill()
+    assert child.returncode == 130 and "interrupted at t =" in said and "Traceback" not in said
+    recording = Recording.load(tmp_path / "long.ssk")
+    assert not recording.truncated and len(recording) > 100
+
+
 BAD = {
     "missing file": (["run", "nowhere.toml"], "nowhere.toml"),
     "missing robot": (["info", "nowhere.urdf"], "no such file"),
@@ -209,6 +254,11 @@ BAD = {
     "unknown method": (["run", "pendulum.toml", "--method", "non"], "did you mean 'none'"),
     "unknown option": (["run", "pendulum.toml", "-o", "integrater=rk4"], "integrat"),
     "bad value of an option": (["run", "pendulum.toml", "-o", "integrator=rk5"], "semi-implicit, euler, rk4, rkg"),
+    "text for an option": (["run", "pendulum.toml", "-o", "tolerance=abc"], "tolerance must be a number"),
+    "nothing for an option": (["run", "pendulum.toml", "-o", "tolerance=null"], "tolerance must be a number"),
+    "text for an option in the file": (["run", "text.toml"], "tolerance must be a number"),
+    "picture of no kind": (["run", "pendulum.toml", "--time", "1e9", "--picture", "x.docx"], ".png, .pdf or .svg"),
+    "plot of no kind": (["run", "pendulum.toml", "--time", "1e9", "--plot", "x.docx"], ".png, .pdf or .svg"),
     "option without value": (["run", "pendulum.toml", "-o", "rk4"], "name=value"),
     "no time step": (["run", "pendulum.toml", "--dt", "0"], "dt must be greater than 0"),
     "text for a number": (["run", "pendulum.toml", "--dt", "fast"], "--dt"),
@@ -226,6 +276,7 @@ BAD = {
 def test_bad_input_exits_with_2_and_says_why(case: str, sesshoku: Run, pendulum: Path, robot: Path) -> None:
     (pendulum.parent / "bad.toml").write_text("[run]\ndt = = 1\n")
     (pendulum.parent / "typo.toml").write_text(PENDULUM.replace("mass", "mas"))
+    (pendulum.parent / "text.toml").write_text(PENDULUM.replace("[run]", '[run]\noptions = { tolerance = "a" }'))
     (pendulum.parent / "notes.txt").write_text("")
     arguments, expected = BAD[case]
     said = sesshoku(*arguments)

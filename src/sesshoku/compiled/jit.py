@@ -106,7 +106,10 @@ def jit(function: Callable[..., Any] | None = None, *, fastmath: Any = CONTRACT,
 
 
 def _without_literals(kernel: Any) -> Any:
-    """Let calls with 0 and with 1 share one compiled kernel: Numba would compile it again for every literal argument."""
+    """Let calls with 0 and with 1 share one compiled kernel.
+
+    Numba would compile it again for every literal argument.
+    """
     resolve = kernel.get_call_template
 
     def get_call_template(args: Any, kws: Any) -> Any:

@@ -53,8 +53,11 @@ class Options:
         if self.integrator not in INTEGRATORS:
             raise MethodError("unknown integrator", element="method 'none'", value=self.integrator,
                               remedy=f"use one of {', '.join(INTEGRATORS)}")
-        if not 0.0 < self.tolerance < 1.0:
-            raise MethodError("tolerance must be between 0 and 1", element="method 'none'", value=self.tolerance)
+        number = isinstance(self.tolerance, (int, float, np.number)) and not isinstance(self.tolerance, bool)
+        if not number or not 0.0 < self.tolerance < 1.0:
+            raise MethodError("tolerance must be a number between 0 and 1", element="method 'none'",
+                              value=repr(self.tolerance) if self.tolerance is None else self.tolerance,
+                              remedy="the default is 1e-10")
 
 
 def parameters(options: Options) -> np.ndarray:

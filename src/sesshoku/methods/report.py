@@ -16,9 +16,9 @@ class Report:
     momentum_residual: largest |H (v+ - v_free) - J^T impulse|, N s: does an impulse explain every change of velocity?
     penetration: deepest overlap, m. cone_violation: friction beyond the cone, N.
     energy_change: kinetic energy added by constraint and contact impulses, J (negative: dissipated).
-    limit_violation: deepest joint beyond its limit, rad or m. loop_error: largest gap of a loop's anchors, m, or of a mimic, rad or m.
-    rows: scalar constraints solved. iterations: passes of the solver. converged: the residual met the tolerance.
-    overflow: a fixed capacity was too small and contacts were left out.
+    limit_violation: deepest joint beyond its limit, rad or m. loop_error: largest gap of a loop's anchors, m, or of a
+    mimic, rad or m. rows: scalar constraints solved. iterations: passes of the solver. converged: the residual met the
+    tolerance. overflow: a fixed capacity was too small and contacts were left out.
     """
 
     residual: float = 0.0

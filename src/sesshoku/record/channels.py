@@ -190,6 +190,9 @@ def bind(sim: Any, wanted: Any = None) -> list[tuple[Channel, Read]]:
     for item in given:
         entries: list[tuple[Any, Any]] = list(item.items()) if isinstance(item, Mapping) else [(item, None)]
         for name, function in entries:
+            if not isinstance(name, str):
+                raise RecordingError(f"a channel is asked for by name, not by {name!r}; "
+                                     f"there are {', '.join(BUILT_IN)}")
             if name in bound:
                 raise RecordingError(f"channel {name!r} is asked for twice; name it once")
             bound[name] = _bind_built_in(sim, name) if function is None else _bind_custom(sim, name, function)

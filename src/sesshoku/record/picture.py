@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sesshoku.record.plot import picture_path, write_picture
 from sesshoku.scene.scene import Scene
 from sesshoku.scene.shapes import Plane
 from sesshoku.scene.surfaces import surface
@@ -79,6 +80,8 @@ def strip(scene: Scene, frames: list[tuple[float, dict[str, np.ndarray]]], path:
     """A row of pictures at several times, all in one scale. frames: (time, body name -> pose). Returns the figure."""
     from matplotlib.figure import Figure
 
+    if path is not None:
+        path = picture_path(path)
     bounds = _bounds([_triangles(scene, poses)[0] for _, poses in frames])
     figure = Figure(figsize=(2.6 * len(frames), 3.0), dpi=130)
     for n, (time, poses) in enumerate(frames):
@@ -86,5 +89,5 @@ def strip(scene: Scene, frames: list[tuple[float, dict[str, np.ndarray]]], path:
         draw(scene, poses, axis, bounds)
         figure.text((n + 0.5) / len(frames), 0.93, f"{time:.2f} s", ha="center", fontsize=9)
     if path is not None:
-        figure.savefig(path)
+        write_picture(figure, path, dpi=130)
     return figure

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,6 +66,8 @@ def plot(recording: Recording, channels: Sequence[str] | str | None = None, path
     that have bodies or joints. Of many lines those that move most are coloured and named, the others are grey.
     Quaternions are not drawn. More samples than points are drawn as their envelope, so no peak is lost.
     """
+    if path is not None:
+        path = picture_path(path)
     if len(recording) == 0:
         raise RecordingError("the recording has no samples to plot")
     wanted = recording.channels if channels is None else channels
@@ -82,7 +85,7 @@ def plot(recording: Recording, channels: Sequence[str] | str | None = None, path
             _draw(ax, recording, panel)
         figure.suptitle(_headline(recording), fontsize=10.5, x=0.01, ha="left")
         if path is not None:
-            _write(figure, Path(path))
+            write_picture(figure, Path(path))
         if show:
             from matplotlib import pyplot
 
@@ -318,10 +321,21 @@ def _short(label: str) -> str:
     return label if len(label) <= LABEL_LENGTH else label[:LABEL_LENGTH - 1] + "…"
 
 
-def _write(figure: Figure, path: Path) -> None:
+def picture_path(path: str | Path) -> Path:
+    """A path that a picture can be written to."""
+    if not isinstance(path, (str, Path)):
+        raise RecordingError(f"a path must be a string or a Path (got {path!r}); give the name of a picture")
+    path = Path(path)
     if path.suffix.lower() not in (".png", ".pdf", ".svg"):
         raise RecordingError(f"{path}: pictures are written as .png, .pdf or .svg; choose one of these endings")
+    return path
+
+
+def write_picture(figure: Figure, path: Path, dpi: float = 150) -> None:
     try:
-        figure.savefig(path, dpi=150)
+        with warnings.catch_warnings():
+            # names may be in any script; a box in place of a letter says as much as a page of warnings
+            warnings.filterwarnings("ignore", message=r"Glyph .* missing from")
+            figure.savefig(path, dpi=dpi)
     except OSError as error:
         raise RecordingError(f"{path}: cannot be written ({error.strerror})") from error

@@ -38,6 +38,8 @@ class Recorder:
                  every: int | None = None, memory_limit: int = MEMORY_LIMIT, flush_interval: float | None = None,
                  fsync: bool = False) -> None:
         self.stride = _stride(sim.dt, rate, every)
+        if flush_interval is not None and not _is_number(flush_interval):
+            raise RecordingError(f"flush_interval must be a number of seconds (got {flush_interval!r})")
         bound = bind(sim, channels)
         self.channels = {channel.name: channel for channel, _ in bound}
         self.meta = _meta(sim, self.stride)
@@ -160,7 +162,7 @@ class Recording:
         """Open a `.ssk` or `.npz` file; samples of an `.ssk` stay on disk."""
         from sesshoku.record import export
 
-        path = Path(path)
+        path = _path(path)
         if path.suffix == ".npz":
             header, store, complete = export.read_npz(path)
         else:
@@ -240,7 +242,7 @@ class Recording:
         """Write to `.npz` (compressed NumPy arrays), `.ssk` or `.csv`, every number exactly. Returns the path."""
         from sesshoku.record import export
 
-        return export.save(self, Path(path))
+        return export.save(self, _path(path))
 
     def header(self) -> dict[str, Any]:
         """Channels and meta as JSON can hold them."""
@@ -269,20 +271,30 @@ def _stride(dt: float, rate: float | None, every: int | None) -> int:
     if rate is not None and every is not None:
         raise RecordingError("give rate (samples per second) or every (steps per sample), not both")
     if every is not None:
-        if int(every) != every or every < 1:
+        if not _is_number(every) or int(every) != every or every < 1:
             raise RecordingError(f"every must be a whole number of steps, 1 or more (got {every!r})")
         return int(every)
     if rate is None:
         return 1
-    if not 0.0 < rate < np.inf:
+    if not _is_number(rate) or not 0.0 < rate < np.inf:
         raise RecordingError(f"rate must be a positive number of samples per second (got {rate!r})")
     if rate * dt > 1.0 + 1e-9:
         raise RecordingError(f"rate {rate:g} Hz is above the {1 / dt:g} steps per second; lower the rate or dt")
     return max(1, round(1.0 / (rate * dt)))
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and bool(np.isfinite(value))
+
+
+def _path(path: Any) -> Path:
+    if not isinstance(path, (str, Path)):
+        raise RecordingError(f"a path must be a string or a Path (got {path!r}); give the name of a file")
+    return Path(path)
+
+
 def _stream_path(path: str | Path) -> Path:
-    path = Path(path)
+    path = _path(path)
     if path.suffix != ".ssk":
         raise RecordingError(f"{path}: a run streams to a file ending in .ssk; "
                              "for .npz or .csv call recording.save(path) after the run")

@@ -19,10 +19,16 @@ UNIT_ROUNDING = 1e-15  # this near to unit length nothing is divided, so that a 
 
 #: what to do about a number that will not do, by what it is
 REMEDIES = {
-    "mass": "give it in kg, such as 1.0", "density": "give it in kg/m^3, such as 1000", "dt": "give seconds, such as 1e-3",
-    "timestep": "give seconds, such as 0.002", "duration": "give seconds", "time": "give seconds",
-    "size": "give full edge lengths in metres, such as (0.1, 0.2, 0.3)", "radius": "give it in metres, such as 0.1",
-    "length": "give it in metres, such as 0.5", "scale": "give one number, or three",
+    "mass": "give it in kg, such as 1.0",
+    "density": "give it in kg/m^3, such as 1000",
+    "dt": "give seconds, such as 1e-3",
+    "timestep": "give seconds, such as 0.002",
+    "duration": "give seconds",
+    "time": "give seconds",
+    "size": "give full edge lengths in metres, such as (0.1, 0.2, 0.3)",
+    "radius": "give it in metres, such as 0.1",
+    "length": "give it in metres, such as 0.5",
+    "scale": "give one number, or three",
 }
 T = TypeVar("T")
 

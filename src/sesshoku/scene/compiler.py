@@ -35,6 +35,7 @@ from sesshoku.scene.model import (
 )
 from sesshoku.scene.motion import motion_pose
 from sesshoku.scene.polyhedra import polyhedron_arrays
+from sesshoku.scene.recheck import recheck
 from sesshoku.scene.scene import Scene
 from sesshoku.scene.shapes import Box, Capsule, ConvexMesh, Cylinder, Mesh, Plane, Shape, Sphere
 from sesshoku.spatial.rotation import frame_with_z, matrix_to_quaternion, quaternion_to_matrix
@@ -99,6 +100,7 @@ class CompiledScene:
 
 def compile_scene(scene: Scene) -> CompiledScene:
     """Flatten a scene. Raises SceneError for what cannot be simulated (a massless moving body, ...)."""
+    recheck(scene)
     links, placed = _make_links(scene)
     links = _order_links(links)
     arrays: dict[str, Any] = {"gravity": scene.gravity}
@@ -320,7 +322,7 @@ def _start_state(links: list[Link], arrays: dict[str, Any]) -> tuple[np.ndarray,
             q[at:at + len(joint.position)] = joint.position
             v[first:first + len(joint.velocity)] = joint.velocity
             start = float(joint.position[0]) if joint.kind in ("revolute", "prismatic") else 0.0
-            if start != 0.0 and not joint.lower - 1e-9 <= start <= joint.upper + 1e-9:
+            if joint.kind in ("revolute", "prismatic") and not joint.lower - 1e-9 <= start <= joint.upper + 1e-9:
                 raise SceneError("the start position is outside the limits", element=f"joint {joint.name!r}",
                                  value=start, remedy=f"limits are {joint.lower:g} .. {joint.upper:g}")
     return q, v, kinematic_pose, kinematic_velocity

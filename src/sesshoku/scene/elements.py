@@ -80,7 +80,9 @@ class Geometry:
     color: tuple[float, float, float, float] | None = None
 
     def __post_init__(self) -> None:
-        check.kind(self.shape, Shape, "shape", "geometry", "a shape such as Box((1, 1, 1))")  # type: ignore[arg-type]
+        if not isinstance(self.shape, Shape):
+            raise SceneError("shape is not a shape", element="geometry", value=self.shape,
+                             remedy="give one, such as Box((1, 1, 1))")
         check.text(self.name, "name", "geometry")
         element = f"geometry {self.name!r}" if self.name else f"{self.shape.kind} geometry"
         self.position = check.vector(self.position, "position", element)

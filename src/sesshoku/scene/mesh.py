@@ -41,7 +41,7 @@ def read(path: Any, scale: Any = (1.0, 1.0, 1.0)) -> tuple[np.ndarray, np.ndarra
 
     A scale that mirrors (negative determinant) flips the triangles, so that outward stays outward.
     """
-    path = Path(path)
+    path = check.path(path, "mesh")
     element = f"mesh {str(path)!r}"
     factor = check.vector(scale, "scale", element)
     if (factor == 0.0).any():
@@ -158,14 +158,15 @@ def triangle_mesh(vertices: Any, faces: Any, source: str | None = None, scale: A
     element = f"mesh {source!r}" if source else "triangle mesh"
     threshold = check.number(threshold, "threshold", element, least=0.01, most=1.0)
     points, triangles = check_arrays(vertices, faces, element)
-    points, triangles = repaired(points, triangles, element)
+    repairs: list[str] = []
+    points, triangles = repaired(points, triangles, element, repairs)
     hull = convex_mesh(points, source, scale)
     pieces: tuple[ConvexMesh, ...] = ()
     if _fills_hull(points, triangles, hull):
         pieces = (hull,)
     elif decompose:
         pieces = tuple(convex_mesh(part) for part in convex_pieces(points, triangles, threshold, element))
-    return Mesh(_frozen(points), _frozen(triangles), pieces, source, _scale(scale, element))
+    return Mesh(_frozen(points), _frozen(triangles), pieces, source, _scale(scale, element), tuple(repairs))
 
 
 def _fills_hull(vertices: np.ndarray, faces: np.ndarray, hull: ConvexMesh) -> bool:

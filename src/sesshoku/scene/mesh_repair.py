@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from sesshoku.errors import SceneError
+from sesshoku.scene import check
 
 MERGE_DISTANCE = 1e-8  # vertices nearer than this share of the mesh's diagonal are one
 SMALL_HOLE_AREA = 0.02  # holes up to this share of the surface are filled; holes of three edges always
@@ -22,10 +23,13 @@ REMEDY = "close the mesh in a modelling tool, or load its convex hull"
 def check_arrays(vertices: Any, faces: Any, element: str) -> tuple[np.ndarray, np.ndarray]:
     """Finite float64 vertices (n, 3) and int64 faces (m, 3) whose numbers exist; anything else is refused."""
     try:
+        if not check.is_numeric(vertices) or not check.is_numeric(faces):
+            raise TypeError
         points = np.array(vertices, dtype=np.float64)
         triangles = np.array(faces)
-    except (TypeError, ValueError):
-        raise SceneError("vertices or faces are not arrays of numbers", element=element) from None
+    except (TypeError, ValueError, OverflowError):
+        raise SceneError("vertices or faces are not arrays of numbers", element=element,
+                         remedy="give rows of 3 coordinates, and rows of 3 vertex numbers") from None
     if points.ndim != 2 or points.shape[1] != 3 or len(points) == 0:
         raise SceneError("vertices must be n rows of 3 coordinates", element=element, value=points.shape)
     if triangles.ndim != 2 or triangles.shape[1] != 3:
@@ -40,7 +44,8 @@ def check_arrays(vertices: Any, faces: Any, element: str) -> tuple[np.ndarray, n
                          remedy="check the scale")
     if not np.issubdtype(triangles.dtype, np.integer):
         if triangles.dtype.kind != "f" or not np.isfinite(triangles).all() or (triangles % 1 != 0).any():
-            raise SceneError("faces must be whole numbers of vertices", element=element, value=str(triangles.dtype))
+            raise SceneError("faces must be whole numbers of vertices", element=element, value=str(triangles.dtype),
+                             remedy=f"vertices are numbered 0 to {len(points) - 1}")
     triangles = triangles.astype(np.int64)
     if len(triangles) and (triangles.min() < 0 or triangles.max() >= len(points)):
         raise SceneError(f"a face names a vertex outside 0..{len(points) - 1}", element=element,
@@ -86,15 +91,19 @@ def drop_unused(vertices: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np
     return vertices[used], renumbered.reshape(faces.shape)
 
 
-def repaired(vertices: np.ndarray, faces: np.ndarray, element: str) -> tuple[np.ndarray, np.ndarray]:
-    """The closed, outward-facing mesh meant by the given one; SceneError where that is not clear."""
+def repaired(vertices: np.ndarray, faces: np.ndarray, element: str,
+             repairs: list[str] | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """The closed, outward-facing mesh meant by the given one; SceneError where that is not clear.
+
+    repairs: takes a line on the holes that were filled.
+    """
     if len(faces) == 0:
         raise SceneError("the mesh has no triangles", element=element)
     vertices, faces = merge(vertices, faces)
     faces = _without_doubles(_without_degenerate(faces))
     if len(faces) == 0:
         raise SceneError("every triangle of the mesh is a line or a point", element=element, remedy="check the scale")
-    vertices, faces = _fill_holes(vertices, faces, element)
+    vertices, faces = _fill_holes(vertices, faces, element, [] if repairs is None else repairs)
     vertices, faces = drop_unused(vertices, faces)
     _refuse_branches(vertices, faces, element)
     turned = oriented(faces)
@@ -135,14 +144,18 @@ def _edges(faces: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return ends[first], inverse, count
 
 
-def _fill_holes(vertices: np.ndarray, faces: np.ndarray, element: str) -> tuple[np.ndarray, np.ndarray]:
+def _fill_holes(vertices: np.ndarray, faces: np.ndarray, element: str,
+                repairs: list[str]) -> tuple[np.ndarray, np.ndarray]:
     edges, _, count = _edges(faces)
     open_edges = edges[count == 1]
     if len(open_edges) == 0:
         return vertices, faces
     a, b, c = (vertices[faces[:, k]] for k in range(3))
     surface_area = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1).sum()
-    for loop in _loops(open_edges, vertices, element):
+    loops = _loops(open_edges, vertices, element)
+    repairs.append(f"{'a hole' if len(loops) == 1 else f'{len(loops)} holes'} in the mesh filled "
+                   f"({len(open_edges)} open edges)")
+    for loop in loops:
         if len(loop) == 3:
             faces = np.vstack([faces, loop])
             continue

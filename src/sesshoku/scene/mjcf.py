@@ -16,7 +16,9 @@ How MJCF maps:
   sesshoku the geometric mean.) Collision meshes stand for their convex hulls (see spec.py). Geoms of group 3 and above
   are hidden, as in MuJoCo's viewer.
 - Keyframes become the description's `poses`: positions of all joints. Their velocities and controls are not read.
-- Gravity and time step are taken where the file states them. A missing mesh is an error, for visual geoms too: MuJoCo
+- Quaternions are normalised, as MuJoCo does, whatever their length.
+- The time step is taken where the file states it; gravity always, for MJCF without it means MuJoCo's default,
+  (0, 0, -9.81). A missing mesh is an error, for visual geoms too: MuJoCo
   may need it for the inertia. Textures are not read.
 """
 
@@ -183,8 +185,8 @@ def _read_options(spec: Any, description: RobotDescription, unsupported: Unsuppo
     import mujoco
 
     option, usual = spec.option, mjcf_bodies.usual().option
-    if spec.authored.option & AUTHORED_GRAVITY:
-        description.gravity = check.vector(option.gravity, "gravity", "option")
+    description.gravity = check.vector(option.gravity, "gravity", "option")
+    description.gravity_stated = bool(spec.authored.option & AUTHORED_GRAVITY)
     if spec.authored.option & AUTHORED_TIMESTEP:
         description.time_step = check.number(option.timestep, "timestep", "option", above=0.0)
     for key in dir(option):
@@ -200,7 +202,7 @@ def _read_options(spec: Any, description: RobotDescription, unsupported: Unsuppo
             if not name.startswith(prefix) or not (bits ^ usual_bits) & bit.value:
                 continue
             if name == "mjDSBL_GRAVITY":
-                description.gravity = np.zeros(3)
+                description.gravity, description.gravity_stated = np.zeros(3), True
             else:
                 unsupported.add(f"option flag {name.removeprefix(prefix).lower()} "
                                 f"{word if bits & bit.value else 'not ' + word}")

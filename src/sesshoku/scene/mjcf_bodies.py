@@ -18,6 +18,7 @@ from sesshoku.spatial.rotation import axis_angle, multiply, quaternion_to_matrix
 FREE, BALL, SLIDE, HINGE = 0, 1, 2, 3  # mjtJoint
 PLANE, SPHERE, CAPSULE, CYLINDER, BOX, MESH = 0, 2, 3, 5, 6, 7  # mjtGeom
 GEOM_WORDS = {1: "hfield", 4: "ellipsoid", 8: "sdf"}
+OFF_CENTER = 1e-9  # m between origin and centre of mass that count
 USUAL_COLOR = (0.5, 0.5, 0.5, 1.0)  # what MuJoCo gives a geom without rgba
 
 
@@ -124,7 +125,8 @@ def _read_joint(model: Any, names: ModelNames, j: int, unsupported: Unsupported)
     }
     if kind in (SLIDE, HINGE):
         ref = float(model.qpos0[model.jnt_qposadr[j]])
-        values |= {"axis": model.jnt_axis[j].copy(), "stiffness": float(model.jnt_stiffness[j]), "position": ref,
+        values |= {"axis": model.jnt_axis[j].copy(), "stiffness": float(model.jnt_stiffness[j]),
+                   "position": ref if ref != 0.0 else None,  # zero is what the file leaves unsaid
                    "rest": float(model.qpos_spring[model.jnt_qposadr[j]])}
         if limited:
             values |= {"lower": float(model.jnt_range[j, 0]), "upper": float(model.jnt_range[j, 1])}
@@ -133,6 +135,8 @@ def _read_joint(model: Any, names: ModelNames, j: int, unsupported: Unsupported)
             unsupported.add(f"range of ball {label}")
         if model.jnt_stiffness[j] != 0.0:
             unsupported.add(f"stiffness of ball or free {label}")
+    if kind == FREE:
+        _list_off_center(model, int(model.jnt_bodyid[j]), dof, label, unsupported)
     if kind != FREE:
         values["anchor"] = model.jnt_pos[j].copy()
     if model.jnt_actfrclimited[j]:
@@ -143,6 +147,26 @@ def _read_joint(model: Any, names: ModelNames, j: int, unsupported: Unsupported)
     _list_joint(model, j, dof, label, unsupported)
     kinds = {FREE: "free", BALL: "spherical", SLIDE: "prismatic", HINGE: "revolute" if limited else "continuous"}
     return Joint(kinds[kind], name=name, **values)  # type: ignore[arg-type]
+
+
+def _list_off_center(model: Any, body: int, dof: int, label: str, unsupported: Unsupported) -> None:
+    """A free joint's damping, friction and armature act at the body's origin in MuJoCo, at the centre of mass here."""
+    used = [word for word in ("damping", "frictionloss", "armature") if getattr(model, f"dof_{word}")[dof] != 0.0]
+    mass, moment = _mass_moment(model, body)
+    if used and np.linalg.norm(moment) > OFF_CENTER * mass:
+        unsupported.add(f"{', '.join(used)} of free {label} acts at the centre of mass, not at the body's origin")
+
+
+def _mass_moment(model: Any, body: int) -> tuple[float, np.ndarray]:
+    """Mass, and mass times centre of mass in the body's frame, of a body with all that is fixed to it."""
+    mass = float(model.body_mass[body])
+    moment = mass * model.body_ipos[body]
+    for child in np.flatnonzero(model.body_parentid == body):
+        if model.body_jntnum[child] == 0:
+            more, inner = _mass_moment(model, int(child))
+            moment = moment + more * model.body_pos[child] + quaternion_to_matrix(_unit(model.body_quat[child])) @ inner
+            mass += more
+    return mass, moment
 
 
 def _list_joint(model: Any, j: int, dof: int, label: str, unsupported: Unsupported) -> None:

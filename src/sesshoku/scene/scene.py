@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -24,7 +24,8 @@ from sesshoku.scene.elements import (
     Motion,
     RobotDescription,
 )
-from sesshoku.scene.shapes import Box, Capsule, Cylinder, Plane, Shape, Sphere
+from sesshoku.scene.mesh_repair import check_arrays
+from sesshoku.scene.shapes import Box, Capsule, Cylinder, Mesh, Plane, Shape, Sphere
 from sesshoku.spatial.rotation import multiply, quaternion_to_matrix
 
 DEFAULT_GRAVITY = (0.0, 0.0, -9.8)
@@ -53,7 +54,8 @@ class Scene:
         self.name = check.name(name, "name of the scene")
         self._gravity = None if gravity is None else check.vector(gravity, "gravity", "scene")
         self.time_step: float | None = None  # a loaded file's wish, taken where the user gives none
-        self.material = material or Material()
+        self.material = Material() if material is None else check.kind(
+            material, Material, "material", "scene", "a Material(static_friction=...)")
         self.bodies: dict[str, Body] = {}
         self._joint_owner: dict[str, str] = {}  # joint name -> body name
         self.actuators: dict[str, Actuator] = {}
@@ -88,13 +90,19 @@ class Scene:
         motion: Any = None, robot: str | None = None,
     ) -> Body:
         """Add a body. Without a parent it is free unless `fixed`, `kinematic` or a joint says otherwise; else fixed."""
+        element = f"body {check.name(name, 'name of a body')!r}"
+        fixed, kinematic = check.flag(fixed, "fixed", element), check.flag(kinematic, "kinematic", element)
         if joint is None:
             joint = Joint("free" if parent is None and not fixed and not kinematic else "fixed")
+        elif not isinstance(joint, Joint):
+            example = f"Joint({joint!r})" if isinstance(joint, str) else "a Joint(kind)"
+            check.kind(joint, Joint, "joint", element, example)
         elif fixed and joint.kind != "fixed":
-            raise SceneError("a fixed body has no moving joint", element=f"body {name!r}", value=joint.kind,
+            raise SceneError("a fixed body has no moving joint", element=element, value=joint.kind,
                              remedy="leave out fixed=True or the joint")
-        body = Body(name, parent, joint, position, rotation, inertial, list(geometries), velocity, angular_velocity,
-                    kinematic, motion, robot)
+        parts = list(geometries) if isinstance(geometries, Iterable) else geometries  # Body refuses the latter
+        body = Body(name, parent, joint, position, rotation, inertial, parts, velocity, angular_velocity, kinematic,
+                    motion, robot)
         return self._insert(body)
 
     def _insert(self, body: Body) -> Body:
@@ -112,7 +120,15 @@ class Scene:
             raise SceneError("a plane belongs to a body fixed to the world", element=element, remedy="use a box")
         self.bodies[body.name] = body
         self._joint_owner[str(body.joint.name)] = body.name
+        self._note(body.joint.start_note())
+        for geometry in body.geometries:
+            for repair in geometry.shape.repairs if isinstance(geometry.shape, Mesh) else ():
+                self._note(f"{element}: {repair}")
         return body
+
+    def _note(self, note: str | None) -> None:
+        if note is not None and note not in self.notes:
+            self.notes.append(note)
 
     def _add_shape(self, name: str, shape: Shape, mass: float | None, density: float | None, material: Material | None,
                    color: Any, options: dict[str, Any]) -> Body:
@@ -120,7 +136,7 @@ class Scene:
         if unknown:
             raise SceneError(f"unknown keyword {sorted(unknown)[0]!r}", element=f"body {name!r}",
                              remedy=f"known: {', '.join(sorted(BODY_OPTIONS))}")
-        fixed = options.get("fixed") or options.get("kinematic")
+        fixed = any(check.flag(options.get(key, False), key, f"body {name!r}") for key in ("fixed", "kinematic"))
         inertial = None
         if mass is not None or density is not None:
             inertial = mesh.shape_inertial(shape, mass=mass, density=density, element=f"body {name!r}")
@@ -161,18 +177,18 @@ class Scene:
     def add_convex(self, name: str, vertices: Any, *, mass: float | None = None, density: float | None = None,
                    scale: Any = (1, 1, 1), material: Material | None = None, color: Any = None, **options: Any) -> Body:
         """Add the convex hull of some points (n, 3), or of the mesh in a file."""
-        points, source = _points(vertices, scale)[::2]
-        shape = mesh.convex_mesh(points, source=source, scale=_scale(scale))
+        points, source = _points(vertices, scale, f"body {name!r}")[::2]
+        shape = mesh.convex_mesh(points, source=source, scale=check.scale(scale, f"body {name!r}"))
         return self._add_shape(name, shape, mass, density, material, color, options)
 
     def add_mesh(self, name: str, file: Any, *, faces: Any = None, mass: float | None = None,
                  density: float | None = None, scale: Any = (1, 1, 1), material: Material | None = None,
                  color: Any = None, **options: Any) -> Body:
         """Add a closed triangle mesh from a file, or from vertices (n, 3) and faces (m, 3). Concave: decomposed."""
-        points, triangles, source = _points(file, scale, faces)
+        points, triangles, source = _points(file, scale, f"body {name!r}", faces)
         if triangles is None:
             raise SceneError("a mesh of vertices needs faces", element=f"body {name!r}", remedy="give faces= (m, 3)")
-        shape = mesh.triangle_mesh(points, triangles, source=source, scale=_scale(scale))
+        shape = mesh.triangle_mesh(points, triangles, source=source, scale=check.scale(scale, f"body {name!r}"))
         return self._add_shape(name, shape, mass, density, material, color, options)
 
     # ---- joints' companions --------------------------------------------------------------------------------------
@@ -187,7 +203,7 @@ class Scene:
     def add_actuator(self, joint: str, kind: Literal["torque", "position", "velocity"] = "torque", *,
                      name: str | None = None, **options: Any) -> Actuator:
         """Drive a joint: `add_actuator("knee", "position", kp=100, kd=5, effort=40)`."""
-        actuator = Actuator(name or joint, joint, kind, **options)
+        actuator = Actuator(joint if name is None else name, joint, kind, **options)
         return self._insert_actuator(actuator)
 
     def _insert_actuator(self, actuator: Actuator) -> Actuator:
@@ -204,7 +220,8 @@ class Scene:
     def add_loop(self, kind: Literal["ball", "hinge", "weld"], body_a: str, body_b: str | None = None, *,
                  name: str | None = None, **options: Any) -> Loop:
         """Close a loop between two bodies (None: the world) at `position` of body_a; see `Loop`."""
-        loop = Loop(name or f"{kind} {body_a}-{body_b or 'world'}", kind, body_a, body_b, **options)
+        usual = f"{kind} {body_a}-{body_b or 'world'}"
+        loop = Loop(usual if name is None else name, kind, body_a, body_b, **options)
         return self._insert_loop(loop)
 
     def _insert_loop(self, loop: Loop) -> Loop:
@@ -232,6 +249,7 @@ class Scene:
         if mimic.joint in self.mimics:
             raise SceneError("the joint mimics another one already", element=element,
                              value=self.mimics[mimic.joint].source)
+        refuse_mimic_circle(self.mimics | {mimic.joint: mimic}, mimic.joint)
         self.mimics[mimic.joint] = mimic
         return mimic
 
@@ -272,13 +290,13 @@ class Scene:
         name = robot.name if isinstance(robot, Robot) else robot
         if name not in self.robots:
             raise SceneError("no such robot", element=f"robot {name!r}", remedy=f"robots: {_listed(self.robots)}")
-        (self.self_colliding.add if on else self.self_colliding.discard)(name)
+        (self.self_colliding.add if check.flag(on, "on", f"robot {name!r}") else self.self_colliding.discard)(name)
 
     # ---- robots --------------------------------------------------------------------------------------------------
 
     def load(self, path: str | Path, *, position: Any = None, rotation: Any = None, fixed_base: bool | None = None,
-             name: str | None = None, pose: str | None = None, package_paths: Iterable[str | Path] = (),
-             repair_inertia: bool = False) -> Robot:
+             name: str | None = None, pose: str | None = None,
+             package_paths: str | Path | Iterable[str | Path] = (), repair_inertia: bool = False) -> Robot:
         """Load a URDF or MJCF file. `name` becomes a prefix of all its names ("left/knee"): needed to load it twice.
 
         The base is free unless `fixed_base` (URDF) or the file itself fixes it (MJCF without a free joint); `position`
@@ -288,8 +306,11 @@ class Scene:
         """
         from sesshoku.scene.spec import load_robot
 
+        path = check.path(path, "load")
         with in_file(path):
-            description = load_robot(path, package_paths=tuple(package_paths), repair_inertia=repair_inertia)
+            check.flag(repair_inertia, "repair_inertia", "load")
+            check.text(pose, "pose", "load")
+            description = load_robot(path, package_paths=package_paths, repair_inertia=repair_inertia)
             if pose is not None:
                 description = in_pose(description, pose)
             robot = self.add_robot(description, position=position, rotation=rotation, fixed_base=fixed_base, name=name)
@@ -305,17 +326,20 @@ class Scene:
         """Place a robot description; all or nothing: on an error the scene is as before."""
         kept = {key: dict(getattr(self, key))
                 for key in ("bodies", "_joint_owner", "actuators", "loops", "mimics", "robots")}
-        sets = {key: set(getattr(self, key)) for key in ("excluded_pairs", "forced_pairs")}
+        others = {key: type(getattr(self, key))(getattr(self, key))
+                  for key in ("excluded_pairs", "forced_pairs", "notes")}
         try:
             return self._place(description, position, rotation, fixed_base, name)
         except SceneError:
-            for key, value in {**kept, **sets}.items():
+            for key, value in {**kept, **others}.items():
                 setattr(self, key, value)
             raise
 
     def _place(self, description: RobotDescription, position: Any, rotation: Any, fixed_base: bool | None,
                name: str | None) -> Robot:
-        robot_name = name or description.name
+        robot_name = description.name if name is None else check.name(name, "name of a robot", "load")
+        if fixed_base is not None:
+            check.flag(fixed_base, "fixed_base", f"robot {robot_name!r}")
         if robot_name in self.robots:
             raise SceneError("the name is taken already", element=f"robot {robot_name!r}", remedy="load it with name=")
         prefix = f"{name}/" if name else ""
@@ -342,7 +366,8 @@ class Scene:
             self.include_collision(prefix + a, prefix + b)
         if description.gravity is not None and self._gravity is None:
             self._gravity = check.vector(description.gravity, "gravity", f"robot {robot_name!r}")
-            self.notes.append(f"gravity {self._gravity.tolist()} taken from {robot_name}")
+            unsaid = "" if description.gravity_stated else ", MuJoCo's default: the file states none"
+            self.notes.append(f"gravity {self._gravity.tolist()} taken from {robot_name}{unsaid}")
         if description.time_step is not None and self.time_step is None:
             self.time_step = description.time_step
             self.notes.append(f"time step {self.time_step:g} s taken from {robot_name} where none is given")
@@ -373,14 +398,14 @@ class Scene:
         """Write the scene as TOML, so that `Scene.read` and `sesshoku run` rebuild it."""
         from sesshoku.scene.toml import write_scene
 
-        write_scene(self, path)
+        write_scene(self, check.path(path, "save"))
 
     @classmethod
     def read(cls, path: str | Path) -> Scene:
         """Read a scene from a TOML file; a robot file (URDF, MJCF) makes a scene of that robot alone."""
         from sesshoku.scene.toml import read_scene
 
-        return read_scene(path)
+        return read_scene(check.path(path, "Scene.read"))
 
     def to_mjcf(self) -> str:
         """The scene as MJCF, with what MJCF cannot say listed in a comment and in one warning."""
@@ -450,20 +475,26 @@ def _listed(names: Iterable[Any], most: int = 12) -> str:
     return ", ".join(shown[:most]) + (f" and {len(shown) - most} more" if len(shown) > most else "") or "none"
 
 
-def _scale(scale: Any) -> tuple[float, float, float]:
-    x, y, z = check.vector(np.broadcast_to(np.asarray(scale, dtype=float), 3), "scale", "mesh")
-    return (float(x), float(y), float(z))
-
-
-def _points(given: Any, scale: Any, faces: Any = None) -> tuple[np.ndarray, np.ndarray | None, str | None]:
+def _points(given: Any, scale: Any, element: str,
+            faces: Any = None) -> tuple[np.ndarray, np.ndarray | None, str | None]:
     """Vertices, faces and source of a mesh argument: a path, or an array of vertices (with faces)."""
+    factors = check.scale(scale, element)
     if isinstance(given, (str, Path)):
-        vertices, triangles = mesh.read(given, scale=_scale(scale))
+        vertices, triangles = mesh.read(given, scale=factors)
         return vertices, triangles, str(given)
-    vertices = np.asarray(given, dtype=np.float64)
-    if vertices.ndim != 2 or vertices.shape[1] != 3 or not np.isfinite(vertices).all():
-        raise SceneError("vertices must be a finite (n, 3) array", element="mesh", value=np.shape(given))
-    return vertices * np.array(_scale(scale)), None if faces is None else np.asarray(faces, dtype=np.int64), None
+    vertices, triangles = check_arrays(given, np.zeros((0, 3), int) if faces is None else faces, element)
+    return vertices * np.array(factors), None if faces is None else triangles, None
+
+
+def refuse_mimic_circle(mimics: Mapping[str, Mimic], start: str) -> None:
+    """SceneError if a joint comes back to itself along what it follows."""
+    seen, at = [start], mimics[start].source
+    while at in mimics and at not in seen:
+        seen.append(at)
+        at = mimics[at].source
+    if at == start:
+        raise SceneError("mimic joints follow each other in a circle", element=f"mimic of joint {start!r}",
+                         value=" -> ".join([*seen, start]), remedy="let one of them move by itself")
 
 
 __all__ = ["Motion", "Robot", "Scene", "combine_materials"]

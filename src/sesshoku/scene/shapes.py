@@ -17,6 +17,7 @@ class Plane:
     kind = "plane"
 
 
+@check.keywords
 @dataclass(frozen=True)
 class Box:
     """Full edge lengths along x, y, z."""
@@ -31,6 +32,7 @@ class Box:
         object.__setattr__(self, "size", tuple(float(side) for side in sides))
 
 
+@check.keywords
 @dataclass(frozen=True)
 class Sphere:
     radius: float
@@ -40,6 +42,7 @@ class Sphere:
         object.__setattr__(self, "radius", check.number(self.radius, "radius", "sphere", above=0.0))
 
 
+@check.keywords
 @dataclass(frozen=True)
 class Capsule:
     """A cylinder of the given length along z, closed by half spheres (total length: length + 2 radius)."""
@@ -53,6 +56,7 @@ class Capsule:
         object.__setattr__(self, "length", check.number(self.length, "length", "capsule", above=0.0))
 
 
+@check.keywords
 @dataclass(frozen=True)
 class Cylinder:
     """Axis along z, full length."""
@@ -94,6 +98,7 @@ class Mesh:
     pieces: tuple[ConvexMesh, ...] = field(default=())
     source: str | None = None
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    repairs: tuple[str, ...] = ()  # what was mended to close it, in words
     kind = "mesh"
 
     def __eq__(self, other: Any) -> bool:

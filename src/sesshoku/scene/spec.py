@@ -17,21 +17,27 @@ from xml.etree import ElementTree
 import numpy as np
 
 from sesshoku.errors import SceneError, in_file
-from sesshoku.scene import mass, mesh
+from sesshoku.scene import check, mass, mesh
 from sesshoku.scene.elements import RobotDescription
 from sesshoku.scene.shapes import Mesh, Shape
 
 
-def load_robot(path: str | Path, *, package_paths: Iterable[str | Path] = (),
+def load_robot(path: str | Path, *, package_paths: str | Path | Iterable[str | Path] = (),
                decompose: bool = False, repair_inertia: bool = False) -> RobotDescription:
     """Read a URDF (root element <robot>) or MJCF (<mujoco>) file, whatever its suffix.
 
-    package_paths: folders in which `package://` meshes are sought (URDF), beside those the file's own place suggests.
+    package_paths: folders (or one) in which `package://` meshes are sought (URDF), beside those the file's own place
+    suggests.
     decompose: split concave collision meshes into convex pieces instead of taking their hulls.
     repair_inertia: replace an inertia that no body can have (rounded or made up) by the nearest possible one, and list
     it in `unsupported`; otherwise it is an error.
     """
+    path = check.path(path, "robot file")
     with in_file(path):
+        folders = [package_paths] if isinstance(package_paths, (str, Path)) else package_paths
+        if not isinstance(folders, Iterable):
+            raise SceneError("package_paths is not a list of folders", value=package_paths, remedy="give folders")
+        package_paths = tuple(check.path(folder, "package_paths") for folder in folders)
         tag = read_xml(path).tag
         if tag == "robot":
             from sesshoku.scene.urdf import load_urdf

@@ -16,6 +16,7 @@ import numpy as np
 
 from sesshoku.errors import UnsupportedFeature
 from sesshoku.scene.elements import Actuator, Body, Inertial, Joint, Loop
+from sesshoku.scene.mass import combine
 from sesshoku.scene.scene import Scene
 from sesshoku.scene.to_mjcf_contacts import find_contacts
 from sesshoku.scene.to_mjcf_geoms import GeomWriter
@@ -37,6 +38,7 @@ HINGE_ARM = 0.1  # m from a hinge's anchor to its two connects
 ONE_SIDED = 1e6  # stands for an infinite limit where the other one is finite
 LEAST_MASS = 1e-9  # kg; MuJoCo refuses moving bodies without mass
 LEAST_RANGE = 1e-9  # MuJoCo wants lower < upper
+OFF_CENTER = 1e-9  # m between origin and centre of mass that count
 DEEPEST = 490  # levels of nesting its XML reader takes
 
 
@@ -150,6 +152,9 @@ class _Export:
                                   "armature": joint.armature or None}
         self.joint_losses(joint, name)
         if joint.kind == "free":
+            if any(common.values()) and np.linalg.norm(self.center(body)) > OFF_CENTER:
+                self.lost.add("friction, damping and armature of free joints at the centre of mass (MuJoCo has them at "
+                              "the body's origin)", name)
             xml.add("joint", name=self.joint_names[name], type="free", **common)
             self.key["qpos"] += [*body.position, *body.rotation]
             # MuJoCo turns a free body in its own axes
@@ -172,6 +177,18 @@ class _Export:
                     axis=joint.axis, range=self.limits(joint, name), actuatorfrcrange=self.symmetric(joint.effort,
                                                                                                      name),
                     stiffness=joint.stiffness or None, springref=joint.rest or None, **common)
+
+    def center(self, body: Body) -> np.ndarray:
+        """Centre of mass of a body with all that is fixed to it, in its frame."""
+        placed = {body.name: (np.zeros(3), np.eye(3))}
+        parts = []
+        for part in self.scene.bodies.values():  # parents first
+            if part.parent in placed and part.joint.kind == "fixed":
+                placed[part.name] = compose(placed[part.parent], (part.position, quaternion_to_matrix(part.rotation)))
+            if part.name in placed and part.inertial is not None:
+                position, rotation = placed[part.name]
+                parts.append((part.inertial, position, matrix_to_quaternion(rotation)))
+        return combine(parts).center if parts else np.zeros(3)
 
     def joint_losses(self, joint: Joint, name: str) -> None:
         if joint.static_friction != joint.kinetic_friction:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sesshoku.errors import SceneError, in_file
-from sesshoku.scene import toml_schema
+from sesshoku.scene import check, toml_schema
 from sesshoku.scene.elements import Geometry, Joint, Material, Motion
 from sesshoku.scene.scene import Robot, Scene
 from sesshoku.scene.shapes import Shape
@@ -26,7 +26,7 @@ BODY_TABLES = ("box", "sphere", "capsule", "cylinder", "convex", "mesh", "body",
 
 def read_scene(path: str | Path) -> Scene:
     """Read a scene from a TOML file; a URDF or MJCF file makes a scene of that robot alone."""
-    path = Path(path)
+    path = check.path(path, "scene file")
     with in_file(path):
         suffix = path.suffix.lower()
         if suffix in (".urdf", ".xml", ".mjcf"):
@@ -76,7 +76,7 @@ class _Builder:
         self.group_robots()
         self.add_filters()
         # what robot files said while loading stands behind what the scene file says itself
-        scene.notes = table.notes + scene.notes
+        scene.notes = table.notes + [note for note in scene.notes if note not in table.notes]
         scene.unsupported = table.unsupported + scene.unsupported
         scene.run = {} if table.run is None else table.run.model_dump(exclude_unset=True)
         return scene
@@ -212,7 +212,11 @@ class _Builder:
             owner = owners[self.known_in(robot, name, owners, (*path, "joints", name), "joint")]
             body = scene.bodies[owner]
             with self.places.inside((*path, "joints", name)):
-                scene.bodies[owner] = replace(body, joint=replace(body.joint, position=position))
+                joint = replace(body.joint, position=position)
+            if body.joint.start_note() in scene.notes:  # it starts elsewhere now
+                scene.notes.remove(str(body.joint.start_note()))
+            scene.bodies[owner] = replace(body, joint=joint)
+            scene._note(joint.start_note())
         servos = {name: scene.actuators[name] for name in robot.actuators if scene.actuators[name].kind == "position"}
         called = {actuator.joint: actuator for actuator in servos.values()} | servos
         for name, target in item.targets.items():

@@ -270,7 +270,8 @@ class RunTable(Table):
 class SceneTable(Table):
     name: str | None = Field(None, description="name of the scene (default: the file's)")
     gravity: Vector | None = Field(
-        None, description="m/s^2, world axes (default: [0, 0, -9.8], or what a robot file says)")
+        None, description="m/s^2, world axes (default: [0, 0, -9.8], or what a robot file says; "
+                          "MJCF that says nothing means -9.81)")
     time_step: Positive | None = Field(None, description="step used where none is given, s")
     material: MaterialChoice | None = Field(None, description="material of geometries that name none")
     notes: list[str] = Field([], description="where values came from, for information")

@@ -36,6 +36,13 @@ def test_default_picture(tmp_path: Path, suffix: str) -> None:
     assert {ax.get_ylabel() for ax in figure.axes} == {"[rad]", "[m]", "[rad/s]", "[m/s]", "[N m]", "[N]", "[J]", ""}
 
 
+@pytest.mark.filterwarnings("error")
+def test_names_in_any_script_draw_without_warnings(tmp_path: Path) -> None:
+    names = CustomChannel(lambda s: [s.time, 2 * s.time], labels=["接触", "संपर्क"], unit="N")
+    record(20, {"force": names}).plot(path=tmp_path / "run.png")
+    assert (tmp_path / "run.png").stat().st_size > 1000
+
+
 def test_nothing_opens_a_window() -> None:
     before = "matplotlib.pyplot" in sys.modules
     record(5).plot("energy")

@@ -228,3 +228,18 @@ def test_temporary_file_goes_with_the_recording() -> None:
         assert len(recording["poses"]) == 2000
     with pytest.raises(RecordingError, match="closed"):
         recording["poses"]
+
+
+@pytest.mark.parametrize("options", [{"rate": "a"}, {"rate": True}, {"rate": None, "every": "a"}, {"every": np.nan},
+                                     {"path": 5}, {"flush_interval": "a"}, {"channels": [["q"]]}, {"channels": [5]},
+                                     {"channels": {5: lambda sim: 0.0}}])
+def test_wrong_arguments_of_a_recorder(options: dict[str, object]) -> None:
+    with pytest.raises(RecordingError):
+        Recorder(FakeSimulation(), **options)  # type: ignore[arg-type]
+
+
+def test_paths_that_are_none() -> None:
+    recording, _ = record(3)
+    for attempt in (lambda: Recording.load(None), lambda: recording.save(None), lambda: recording.plot(path=5)):
+        with pytest.raises(RecordingError, match="a path must be a string or a Path"):
+            attempt()  # type: ignore[no-untyped-call]

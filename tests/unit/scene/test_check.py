@@ -46,16 +46,18 @@ def test_vector() -> None:
     np.testing.assert_array_equal(result, [1.0, 2.0, 3.0])
     assert result is not given_array  # the user's array may change later
     for bad in ([1, 2], [1, 2, 3, 4], 5, [[1, 2, 3]], [1, 2, np.nan], [1, np.inf, 3], "abc",
-                [1, 2, "x"], None, [1, [2], 3]):
+                [1, 2, "x"], None, [1, [2], 3], ["1", "2", "3"], [1, 2, True], [1, 2, np.False_],
+                np.array([True, False, True]), np.array(["1", "2", "3"]), np.array([1, "2", 3], dtype=object)):
         with pytest.raises(SceneError, match="body 'a': position"):
             check.vector(bad, "position", "body 'a'")
 
 
 def test_number() -> None:
-    assert check.number("2.5", "mass", "body 'a'") == 2.5
+    assert check.number(np.float32(2.5), "mass", "body 'a'") == 2.5
     assert check.number(np.inf, "effort", "joint 'a'", infinite=True) == np.inf
     for bad, bounds in [
         (np.nan, {}), (np.inf, {}), (np.nan, {"infinite": True}), ("x", {}), (None, {}), ([1, 2], {}),
+        ("2.5", {}), (b"2", {}), (True, {}), (np.True_, {}), (np.array("3"), {}), (np.array(True), {}),
         (-1e-9, {"least": 0.0}), (0.0, {"above": 0.0}), (1.01, {"most": 1.0}), (10**400, {}),
     ]:
         with pytest.raises(SceneError, match="body 'a': mass"):
@@ -111,3 +113,34 @@ def test_errors_cross_processes() -> None:
     again = pickle.loads(pickle.dumps(error))
     assert type(again) is MethodError
     assert str(again) == str(error)
+
+
+@pytest.mark.parametrize(("what", "remedy"), [("mass", "kg"), ("dt", "seconds"), ("size", "metres")])
+def test_common_mistakes_come_with_a_remedy(what: str, remedy: str) -> None:
+    for bad in (-1.0, np.nan, "1", None):
+        with pytest.raises(SceneError, match=f"; give .*{remedy}"):
+            check.number(bad, what, "body 'a'", above=0.0)
+
+
+def test_errors_show_plain_numbers() -> None:
+    with pytest.raises(SceneError) as caught:
+        check.number(np.float64(-1.0), "mass", "body 'a'", least=0.0)
+    assert "(got -1.0)" in str(caught.value)
+    error = SceneError("bad", value=(np.float64(0.5), [np.int64(2)], np.array([1.0, 2.0])))
+    assert str(error) == "bad (got (0.5, [2], [1.0, 2.0]))"
+
+
+def test_scale_is_one_number_or_three() -> None:
+    assert check.scale(2, "mesh") == (2.0, 2.0, 2.0)
+    assert check.scale(np.array([1.0, 2.0, 3.0]), "mesh") == (1.0, 2.0, 3.0)
+    for bad in ("big", (1, 2), True, None, np.nan, [1, 2, "3"]):
+        with pytest.raises(SceneError, match="mesh: scale"):
+            check.scale(bad, "mesh")
+
+
+def test_color_has_three_or_four_numbers() -> None:
+    assert check.color((1, 0, 0), "geometry") == (1.0, 0.0, 0.0, 1.0)
+    assert check.color(np.array([0.1, 0.2, 0.3, 0.4]), "geometry") == (0.1, 0.2, 0.3, 0.4)
+    for bad in ("red", 5, np.nan, (1, 0), (1, 0, np.nan, 1), ("1", "0", "0"), (1, 2, 3, 4, 5)):
+        with pytest.raises(SceneError, match="geometry: color .*; give red, green, blue"):
+            check.color(bad, "geometry")

@@ -143,3 +143,45 @@ def test_a_joint_takes_the_name_of_its_body() -> None:
     assert Body("crate", joint=joint).joint.name == "crate"
     assert joint.name is None  # the given joint is not changed: it may serve another body
     assert Body("crate", joint=Joint("free", name="float")).joint.name == "float"
+
+
+@pytest.mark.parametrize(("kind", "options"), GOOD)
+def test_a_misspelt_keyword_is_refused_with_the_right_one(kind: type, options: dict[str, Any]) -> None:
+    right = list(options)[-1]
+    wrong = right[:-1] + "_" + right[-1]
+    with pytest.raises(SceneError, match=f"{kind.__name__}: unknown keyword '{wrong}'; did you mean '{right}'"):
+        kind(**{key: value for key, value in options.items() if key != right} | {wrong: options[right]})
+
+
+def test_missing_and_surplus_arguments_are_refused() -> None:
+    with pytest.raises(SceneError, match="Mimic: missing a required argument: 'source'"):
+        Mimic("a")  # type: ignore[call-arg]
+    with pytest.raises(SceneError, match="Mimic: too many positional arguments"):
+        Mimic("a", "b", 1.0, 0.0, 5)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("make", [
+    lambda: Joint("revolute", lower=np.inf), lambda: Joint("revolute", upper=-np.inf),
+    lambda: Joint("revolute", implicit="yes"), lambda: Joint(name=5), lambda: Joint(name=""),
+    lambda: Geometry(shapes.Sphere(1.0), material="rubber"), lambda: Geometry(shapes.Sphere(1.0), material={}),
+    lambda: Geometry(shapes.Sphere(1.0), color="red"), lambda: Geometry(shapes.Sphere(1.0), collides="no"),
+    lambda: Geometry("box"), lambda: Geometry(shapes.Sphere(1.0), name=3), lambda: Material(name=3),
+    lambda: Body("a", joint="revolute"), lambda: Body("a", inertial=3.0), lambda: Body("a", geometries="box"),
+    lambda: Body("a", geometries=[shapes.Sphere(1.0)]), lambda: Body("a", kinematic="no"), lambda: Body("a", parent=5),
+    lambda: Body("a", kinematic=True, motion=5), lambda: Actuator("a", "j", implicit="no"), lambda: Actuator("a", 5),
+    lambda: Loop("l", "ball", 5), lambda: Loop("l", "ball", "a", 5), lambda: Mimic(5, "a"), lambda: Mimic("a", None),
+    lambda: Inertial(1.0, matrix=[["1", 0, 0], [0, 1, 0], [0, 0, 1]]), lambda: Inertial(True), lambda: Inertial("5"),
+])
+def test_parts_of_a_wrong_kind_are_refused(make: Any) -> None:
+    with pytest.raises(SceneError) as caught:
+        make()
+    assert caught.value.element
+
+
+@pytest.mark.parametrize(("lower", "upper", "start"), [(1, 2, 1), (-3, -2, -2), (-1, 1, 0), (0, 2, 0)])
+def test_a_joint_starts_at_zero_or_the_limit_nearest_to_it(lower: float, upper: float, start: float) -> None:
+    for kind in ("revolute", "prismatic"):
+        joint = Joint(kind, name="j", lower=lower, upper=upper)
+        assert joint.position.tolist() == [start]
+        assert (joint.start_note() is None) == (start == 0)
+        assert Joint(kind, lower=lower, upper=upper, position=0.0).position.tolist() == [0.0]

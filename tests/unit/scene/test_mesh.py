@@ -233,6 +233,13 @@ def test_small_holes_are_filled():
     assert 0.99 * whole < signed_volume(*_arrays(made)) < whole
 
 
+def test_filled_holes_are_told():
+    vertices, faces = cube()
+    assert mesh.triangle_mesh(vertices, faces).repairs == ()
+    (repair,) = mesh.triangle_mesh(vertices, faces[1:]).repairs
+    assert repair == "a hole in the mesh filled (3 open edges)"
+
+
 def test_large_holes_are_refused_and_named():
     vertices, faces = cube()
     top = (vertices[faces][:, :, 2] > 0).all(axis=1)

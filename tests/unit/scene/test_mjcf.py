@@ -178,9 +178,17 @@ def test_loops_mimics_pairs_and_options(machine: RobotDescription) -> None:
     assert machine.time_step == 0.004
 
 
-def test_what_the_file_does_not_state_is_none(tmp_path: Path) -> None:
+def test_what_the_file_does_not_state(tmp_path: Path) -> None:
     made = load(tmp_path, HINGE)
-    assert made.gravity is None
+    assert made.gravity is not None
+    assert made.gravity.tolist() == [0, 0, -9.81] and not made.gravity_stated  # MuJoCo's default
+    scene = Scene()
+    scene.load(tmp_path / "robot.xml")
+    assert scene.gravity.tolist() == [0, 0, -9.81]
+    assert scene.notes == ["gravity [0.0, 0.0, -9.81] taken from robot, MuJoCo's default: the file states none"]
+    mine = Scene(gravity=(0, 0, -9.8))
+    mine.load(tmp_path / "robot.xml")
+    assert mine.gravity.tolist() == [0, 0, -9.8] and not mine.notes
     assert made.time_step is None
     assert made.unsupported == []
     assert made.name == "robot"
@@ -489,3 +497,37 @@ def test_nan_in_an_included_file_is_refused(tmp_path: Path) -> None:
 def test_wrong_root_is_refused() -> None:
     with pytest.raises(SceneError, match="<robot>.*<mujoco>"):
         load_mjcf(DATA / "parts_description" / "urdf" / "machine.urdf")
+
+
+def test_a_range_that_leaves_out_zero_starts_at_its_nearest_end(tmp_path: Path) -> None:
+    limited = '<compiler angle="radian"/>' + HINGE.replace('axis="0 1 0"', 'axis="0 1 0" range="-2 -1"')
+    scene = Scene(gravity=(0, 0, -9.8))
+    scene.load(write(tmp_path, limited))
+    assert scene.joint("j").position.tolist() == [-1.0]
+    assert any("joint 'j' starts at -1" in note for note in scene.notes)
+    with pytest.raises(SceneError, match="joint 'j': the start position is outside the limits"):
+        outside = Scene()
+        outside.load(write(tmp_path, limited.replace('range="-2 -1"', 'range="-2 -1" ref="0.5"')))
+        Simulation(outside)
+
+
+@pytest.mark.parametrize(("inside", "listed"), [
+    ('<joint name="j" type="free" damping="1" armature="2"/><geom size="0.1" pos="0 0 0.3" mass="1"/>', True),
+    ('<joint name="j" type="free" frictionloss="1"/><geom size="0.1" mass="1"/>'
+     '<body pos="0.2 0 0"><geom size="0.1" mass="1"/></body>', True),
+    ('<joint name="j" type="free" damping="1"/><geom size="0.1" mass="1"/>', False),
+    ('<joint name="j" type="free" damping="1"/><geom size="0.1" mass="1"/>'
+     '<body pos="0.2 0 0"><geom size="0.1" mass="1"/></body><body pos="-0.2 0 0"><geom size="0.1" mass="1"/></body>',
+     False),
+    ('<joint name="j" type="free"/><geom size="0.1" pos="0 0 0.3" mass="1"/>', False),
+])
+def test_damping_of_an_off_centre_free_body_is_listed(tmp_path: Path, inside: str, listed: bool) -> None:
+    made = load(tmp_path, f'<worldbody><body name="b">{inside}</body></worldbody>')
+    found = [item for item in made.unsupported if "centre of mass" in item]
+    assert len(found) == listed
+    assert not listed or "of free joint 'j'" in found[0]
+
+
+def test_quaternions_are_normalised_as_mujoco_does(tmp_path: Path) -> None:
+    made = load(tmp_path, HINGE.replace('name="b"', 'name="b" quat="2 0 0 2"'))
+    np.testing.assert_allclose(body(made, "b").rotation, [np.sqrt(0.5), 0, 0, np.sqrt(0.5)], atol=1e-15)

@@ -228,3 +228,103 @@ def test_gravity_is_a_copy() -> None:
     scene = Scene(gravity=(0, 0, -9.8))
     scene.gravity[2] = 0.0
     assert scene.gravity[2] == -9.8
+
+
+# ---- wrong arguments ------------------------------------------------------------------------------------------------
+
+CORNERS = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+SIDES = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]
+
+
+@pytest.mark.parametrize("attempt", [
+    lambda s: s.add_box("b", size=(1, 1, 1), mass=1.0, material="rubber"),
+    lambda s: s.add_box("b", size=(1, 1, 1), mass="5"), lambda s: s.add_box("b", size=(1, 1, 1), mass=True),
+    lambda s: s.add_box("b", size=(1, 1, 1), mass=1.0, fixed="yes"),
+    lambda s: s.add_box("b", size=(1, 1, 1), mass=1.0, kinematic="no"),
+    lambda s: s.add_box("b", size=(1, 1, 1), mass=1.0, joint="revolute"),
+    lambda s: s.add_box("b", size=(1, 1, 1), mass=1.0, color="red"),
+    lambda s: s.add_body("b", fixed="yes"), lambda s: s.add_body("b", joint="revolute"),
+    lambda s: s.add_body("b", geometries=5), lambda s: Scene(material=5), lambda s: Scene(material={}),
+    lambda s: s.add_convex("b", [(0, 0, 0), (1, 0)], mass=1.0), lambda s: s.add_convex("b", ["abc"] * 4, mass=1.0),
+    lambda s: s.add_convex("b", [("0", "0", "0")] * 4, mass=1.0),
+    lambda s: s.add_convex("b", CORNERS, mass=1.0, scale="big"),
+    lambda s: s.add_convex("b", CORNERS, mass=1.0, scale=(1, 2)),
+    lambda s: s.add_mesh("b", CORNERS, faces="abc", mass=1.0),
+    lambda s: s.add_mesh("b", CORNERS, faces=[[10**30, 1, 2]], mass=1.0),
+    lambda s: s.add_mesh("b", CORNERS, faces=[(0, 2, 1.5), *SIDES[1:]], mass=1.0),
+    lambda s: s.load(None), lambda s: Scene.read(None), lambda s: s.save(None), lambda s: s.load(5),
+    lambda s: s.add_actuator("reel", kpp=3.0), lambda s: s.add_actuator("reel", name=""),
+    lambda s: s.add_loop("ball", "base", "hook", name=""), lambda s: s.self_collision("crane", "no"),
+])
+def test_wrong_arguments_are_scene_errors(attempt: Any) -> None:
+    scene = Scene()
+    scene.add_robot(crane())
+    with pytest.raises(ss.SceneError) as caught:
+        attempt(scene)
+    assert caught.value.element
+
+
+URDF = """<robot name="arm"><link name="base"/><link name="tip"><inertial><mass value="1"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="bend" type="revolute"><parent link="base"/><child link="tip"/>
+<limit lower="1" upper="2" effort="1" velocity="1"/></joint></robot>"""
+
+
+@pytest.mark.parametrize("options", [{"name": 5}, {"name": ""}, {"fixed_base": "yes"}, {"package_paths": 5},
+                                     {"package_paths": [5]}, {"repair_inertia": "no"}, {"pose": 5}])
+def test_wrong_options_of_load_are_scene_errors(tmp_path: Any, options: dict[str, Any]) -> None:
+    file = tmp_path / "arm.urdf"
+    file.write_text(URDF)
+    scene = Scene()
+    with pytest.raises(ss.SceneError):
+        scene.load(file, **options)
+    assert not scene.bodies and not scene.notes
+
+
+def test_package_paths_may_be_one_folder(tmp_path: Any) -> None:
+    inner = tmp_path / "shared" / "arm_meshes"
+    inner.mkdir(parents=True)
+    (inner / "tip.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+    mesh = '<collision><geometry><mesh filename="package://arm_meshes/tip.obj"/></geometry></collision></link>\n<joint'
+    (tmp_path / "robots").mkdir()
+    file = tmp_path / "robots" / "arm.urdf"
+    file.write_text(URDF.replace("</link>\n<joint", mesh))
+    for folder in (str(tmp_path / "shared"), tmp_path / "shared"):
+        scene = Scene()
+        scene.load(file, package_paths=folder)
+        assert len(scene.bodies["tip"].geometries) == 1
+
+
+def test_limits_that_leave_out_zero_are_noted(tmp_path: Any) -> None:
+    (tmp_path / "arm.urdf").write_text(URDF)
+    scene = Scene()
+    scene.load(tmp_path / "arm.urdf")
+    assert scene.joint("bend").position.tolist() == [1.0]
+    assert scene.notes == ["joint 'bend' starts at 1, its limit nearest to 0, which is outside its limits 1 .. 2"]
+    assert ss.Simulation(scene).joints["bend"].position == 1.0
+    scene.save(tmp_path / "saved.toml")
+    again = Scene.read(tmp_path / "saved.toml")
+    assert again.notes == scene.notes and again.joint("bend").position.tolist() == [1.0]
+    (tmp_path / "placed.toml").write_text('[[robot]]\nfile = "arm.urdf"\njoints = { bend = 1.5 }\n')
+    placed = Scene.read(tmp_path / "placed.toml")
+    assert placed.joint("bend").position.tolist() == [1.5] and not placed.notes
+
+
+def test_mimics_in_a_circle_are_refused() -> None:
+    scene = Scene()
+    for name in "abcd":
+        scene.add_body(name, joint=Joint("revolute"), inertial=BLOCK)
+    scene.add_mimic("a", "b")
+    scene.add_mimic("b", "c")
+    scene.add_mimic("d", "a")
+    with pytest.raises(ss.SceneError, match="circle.*c -> a -> b -> c"):
+        scene.add_mimic("c", "a")
+    assert set(scene.mimics) == {"a", "b", "d"}
+
+
+def test_a_mesh_that_was_closed_is_noted() -> None:
+    scene = Scene()
+    scene.add_mesh("whole", CORNERS, faces=SIDES, mass=1.0)
+    assert not scene.notes
+    scene.add_mesh("open", CORNERS, faces=SIDES[:3], mass=1.0)
+    assert scene.notes == ["body 'open': a hole in the mesh filled (3 open edges)"]

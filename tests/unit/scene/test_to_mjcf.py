@@ -418,3 +418,24 @@ def test_the_export_reads_back_through_our_own_loader(tmp_path: Path) -> None:
             np.testing.assert_allclose(again.position, body.position, atol=1e-9)
     assert {actuator.name for actuator in robot.actuators} == set(scene.actuators)
     assert {mimic.joint for mimic in robot.mimics} == set(scene.mimics)
+
+
+@pytest.mark.parametrize(("center", "joint", "lost"), [
+    ((0, 0, 0.2), Joint("free", viscous=1.0), True), ((0, 0, 0.2), Joint("free", armature=1.0), True),
+    ((0, 0, 0.2), Joint("free"), False), ((0, 0, 0), Joint("free", viscous=1.0), False),
+])
+def test_damping_of_an_off_centre_free_body_is_listed(center: tuple[float, ...], joint: Joint, lost: bool) -> None:
+    scene = Scene()
+    scene.add_body("b", joint=joint, inertial=Inertial(1.0, center, np.eye(3)))
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        scene_to_mjcf(scene)
+    assert any("at the centre of mass" in str(warning.message) for warning in said) == lost
+
+
+def test_what_is_fixed_to_a_free_body_moves_its_centre() -> None:
+    scene = Scene()
+    scene.add_body("b", joint=Joint("free", viscous=1.0), inertial=Inertial(1.0, (0, 0, 0), np.eye(3)))
+    scene.add_body("c", parent="b", position=(0, 0, 1), inertial=Inertial(1.0, (0, 0, 0), np.eye(3)))
+    with pytest.warns(UnsupportedFeature, match="at the centre of mass"):
+        scene_to_mjcf(scene)

@@ -35,8 +35,14 @@ def sledge(points: int) -> Scene:
     scene.add_body("carriage", parent="x", joint=Joint("prismatic", axis=(0, 1, 0)), inertial=light)
     for n in range(points):
         ball = Geometry(Sphere(0.1), material=Material(MU))
-        scene.add_body(f"ball{n}", parent="carriage", joint=Joint("prismatic", axis=(0, 0, 1)), position=(0.3 * n, 0, 0),
-                       inertial=Inertial(1.0 / points, matrix=np.eye(3) * 0.01), geometries=[ball])
+        scene.add_body(
+            f"ball{n}",
+            parent="carriage",
+            joint=Joint("prismatic", axis=(0, 0, 1)),
+            position=(0.3 * n, 0, 0),
+            inertial=Inertial(1.0 / points, matrix=np.eye(3) * 0.01),
+            geometries=[ball],
+        )
     return scene
 
 

@@ -74,7 +74,10 @@ def choose_axes(model, data, contacts, problem, memory, options, c):
 
 @jit
 def random_unit(seed, number):
-    """A number in [0, 1) drawn from (seed, number), the same in every run: multiplications and shifts within 31 bits."""
+    """A number in [0, 1) drawn from (seed, number), the same in every run.
+
+    Multiplications and shifts within 31 bits.
+    """
     x = (number * 747796405 + seed * 1013904223 + 12345) & 0x7FFFFFFF
     x ^= x >> 13
     x = (x * 1274126177) & 0x7FFFFFFF

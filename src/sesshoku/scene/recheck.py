@@ -1,0 +1,78 @@
+"""The checks of a scene once more, before it is compiled: its elements are open to change after they were added."""
+
+from __future__ import annotations
+
+from sesshoku.errors import SceneError
+from sesshoku.scene import check
+from sesshoku.scene.elements import SINGLE_AXIS, Body, Material
+from sesshoku.scene.scene import Scene, refuse_mimic_circle
+
+
+def recheck(scene: Scene) -> None:
+    """Run every element's own check again, and those on how elements name each other. Raises SceneError."""
+    check.kind(scene.material, Material, "material", "scene", "a Material(static_friction=...)")
+    joints: dict[str, str] = {}
+    seen: set[str] = set()
+    for key, body in scene.bodies.items():
+        check.kind(body, Body, "body", f"body {key!r}", "a Body")
+        _recheck_body(body)
+        if body.name != key:
+            raise SceneError("the body was renamed after it was added", element=f"body {key!r}", value=body.name,
+                             remedy="give the name when it is added")
+        if scene._joint_owner.get(str(body.joint.name)) != key:
+            raise SceneError("its joint was renamed after it was added", element=f"body {key!r}", value=body.joint.name,
+                             remedy="give the name when it is added")
+        if body.parent is not None and body.parent not in seen:
+            raise _lost_parent(scene, body)
+        seen.add(key)
+        joints[str(body.joint.name)] = body.joint.kind
+    _recheck_companions(scene, joints)
+
+
+def _recheck_body(body: Body) -> None:
+    check.name(body.name, "name of a body")
+    body._check_parts(f"body {body.name!r}")
+    body.joint.__post_init__()
+    if body.inertial is not None:
+        body.inertial.__post_init__()
+    for geometry in body.geometries:
+        geometry.__post_init__()
+    body.__post_init__()
+
+
+def _lost_parent(scene: Scene, body: Body) -> SceneError:
+    """Why a body has no parent above it in the scene: unknown, in a circle, or added later."""
+    element = f"body {body.name!r}"
+    chain, at = [body.name], body.parent
+    while at is not None and at in scene.bodies and at not in chain:
+        chain.append(at)
+        at = scene.bodies[at].parent
+    if at in chain:
+        return SceneError("the parents form a circle", element=element, value=" -> ".join([*chain, str(at)]),
+                          remedy="give one of them another parent")
+    if body.parent not in scene.bodies:
+        return SceneError("unknown parent", element=element, value=body.parent, remedy="add the parent first")
+    return SceneError("the parent comes later in the scene", element=element, value=body.parent,
+                      remedy="add the parent first")
+
+
+def _recheck_companions(scene: Scene, joints: dict[str, str]) -> None:
+    for actuator in scene.actuators.values():
+        actuator.__post_init__()
+        _recheck_axis(actuator.joint, joints, f"actuator {actuator.name!r}")
+    for loop in scene.loops.values():
+        loop.__post_init__()
+        for name in (loop.body_a, loop.body_b):
+            if name is not None and name not in scene.bodies:
+                raise SceneError("no such body", element=f"loop {loop.name!r}", value=name, remedy="name a body")
+    for joint, mimic in scene.mimics.items():
+        mimic.__post_init__()
+        for name in (mimic.joint, mimic.source):
+            _recheck_axis(name, joints, f"mimic of joint {joint!r}")
+        refuse_mimic_circle(scene.mimics, joint)
+
+
+def _recheck_axis(name: str, joints: dict[str, str], element: str) -> None:
+    if joints.get(name) not in SINGLE_AXIS:
+        raise SceneError("names no joint of one axis", element=element, value=name,
+                         remedy=f"name a joint of the kind {', '.join(SINGLE_AXIS)}")
