@@ -245,7 +245,7 @@ class Simulation:
         state = self._state()
         if not isinstance(snapshot, Mapping):
             raise SceneError("not a snapshot", element="restore", value=snapshot, remedy="hand in what save() returned")
-        if not np.array_equal(snapshot.get("fingerprint"), self._fingerprint):
+        if not np.array_equal(snapshot.get("fingerprint", np.zeros(0)), self._fingerprint):
             raise SceneError("the snapshot belongs to another scene or method", element="restore",
                              remedy="bodies, joints, actuators and method must be the same")
         for name, values in state.items():

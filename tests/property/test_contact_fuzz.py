@@ -23,9 +23,9 @@ def random_scene(rng, restitution):
         turn = rng.normal(size=4)
         velocity = rng.normal(size=3)
         velocity *= rng.choice([0.0, 1.0, 5.0, 50.0]) * rng.random() / np.linalg.norm(velocity)
-        common = dict(mass=float(10 ** rng.uniform(-3, 3)), material=material, rotation=turn / np.linalg.norm(turn),
-                      position=(*rng.uniform(-1.5, 1.5, 2), rng.uniform(1.5 * size, 3.0)), velocity=velocity,
-                      angular_velocity=rng.normal(size=3) * rng.choice([0.0, 3.0]))
+        common = {"mass": float(10 ** rng.uniform(-3, 3)), "material": material, "velocity": velocity,
+                  "rotation": turn / np.linalg.norm(turn), "angular_velocity": rng.normal(size=3) * rng.choice([0.0, 3.0]),
+                  "position": (*rng.uniform(-1.5, 1.5, 2), rng.uniform(1.5 * size, 3.0))}
         match int(rng.integers(5)):
             case 0:
                 scene.add_box(f"b{n}", size=size * rng.uniform(0.2, 1.0, 3), **common)

@@ -50,7 +50,7 @@ class Options:
     tolerance: float = 1e-10
 
     def __post_init__(self) -> None:
-        if self.integrator not in INTEGRATORS:
+        if not isinstance(self.integrator, str) or self.integrator not in INTEGRATORS:
             raise MethodError("unknown integrator", element="method 'none'", value=self.integrator,
                               remedy=f"use one of {', '.join(INTEGRATORS)}")
         number = isinstance(self.tolerance, (int, float, np.number)) and not isinstance(self.tolerance, bool)

@@ -186,5 +186,5 @@ def test_time_grows_about_linearly(rng: np.random.Generator, record_property: An
         times.append(best)
         assert contacts.counts[PAIRS] == 0
     exponent = np.log(times[1] / times[0]) / np.log(counts[1] / counts[0])
-    record_property("exponent", exponent)
+    record_property("exponent", float(exponent))
     print(f"broad phase: {1e9 * times[1] / counts[1]:.0f} ns per box, growth {exponent:.2f}")

@@ -65,8 +65,9 @@ def test_limits_stop_without_bouncing(integrator: str) -> None:
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 def test_a_joint_beyond_its_limit_comes_back_at_no_speed(integrator: str) -> None:
-    """Zero outside the limits is a common start of robot files; it must not shoot the joint off."""
+    """A state set outside the limits must not shoot the joint off."""
     sim = simulate(wheel(lower=0.4, upper=2.0), integrator)
+    sim.set_state(q=[0.0])
     sim.step()
     assert sim.report.limit_violation == pytest.approx(0.4)
     sim.step(200)

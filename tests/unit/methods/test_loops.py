@@ -170,10 +170,11 @@ def test_force_of_a_weld_is_the_weight_it_carries() -> None:
 def test_a_limit_carries_a_closed_loop(integrator: str) -> None:
     """A parallelogram that starts beyond a limit of one crank is brought back, loop and all, and rests on it: virtual
     work of all three weights, (1/2 + 1/2 + 1) g sin q."""
-    scene = four_bar("hinge")
+    scene = four_bar("hinge", position_b=(0, 0, -0.5), rotation_b=(1, 0, 0, 0))  # closed at zero
     scene.bodies["left"].joint = ss.Joint("revolute", name="left", axis=(0, 1, 0), anchor=(0, 0, 0.5), lower=0.2,
                                           upper=1.0)
     sim = simulate(scene, integrator)
+    sim.set_state(q=np.zeros(3))
     sim.step(1_000)
     assert sim.joints["left"].position == pytest.approx(0.2, abs=1e-5) and np.abs(sim.v).max() < 1e-6
     assert sim.report.loop_error < 1e-9 and sim.report.converged

@@ -21,7 +21,8 @@ def chain() -> Scene:
     scene = Scene()
     for name, parent in (("a", None), ("b", "a"), ("c", "b")):
         scene.add_body(name, parent=parent, joint=Joint("revolute", lower=-1, upper=1),
-                       inertial=Inertial(2.0, (0, 0, 0), np.eye(3)), geometries=[Geometry(Sphere(0.1))], position=(0, 0, 0.5))
+                       inertial=Inertial(2.0, (0, 0, 0), np.eye(3)), geometries=[Geometry(Sphere(0.1))],
+                       position=(0, 0, 0.5))
     scene.add_actuator("b", name="motor")
     scene.add_mimic("c", "b")
     scene.add_loop("ball", "c", "a", name="rope")
