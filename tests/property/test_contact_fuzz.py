@@ -24,7 +24,8 @@ def random_scene(rng, restitution):
         velocity = rng.normal(size=3)
         velocity *= rng.choice([0.0, 1.0, 5.0, 50.0]) * rng.random() / np.linalg.norm(velocity)
         common = {"mass": float(10 ** rng.uniform(-3, 3)), "material": material, "velocity": velocity,
-                  "rotation": turn / np.linalg.norm(turn), "angular_velocity": rng.normal(size=3) * rng.choice([0.0, 3.0]),
+                  "rotation": turn / np.linalg.norm(turn),
+                  "angular_velocity": rng.normal(size=3) * rng.choice([0.0, 3.0]),
                   "position": (*rng.uniform(-1.5, 1.5, 2), rng.uniform(1.5 * size, 3.0))}
         match int(rng.integers(5)):
             case 0:
