@@ -30,7 +30,7 @@ def random_world(rng: np.random.Generator, trees: int, joins: int) -> Scene:
             scene.add_body(f"{root} {k}", parent=root, joint=Joint("revolute", armature=1.0),
                            inertial=random_inertial(rng))
         roots.append(root)
-    for _ in range(joins):
+    for _ in range(joins if len(scene.bodies) > 1 else 0):
         a, b = (str(name) for name in rng.choice(list(scene.bodies), 2, replace=False))
         if rng.integers(2):
             scene.add_loop("ball", a, b if rng.integers(5) else None, name=f"loop {len(scene.loops)}")
