@@ -45,13 +45,14 @@ def new_contacts(model: Model, capacity: int | None = None, pairs: int | None = 
 
 
 @jit
-def detect(model, data, contacts, margin, most_per_pair):
-    """Find all contacts with a gap of at most `margin` (m) at the poses in data.
+def detect(model, data, contacts, margin, ahead, most_per_pair):
+    """Find all contacts with a gap of at most `margin` (m) and what the shapes travel in `ahead` seconds.
 
-    most_per_pair: reduce the points between two shapes to so many; 0 keeps all.
+    Needs `kinematics`, and `link_velocities` where ahead > 0. most_per_pair: reduce the points between two shapes to so
+    many; 0 keeps all.
     """
     keep_contacts(contacts)
-    place_shapes(model, data, contacts, margin)
+    place_shapes(model, data, contacts, margin, ahead)
     find_pairs(model, contacts, margin)
     collide_pairs(model, contacts, margin, most_per_pair)
     match_contacts(model, data, contacts)
@@ -61,12 +62,12 @@ def detect(model, data, contacts, margin, most_per_pair):
 @jit
 def collide_pairs(model, contacts, margin, most_per_pair):
     """Narrow phase of all candidate pairs; writes shape, link, point, normal, tangent, gap, kind, material."""
-    counts, pair = contacts.counts, contacts.pair
+    counts, pair, reach = contacts.counts, contacts.pair, contacts.shape_reach
     counts[CONTACTS] = 0
     counts[OVERFLOW] = counts[PAIR_OVERFLOW]
     for k in range(counts[PAIRS]):
         a, b = pair[k, 0], pair[k, 1]
-        found = collide_shapes(model, contacts, a, b, margin)
+        found = collide_shapes(model, contacts, a, b, margin + reach[a] + reach[b])
         if most_per_pair > 0 and found > most_per_pair:
             found = reduce_manifold(contacts, found, most_per_pair)
         if found > 0:

@@ -6,24 +6,30 @@ from math import inf, sqrt
 
 from sesshoku.compiled.jit import jit
 from sesshoku.scene.model import SHAPE_CAPSULE, SHAPE_CONVEX, SHAPE_CYLINDER, SHAPE_PLANE, SHAPE_SPHERE
+from sesshoku.spatial.algebra import cross
 
 
 @jit
-def place_shapes(model, data, contacts, margin):
+def place_shapes(model, data, contacts, margin, ahead):
     """Poses and bounding boxes of all shapes from the poses of their links.
 
-    Each box is enlarged by margin / 2, so that boxes of shapes within `margin` (m) of each other overlap. Shapes of
-    the world are placed once, and again when the margin changes.
+    Each box is enlarged by margin / 2 and the shape's reach, so that boxes of shapes overlap that are within `margin`
+    (m) and what they travel in `ahead` seconds of each other. Shapes of the world are placed once, and again when the
+    margin changes.
     """
     again = contacts.placed[0] != margin
     for g in range(model.shape_count):
         if model.shape_link[g] >= 0:
             pose_on_link(model, data, contacts, g)
+            contacts.shape_reach[g] = ahead * reach_speed(model, data, contacts, g) if ahead > 0.0 else 0.0
         elif again:
             pose_in_world(model, contacts, g)
+            contacts.shape_reach[g] = 0.0
         else:
             continue
-        bound_shape(model, contacts, g, 0.5 * margin)
+        most = min(model.shape_box[g, 1, 0], model.shape_box[g, 1, 1], model.shape_box[g, 1, 2])
+        contacts.shape_reach[g] = min(contacts.shape_reach[g], most)  # half the body: normals from farther mean little
+        bound_shape(model, contacts, g, 0.5 * margin + contacts.shape_reach[g])
     contacts.placed[0] = margin
 
 
@@ -40,6 +46,20 @@ def pose_on_link(model, data, contacts, g):
         R_out[k, 0] = a * P[0, 0] + b * P[1, 0] + c * P[2, 0]
         R_out[k, 1] = a * P[0, 1] + b * P[1, 1] + c * P[2, 1]
         R_out[k, 2] = a * P[0, 2] + b * P[1, 2] + c * P[2, 2]
+
+
+@jit
+def reach_speed(model, data, contacts, g):
+    """No point of shape g is faster than this, m/s. Needs `link_velocities`."""
+    i = model.shape_link[g]
+    w, o, p = data.velocity[i], data.tree_origin[model.link_tree[i]], contacts.shape_position[g]
+    center, edge = model.shape_box[g, 0], model.shape_box[g, 1]
+    x, y, z = cross(w[3], w[4], w[5], p[0] - o[0], p[1] - o[1], p[2] - o[2])
+    x, y, z = x + w[0], y + w[1], z + w[2]
+    far = 0.0
+    for k in range(3):
+        far += (abs(center[k]) + edge[k]) ** 2
+    return sqrt(x * x + y * y + z * z) + sqrt(far * (w[3] * w[3] + w[4] * w[4] + w[5] * w[5]))
 
 
 @jit

@@ -89,15 +89,20 @@ CACHE_DIRECTORY = _choose_cache_directory()
 CONTRACT = {"contract"}  # a * b + c in one rounding (fused): keeps the order of operations, no other fast-math liberty
 
 
-def jit(function: Callable[..., Any] | None = None, *, fastmath: Any = CONTRACT, inline: str = "never") -> Any:
-    """Compile a kernel: float64, no Python objects, division by zero gives inf, result cached on disk."""
+def jit(function: Callable[..., Any] | None = None, *, fastmath: Any = CONTRACT, inline: str = "never",
+        into_callers: bool = False) -> Any:
+    """Compile a kernel: float64, no Python objects, division by zero gives inf, result cached on disk.
+
+    into_callers: a small leaf of a hot loop, whose call must cost nothing (the optimiser is told to always inline it).
+    """
 
     def compile_(target: Callable[..., Any]) -> Any:
         # Numba settles where a function is cached when it is decorated. Set only for that moment, the directory
         # serves this package alone, and a later change of a NUMBA_ variable (which resets the setting) does no harm.
         before, config.CACHE_DIR = config.CACHE_DIR, str(CACHE_DIRECTORY)
         try:
-            kernel = numba.njit(cache=True, error_model="numpy", fastmath=fastmath, inline=inline)(target)
+            kernel = numba.njit(cache=True, error_model="numpy", fastmath=fastmath, inline=inline,
+                                forceinline=into_callers)(target)
             return kernel if config.DISABLE_JIT else _without_literals(kernel)
         finally:
             config.CACHE_DIR = before

@@ -201,7 +201,10 @@ def _lower_field(context: Any, builder: Any, record_type: RecordType, value: Any
     table = builder.bitcast(value, ir.IntType(64).as_pointer())
 
     def entry(slot: int) -> Any:
-        return builder.load(builder.gep(table, [ir.Constant(ir.IntType(64), slot)]))
+        """A table never changes: the compiler may load once and keep what it read through any store to an array."""
+        load = builder.load(builder.gep(table, [ir.Constant(ir.IntType(64), slot)]))
+        load.set_metadata("invariant.load", builder.module.add_metadata([]))
+        return load
 
     if field.ndim < 0:
         return entry(field.slot)

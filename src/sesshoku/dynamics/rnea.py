@@ -89,6 +89,12 @@ def joint_forces_from_links(model, data, force_out):
 def bias_force(model, data, v, force_out):
     """Joint forces (V) that hold the joint acceleration at zero: C v + gravity - external. Needs `kinematics`."""
     link_velocities(model, data, v)
+    bias_at_velocities(model, data, force_out)
+
+
+@jit
+def bias_at_velocities(model, data, force_out):
+    """`bias_force` where `link_velocities` are known."""
     g, acc, c = model.gravity, data.acceleration, data.velocity_product
     for i in range(model.link_count):
         parent = model.link_parent[i]

@@ -12,7 +12,7 @@ from sesshoku.collision.contacts import CONTACTS
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.aba import last_dof
 from sesshoku.scene.model import FREE
-from sesshoku.solvers.problem import JOINT_ROWS, PROBLEM_OVERFLOW, USED, diagonal_block
+from sesshoku.solvers.problem import CHAIN, JOINT_ROWS, NOTHING, PROBLEM_OVERFLOW, USED, diagonal_block
 from sesshoku.spatial.algebra import cross
 
 
@@ -41,72 +41,116 @@ def contact_velocity(model, data, contacts, c):
 
 @jit
 def contact_rows(model, data, contacts, problem, v_new):
-    """Rows of every contact along problem.axes: half form, diagonal block, velocities before and free (v_new)."""
+    """Rows of every contact along problem.axes: half form, diagonal block, and the free velocity (that of v_new).
+
+    Needs problem.velocity, the velocity before along the axes.
+    """
     for c in range(contacts.counts[CONTACTS]):
-        axes, free = problem.axes[c], problem.free[c]
-        vx, vy, vz = contact_velocity(model, data, contacts, c)
-        for d in range(3):
-            free[d] = problem.velocity[c, d] = axes[d, 0] * vx + axes[d, 1] * vy + axes[d, 2] * vz
+        free, before = problem.free[c], problem.velocity[c]
+        free[0], free[1], free[2] = before[0], before[1], before[2]
         for side in range(2):
-            link = contacts.link[c, side]
-            span = problem.span[c, side]
-            span[0] = span[1] = span[2] = 0
-            end = last_dof(model, link) if link >= 0 else -1
-            if end < 0:
-                continue
-            count = model.dof_depth[end] + 1
-            if problem.counts[USED] + 3 * count > problem.arena:
-                problem.counts[PROBLEM_OVERFLOW] += 1
-                continue
-            span[0], span[1], span[2] = model.dof_row[end], count, problem.counts[USED]
-            problem.counts[USED] += 3 * count
-            half = problem.half[span[2] : span[2] + 3 * count]
-            dofs = model.row_dof[span[0] : span[0] + count]
-            side_jacobian(model, data, link, contacts.point[c], axes, -1.0 if side == 0 else 1.0, dofs, half)
-            for e in range(count):
-                change = v_new[dofs[e]] - data.v[dofs[e]]
-                free[0] += half[3 * e] * change
-                free[1] += half[3 * e + 1] * change
-                free[2] += half[3 * e + 2] * change
-            to_half_form(model, data.factor, problem.root_dinv, dofs, half)
-        diagonal_block(model.row_dof, problem, problem.span[c], problem.block[c])
+            contact_side(model, data, contacts, problem, c, side, v_new)
+        diagonal_block(model.row_dof, problem, c)
 
 
 @jit
-def side_jacobian(model, data, link, point, axes, sign, dofs, rows_out):
-    """Jacobian of the point on `link` along three axes, three numbers per dof of its chain, times sign."""
-    t = model.link_tree[link]
-    o, S = data.tree_origin[t], data.axis
+def contact_side(model, data, contacts, problem, c, side, v_new):
+    """Rows of one side of contact c, and their share in the free velocity."""
+    link, span, free = contacts.link[c, side], problem.span[c, side], problem.free[c]
+    span[0] = span[1] = span[2] = 0
+    problem.body[c, side] = NOTHING
+    end = last_dof(model, link) if link >= 0 else -1
+    if end < 0:
+        return
+    count = model.dof_depth[end] + 1
+    if problem.counts[USED] + 3 * count > problem.arena:
+        problem.counts[PROBLEM_OVERFLOW] += 1
+        return
+    span[0], span[1], span[2] = model.dof_row[end], count, problem.counts[USED]
+    problem.counts[USED] += 3 * count
+    tree = model.link_tree[link]
+    free_root = model.link_joint[model.tree_link[tree]] == FREE
+    if free_root and count == 6:
+        problem.body[c, side] = end - 5
+        if model.tree_link[tree + 1] == model.tree_link[tree] + 1:
+            lone_body_rows(model, data, contacts, problem, c, side, end - 5, v_new)
+            return
+    else:
+        problem.body[c, side] = CHAIN
+    dofs = model.row_dof[span[0] : span[0] + count]
+    half = problem.half[span[2] : span[2] + 3 * count]
+    side_jacobian(model, data, link, contacts.point[c], problem.axes[c], side, free_root, dofs, half)
+    for e in range(count):
+        change = v_new[dofs[e]] - data.v[dofs[e]]
+        for d in range(3):
+            free[d] += half[d * count + e] * change
+    to_half_form(model, data.factor, problem.root_dinv, dofs, half)
+
+
+@jit
+def side_jacobian(model, data, link, point, axes, side, free_root, dofs, rows_out):
+    """Jacobian of the point on `link` along three axes, row after row over the dofs of its chain.
+
+    Minus it on side a.
+    """
+    o, S, sign = data.tree_origin[model.link_tree[link]], data.axis, 1.0 if side else -1.0
     x, y, z = point[0] - o[0], point[1] - o[1], point[2] - o[2]
-    first = 0
-    if model.link_joint[model.tree_link[t]] == FREE:  # its axes are the identity: the wrench itself
-        first = 6
     for d in range(3):
+        row = rows_out[d * len(dofs) : (d + 1) * len(dofs)]
         fx, fy, fz = sign * axes[d, 0], sign * axes[d, 1], sign * axes[d, 2]
         nx, ny, nz = cross(x, y, z, fx, fy, fz)
-        if first == 6:
-            rows_out[d], rows_out[3 + d], rows_out[6 + d] = fx, fy, fz
-            rows_out[9 + d], rows_out[12 + d], rows_out[15 + d] = nx, ny, nz
+        first = 0
+        if free_root:  # its axes are the identity: the wrench itself
+            first = 6
+            row[0], row[1], row[2], row[3], row[4], row[5] = fx, fy, fz, nx, ny, nz
         for e in range(first, len(dofs)):
             s = S[dofs[e]]
-            rows_out[3 * e + d] = s[0] * fx + s[1] * fy + s[2] * fz + s[3] * nx + s[4] * ny + s[5] * nz
+            row[e] = s[0] * fx + s[1] * fy + s[2] * fz + s[3] * nx + s[4] * ny + s[5] * nz
+
+
+@jit(into_callers=True)
+def lone_body_rows(model, data, contacts, problem, c, side, k, v_new):
+    """All of it for a body alone on a free joint with dofs k, ..., k + 5, where L is 1 but for three numbers of
+    turning.
+
+    The same as `side_jacobian` and `to_half_form` give, a fifth of their time.
+    """
+    o, p, sign = data.tree_origin[model.link_tree[contacts.link[c, side]]], contacts.point[c], 1.0 if side else -1.0
+    x, y, z = p[0] - o[0], p[1] - o[1], p[2] - o[2]
+    five, four = data.factor[model.dof_row[k + 5] :], data.factor[model.dof_row[k + 4] :]
+    s54, s53, s43 = five[4], five[3], four[3]
+    new, old, root = v_new[k : k + 6], data.v[k : k + 6], problem.root_dinv[k : k + 6]
+    cx, cy, cz = cross(new[3] - old[3], new[4] - old[4], new[5] - old[5], x, y, z)
+    cx, cy, cz = cx + new[0] - old[0], cy + new[1] - old[1], cz + new[2] - old[2]
+    at = problem.span[c, side, 2]
+    rows, axes, free = problem.half[at : at + 18], problem.axes[c], problem.free[c]
+    for d in range(3):
+        fx, fy, fz = sign * axes[d, 0], sign * axes[d, 1], sign * axes[d, 2]
+        free[d] += fx * cx + fy * cy + fz * cz
+        nx, ny, nz = cross(x, y, z, fx, fy, fz)
+        ny -= s54 * nz
+        nx -= s53 * nz + s43 * ny
+        rows[6 * d], rows[6 * d + 1], rows[6 * d + 2] = root[0] * fx, root[1] * fy, root[2] * fz
+        rows[6 * d + 3], rows[6 * d + 4], rows[6 * d + 5] = root[3] * nx, root[4] * ny, root[5] * nz
 
 
 @jit
 def to_half_form(model, factor, root_dinv, dofs, rows):
-    """Z = J L^-1 D^-1/2 in place, three rows interleaved along one chain."""
-    for e in range(len(dofs) - 1, -1, -1):
+    """Z = J L^-1 D^-1/2 in place, three rows one after the other along one chain."""
+    count = len(dofs)
+    r0, r1, r2 = rows[:count], rows[count : 2 * count], rows[2 * count :]
+    for e in range(count - 1, -1, -1):
         k = dofs[e]
         start = model.dof_row[k]
         below = factor[start : start + e]
-        a, b, c = rows[3 * e], rows[3 * e + 1], rows[3 * e + 2]
+        a, b, c = r0[e], r1[e], r2[e]
         for f in range(e):
             s = below[f]
-            rows[3 * f] -= s * a
-            rows[3 * f + 1] -= s * b
-            rows[3 * f + 2] -= s * c
+            r0[f] -= s * a
+            r1[f] -= s * b
+            r2[f] -= s * c
         r = root_dinv[k]
-        rows[3 * e], rows[3 * e + 1], rows[3 * e + 2] = r * a, r * b, r * c
+        r0[e], r1[e], r2[e] = r * a, r * b, r * c
 
 
 @jit

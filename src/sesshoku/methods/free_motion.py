@@ -5,7 +5,7 @@ from __future__ import annotations
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.crba import mass_matrix
 from sesshoku.dynamics.factor import factorize, solve
-from sesshoku.dynamics.rnea import bias_force
+from sesshoku.dynamics.rnea import bias_at_velocities
 from sesshoku.integrate.euler import finish_euler, finish_semi_implicit
 from sesshoku.integrate.position import move_kinematic
 from sesshoku.methods.joint_constraints import return_to_limits
@@ -24,8 +24,8 @@ def joint_space_inertia(model, data):
 
 @jit
 def free_velocity(model, data, dt):
-    """new_v = v + dt H^-1 (joint force - bias)."""
-    bias_force(model, data, data.v, data.bias_force)
+    """new_v = v + dt H^-1 (joint force - bias). Needs `link_velocities`."""
+    bias_at_velocities(model, data, data.bias_force)
     a, bias, force = data.free_acceleration, data.bias_force, data.joint_force
     for k in range(model.dof_count):
         a[k] = force[k] - bias[k]

@@ -103,6 +103,7 @@ def step(model, data, options, dt):
         constrain_end(model, data, options, dt)
     else:
         kinematics(model, data, data.q)
+        link_velocities(model, data, data.v)
         forces(model, data, dt if scheme == SEMI_IMPLICIT else 0.0)
         joint_space_inertia(model, data)
         free_velocity(model, data, dt)
@@ -154,6 +155,7 @@ def stage_nothing(model, data, options, dt):
 @jit
 def stage_kinematics(model, data, options, dt):
     kinematics(model, data, data.q)
+    link_velocities(model, data, data.v)
 
 
 @jit

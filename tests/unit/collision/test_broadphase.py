@@ -34,7 +34,7 @@ def make(scene: Scene, pairs: int | None = None) -> tuple[Model, Data, Contacts]
 
 def place(model: Model, data: Data, contacts: Contacts, margin: float = 0.0) -> None:
     kinematics(model, data, data.q)
-    place_shapes(model, data, contacts, margin)
+    place_shapes(model, data, contacts, margin, 0.0)
 
 
 def found(model: Model, contacts: Contacts, margin: float = 0.0) -> np.ndarray:

@@ -21,6 +21,7 @@ from sesshoku.collision.detect import (
     tangents,
 )
 from sesshoku.dynamics.kinematics import kinematics
+from sesshoku.dynamics.rnea import link_velocities
 from sesshoku.scene.elements import Material
 from sesshoku.scene.scene import Scene, combine_materials
 from sesshoku.spatial.rotation import axis_angle
@@ -44,7 +45,7 @@ def ground_and(*balls: Any, boxes: Any = ()) -> Posed:
 def found(posed: Posed, contacts: Contacts, margin: float = 0.0, most: int = 0) -> int:
     """Number of contacts at the present pose."""
     kinematics(posed.model, posed.data, posed.data.q)
-    detect(posed.model, posed.data, contacts, margin, most)
+    detect(posed.model, posed.data, contacts, margin, 0.0, most)
     return int(contacts.counts[CONTACTS])
 
 
@@ -220,7 +221,7 @@ def test_nothing_is_allocated(rng: np.random.Generator) -> None:
     @numba.njit
     def repeat(model: Any, data: Any, contacts: Any, n: int) -> None:
         for _ in range(n):
-            detect(model, data, contacts, 0.0, 0)
+            detect(model, data, contacts, 0.0, 0.0, 0)
 
     def allocations(n: int) -> int:
         before = rtsys.get_allocation_stats().alloc
@@ -242,3 +243,21 @@ def test_room_grows_with_the_scene() -> None:
     assert (contact_capacity(one), pair_capacity(one)) == (128, 1)
     assert contact_capacity(many) == 24 * 300 and pair_capacity(many) == 256 + 24 * 301 + 300
     assert new_contacts(many, capacity=7, pairs=9).pair.shape == (9, 2)
+
+
+def test_fast_shapes_are_found_ahead() -> None:
+    """A ball that will arrive within the step is a contact; one that flies as fast past half its size is not."""
+    posed = ground_and((0, 0, 0.6), (3, 0, 1.2))
+    contacts = new_contacts(posed.model)
+    for speed, ahead, expected in ((0.0, 1e-2, 0), (-11.0, 1e-2, 1), (-9.0, 1e-2, 0), (-11.0, 0.0, 0), (-1e3, 1e-2, 1)):
+        posed.data.v[:] = 0.0
+        posed.data.v[[2, 8]] = speed
+        kinematics(posed.model, posed.data, posed.data.q)
+        link_velocities(posed.model, posed.data, posed.data.v)
+        detect(posed.model, posed.data, contacts, 0.0, ahead, 0)
+        assert contacts.counts[CONTACTS] == expected, (speed, ahead)
+    posed.data.v[:] = 0.0
+    posed.data.v[3] = 30.0  # spin alone: the surface moves by 0.3 m, though a ball's would not come nearer
+    link_velocities(posed.model, posed.data, posed.data.v)
+    detect(posed.model, posed.data, contacts, 0.0, 1e-2, 0)
+    assert contacts.counts[CONTACTS] == 1

@@ -51,7 +51,7 @@ def test_boxes_are_as_tight_as_the_shape_allows(rng: np.random.Generator) -> Non
         posed = Posed(scene_of_shapes(rng))
         m, d = posed.model, posed.data
         contacts, margin = make_contacts(m, 1, 1), 0.1
-        place_shapes(m, d, contacts, margin)
+        place_shapes(m, d, contacts, margin, 0.0)
         shapes = [g.shape for body in posed.compiled.scene.bodies.values() for g in body.geometries]
         assert m.shape_count == len(shapes) > 20
         for g, shape in enumerate(shapes):
@@ -81,7 +81,7 @@ def test_world_shapes_follow_a_change_of_margin(rng: np.random.Generator) -> Non
     posed = Posed(scene)
     contacts = make_contacts(posed.model, 1, 1)
     for margin in (0.0, 0.2, 0.2, 0.0):
-        place_shapes(posed.model, posed.data, contacts, margin)
+        place_shapes(posed.model, posed.data, contacts, margin, 0.0)
         np.testing.assert_allclose(contacts.shape_high[0], np.array([0.5, 1, 1.5]) + margin / 2)
 
 
@@ -92,6 +92,6 @@ def test_sizes_of_all_orders(size: float) -> None:
     scene.add_cylinder("can", radius=size, length=size, mass=1.0, rotation=(0.5, 0.5, 0.5, 0.5))
     posed = Posed(scene)
     contacts = make_contacts(posed.model, 1, 1)
-    place_shapes(posed.model, posed.data, contacts, 0.0)
+    place_shapes(posed.model, posed.data, contacts, 0.0, 0.0)
     np.testing.assert_allclose(contacts.shape_high[0], 0.5 * size)
     np.testing.assert_allclose(contacts.shape_high[1], [0.5 * size, size, size], rtol=1e-12)

@@ -36,14 +36,14 @@ from sesshoku.compiled.table import Record
 from sesshoku.dynamics.actuation import joint_forces
 from sesshoku.dynamics.data import Data, as_data
 from sesshoku.dynamics.kinematics import kinematics
-from sesshoku.dynamics.rnea import external_wrenches
+from sesshoku.dynamics.rnea import external_wrenches, link_velocities
 from sesshoku.integrate.rk4 import TABLEAU
 from sesshoku.integrate.runge_kutta import runge_kutta
 from sesshoku.methods.free_motion import RUNGE_KUTTA, SEMI_IMPLICIT, finish, free_velocity, joint_space_inertia
 from sesshoku.methods.lcp.apply import apply_forces
 from sesshoku.methods.lcp.islands import solve_islands
 from sesshoku.methods.lcp.memory import Memory, as_memory, make_memory
-from sesshoku.methods.lcp.options import MARGIN, MOST, PRESETS, RK4, Options, parameters
+from sesshoku.methods.lcp.options import AHEAD, MARGIN, MOST, PRESETS, RK4, Options, parameters
 from sesshoku.methods.lcp.pose import pose_problem
 from sesshoku.methods.registry import register
 from sesshoku.scene.compiler import CompiledScene
@@ -53,7 +53,7 @@ from sesshoku.solvers.problem import Problem, as_problem
 #: compiled side by side on a cold start
 PARTS = [
     ("sesshoku.methods.lcp.islands:solve_islands", (Model, Data, Contacts, Problem, Memory, "options", float)),
-    ("sesshoku.collision.detect:detect", (Model, Data, Contacts, float, int)),
+    ("sesshoku.collision.detect:detect", (Model, Data, Contacts, float, float, int)),
 ]
 STATE = {
     "contacts": CONTACT_STATE + CONTACT_VIEW,
@@ -100,7 +100,8 @@ def run(model_table, data_table, contact_table, problem_table, memory_table, opt
 def step(model, data, contacts, problem, memory, options, dt):
     """One step; False if its result is not finite (the state then stays as it was)."""
     kinematics(model, data, data.q)
-    detect(model, data, contacts, options[MARGIN], int(options[MOST]))
+    link_velocities(model, data, data.v)
+    detect(model, data, contacts, options[MARGIN], options[AHEAD] * dt, int(options[MOST]))
     forces(model, data, options, dt)
     joint_space_inertia(model, data)
     free_velocity(model, data, dt)
@@ -134,11 +135,12 @@ def stage_nothing(model, data, contacts, problem, memory, options, dt):
 @jit
 def stage_kinematics(model, data, contacts, problem, memory, options, dt):
     kinematics(model, data, data.q)
+    link_velocities(model, data, data.v)
 
 
 @jit
 def stage_detect(model, data, contacts, problem, memory, options, dt):
-    detect(model, data, contacts, options[MARGIN], int(options[MOST]))
+    detect(model, data, contacts, options[MARGIN], options[AHEAD] * dt, int(options[MOST]))
 
 
 @jit

@@ -26,8 +26,10 @@ def apply_forces(model, data, contacts, problem, memory, dt):
         x, axes, free = problem.impulse[c], problem.axes[c], problem.free[c]
         if x[2] != 0.0 or x[0] != 0.0 or x[1] != 0.0:
             push_contact(chains, problem, c, x[0], x[1], x[2], fresh)
-        worst = max(worst, contact_residual(chains, problem, memory.law, memory.mu, c, y))
         u0, u1, u2 = read_contact(chains, problem, c, y)
+        worst = max(
+            worst, contact_residual(problem, memory.law, memory.mu, c, u0 + free[0], u1 + free[1], u2 + free[2])
+        )
         for a in range(3):
             f = axes[0, a] * x[0] + axes[1, a] * x[1] + axes[2, a] * x[2]
             memory.impulse_world[c, a] = f

@@ -20,7 +20,7 @@ from sesshoku.methods.report import CONVERGED, ITERATIONS, ROWS
 from sesshoku.solvers.pgs import solve_rows
 from sesshoku.solvers.problem import JOINT_ROWS
 
-LEAST_SWEEPS = 30  # an island gets at least so many, whatever the budget
+LEAST_SWEEPS = 15  # an island gets at least so many, whatever the budget
 
 
 @jit

@@ -10,6 +10,7 @@ from sesshoku.compiled.table import Record, array, scalar, viewer
 from sesshoku.dynamics.data import row_total
 from sesshoku.methods.lcp.options import DENSE, Options, parameters
 from sesshoku.scene.compiler import CompiledScene
+from sesshoku.solvers.pgs_bodies import PACKED
 from sesshoku.solvers.problem import Problem, make_problem
 
 DENSE_ROWS = 1200  # most rows of an island whose matrix is formed
@@ -23,10 +24,12 @@ class Memory(Record):
     mu = array(float, 1)  # (C)
     impulse_world = array(float, 2)  # (C, 3) of this step, world axes: the next step's start
     old_impulse = array(float, 2)  # (C, 3)
-    before = array(float, 2)  # (C, 3) NNCG
-    direction = array(float, 2)  # (C, 3)
-    joint_before = array(float, 1)  # (J)
+    change = array(float, 2)  # (C, 3) of the last sweep
+    direction = array(float, 2)  # (C, 3) NNCG
+    joint_change = array(float, 1)  # (J)
     joint_direction = array(float, 1)
+    pack = array(float, 2)  # (C, PACKED) rows of contacts between free bodies
+    pack_dof = array(int, 2)  # (C, 2)
     y_before = array(float, 1)  # (V)
     y_direction = array(float, 1)
     joint_list = array(int, 1)  # (J) joint rows, island by island
@@ -57,10 +60,12 @@ def make_memory(compiled: CompiledScene, contacts: Any, options: Options) -> tup
         "mu": C,
         "impulse_world": (C, 3),
         "old_impulse": (C, 3),
-        "before": (C, 3),
+        "change": (C, 3),
         "direction": (C, 3),
-        "joint_before": W,
+        "joint_change": W,
         "joint_direction": W,
+        "pack": (C, PACKED),
+        "pack_dof": (C, 2),
         "y_before": V,
         "y_direction": V,
         "joint_list": W,

@@ -22,7 +22,9 @@ class Options:
     or by_contact. inner: rows, or pair (each contact solved exactly at a visit). warm_start: begin with the last
     step's forces. accelerate: combine sweeps by NNCG. penetration_rate (1/s), slop (m): depth correction. centripetal:
     include J' v at vertex contacts. restitution_speed: slower impacts do not bounce. margin (m): contacts are found
-    this far apart. most_per_pair: keep at most so many points of a pair (0: all).
+    this far apart, and farther by what the shapes travel in `ahead` steps. most_per_pair: keep at most so many points
+    of a pair (0: all). visit_budget: an island of m contacts gets at most so many / m sweeps, but 15 at least (0: no
+    bound).
     """
 
     integrator: Literal["rk4", "semi-implicit"] = "rk4"
@@ -43,6 +45,7 @@ class Options:
     centripetal: bool = True
     restitution_speed: float = 1e-2
     margin: float = 1e-6
+    ahead: float = 0.0
     most_per_pair: int = 0
     visit_budget: int = 0
 
@@ -68,6 +71,7 @@ class Options:
             ("slop", 0.0),
             ("restitution_speed", 0.0),
             ("margin", 0.0),
+            ("ahead", 0.0),
             ("most_per_pair", 0),
             ("visit_budget", 0),
         ):
@@ -77,12 +81,12 @@ class Options:
 
 
 PRESETS = {"recommended": Options(
-    integrator="semi-implicit", max_sweeps=100, tolerance=1e-5, static_friction_speed=1e-4, static_pyramid="cone",
+    integrator="semi-implicit", max_sweeps=100, tolerance=1e-4, static_friction_speed=1e-4, static_pyramid="cone",
     kinetic="cone", tangent_axes="fixed", delassus_by="none", order="by_contact", warm_start=True, accelerate=True,
-    penetration_rate=10.0, slop=1e-5, centripetal=False, margin=0.005, most_per_pair=4, visit_budget=30000)}
+    penetration_rate=10.0, slop=1e-5, centripetal=False, margin=0.001, ahead=1.0, most_per_pair=4, visit_budget=12000)}
 
 (RK4, MAX_SWEEPS, TOLERANCE, STATIC_SPEED, PYRAMID, KINETIC_CONE, RANDOM_AXES, SEED, DENSE, NORMALS_FIRST, EXACT_PAIR,
- WARM, ACCELERATE, RATE, SLOP, CENTRIPETAL, BOUNCE_SPEED, MARGIN, MOST, BUDGET) = range(20)
+ WARM, ACCELERATE, RATE, SLOP, CENTRIPETAL, BOUNCE_SPEED, MARGIN, MOST, BUDGET, AHEAD) = range(21)
 BY_TEST_FORCES, BY_MASS_MATRIX = 1, 2
 
 
@@ -115,6 +119,7 @@ def parameters(options: Options) -> np.ndarray:
             o.margin,
             o.most_per_pair,
             o.visit_budget,
+            o.ahead,
         ],
         dtype=np.float64,
     )

@@ -60,6 +60,7 @@ def choose_axes(model, data, contacts, problem, memory, options, c):
         if not options[KINETIC_CONE]:
             axes[0, 0], axes[0, 1], axes[0, 2] = -sx / speed, -sy / speed, -sz / speed
             axes[1, 0], axes[1, 1], axes[1, 2] = cross(n[0], n[1], n[2], axes[0, 0], axes[0, 1], axes[0, 2])
+        along_axes(problem, c, vx, vy, vz)
         return
     memory.mu[c] = contacts.material[c, 0] / (sqrt(2.0) if options[PYRAMID] == 1 else 1.0)
     if options[STATIC_SPEED] == 0.0:
@@ -70,6 +71,15 @@ def choose_axes(model, data, contacts, problem, memory, options, c):
         co, si = cos(angle), sin(angle)
         for a in range(3):
             axes[0, a], axes[1, a] = co * t[0, a] + si * t[1, a], co * t[1, a] - si * t[0, a]
+    along_axes(problem, c, vx, vy, vz)
+
+
+@jit
+def along_axes(problem, c, vx, vy, vz):
+    """The velocity before the step, along the axes of contact c."""
+    for d in range(3):
+        axis = problem.axes[c, d]
+        problem.velocity[c, d] = axis[0] * vx + axis[1] * vy + axis[2] * vz
 
 
 @jit
