@@ -15,6 +15,8 @@ from sesshoku.compiled.jit import jit
 BEYOND, APART, OVERLAP = range(3)
 ROUNDS = 128
 CONVERGED = 1e-13  # of the size: upper and lower bound of the distance agree
+SAME = 1e-14  # two squared distances this near are one: a turn by 1e-8 changes them less, but not a long shape's reach
+STALLS = 4  # rounds without coming nearer, in which the direction may still settle
 TOUCHING = 1e-10  # of the size: nearer than this a direction can no longer be told from the distance; EPA decides
 
 
@@ -111,6 +113,43 @@ def reduce_simplex(S, weight, count):
 
 
 @jit
+def drop_along(x, y, z, ex, ey, ez):
+    """The part of (x, y, z) across e (any length)."""
+    f = (x * ex + y * ey + z * ez) / (ex * ex + ey * ey + ez * ez)
+    return x - f * ex, y - f * ey, z - f * ez
+
+
+@jit
+def square_to_simplex(S, count, x, y, z):
+    """Take off what rounding left of the nearest point (x, y, z) of a segment or triangle along its edges.
+
+    The sum of weighted corners is right to the last digit of the corners; of a needle of 1 m that passes 1 um from the
+    origin that is a tilt which moves the needle's ends by more than the rest of the shape. The longest edge goes first:
+    the other one of a sliver has no direction of its own until that is taken off.
+    """
+    if count < 2:
+        return x, y, z
+    longest, i, j = -1.0, 0, 1
+    for a in range(count - 1):
+        for b in range(a + 1, count):
+            ex, ey, ez = S[b, 0] - S[a, 0], S[b, 1] - S[a, 1], S[b, 2] - S[a, 2]
+            length2 = ex * ex + ey * ey + ez * ez
+            if length2 > longest:
+                longest, i, j = length2, a, b
+    if longest <= 0.0:
+        return x, y, z
+    ex, ey, ez = S[j, 0] - S[i, 0], S[j, 1] - S[i, 1], S[j, 2] - S[i, 2]
+    x, y, z = drop_along(x, y, z, ex, ey, ez)
+    if count == 3:
+        k = 3 - i - j
+        gx, gy, gz = drop_along(S[k, 0] - S[i, 0], S[k, 1] - S[i, 1], S[k, 2] - S[i, 2], ex, ey, ez)
+        if gx * gx + gy * gy + gz * gz > 1e-26 * longest:
+            x, y, z = drop_along(x, y, z, gx, gy, gz)
+            x, y, z = drop_along(x, y, z, ex, ey, ez)
+    return x, y, z
+
+
+@jit
 def add_corner(model, contacts, a, b, cx, cy, cz, dx, dy, dz, rows, at):
     """Farthest point of D = A - B in direction d, and where it lies on A, into rows[at]."""
     px, py, pz = support(model, contacts, a, 0, dx, dy, dz)
@@ -131,7 +170,7 @@ def gjk(model, contacts, a, b, cx, cy, cz, limit, size):
     vx, vy, vz = -cx, -cy, -cz
     if vx * vx + vy * vy + vz * vz <= (TOUCHING * size) ** 2:
         vx, vy, vz = 1.0, 0.0, 0.0
-    count, v2 = 0, inf
+    count, v2, stalled = 0, inf, 0
     for _ in range(ROUNDS):
         add_corner(model, contacts, a, b, cx, cy, cz, -vx, -vy, -vz, S, count)
         here2 = vx * vx + vy * vy + vz * vz
@@ -152,16 +191,20 @@ def gjk(model, contacts, a, b, cx, cy, cz, limit, size):
         x, y, z = 0.0, 0.0, 0.0
         for i in range(count):
             x, y, z = x + weight[i] * S[i, 0], y + weight[i] * S[i, 1], z + weight[i] * S[i, 2]
+        x, y, z = square_to_simplex(S, count, x, y, z)
         before2, v2 = v2, x * x + y * y + z * z
         if v2 <= (TOUCHING * size) ** 2:
             return OVERLAP, count, x, y, z
-        if v2 >= before2:  # rounding: no nearer any more, the point before is the better one
+        if v2 > (1.0 + SAME) * before2:  # rounding: no nearer any more, the point before is the better one
             count = 0
             break
+        stalled = stalled + 1 if v2 >= (1.0 - SAME) * before2 else 0
         vx, vy, vz = x, y, z
         for e in range(3):
             witness[0, e] = 0.0
             for i in range(count):
                 witness[0, e] += weight[i] * S[i, 3 + e]
+        if stalled > STALLS:
+            break
     witness[1, 0], witness[1, 1], witness[1, 2] = witness[0, 0] - vx, witness[0, 1] - vy, witness[0, 2] - vz
     return APART, count, vx, vy, vz

@@ -183,8 +183,11 @@ def with_witness(contacts, count, least, gap, margin, slack, near, kind):
     """Make sure that the nearest points themselves are there: in contact frame, midway between the two of `witness`.
 
     If the common polygon misses them by more than `slack` (a rim between two of its corners, a steep edge) they are
-    added, or take the place of a point within `near`.
+    added, or take the place of a point within `near`. No point is deeper than they are: a polygon of nearly flat
+    triangles stands up to `polyhedra.FLAT` beside them.
     """
+    for k in range(count):
+        contacts.manifold_gap[k] = max(contacts.manifold_gap[k], gap)
     if gap > margin or (count > 0 and least <= gap + slack):
         return count
     frame, W, points, gaps = contacts.frame, contacts.witness, contacts.manifold_point, contacts.manifold_gap

@@ -106,30 +106,57 @@ def nearest_of_segments(ux, uy, uz, half_a, vx, vy, vz, half_b, cx, cy, cz):
 
 
 @jit
+def cores_apart(ux, uy, uz, half_a, vx, vy, vz, half_b, cx, cy, cz, nx, ny, nz):
+    """Gap between two segments along n, b's middle at c from a's."""
+    reach = half_a * abs(ux * nx + uy * ny + uz * nz) + half_b * abs(vx * nx + vy * ny + vz * nz)
+    return cx * nx + cy * ny + cz * nz - reach
+
+
+@jit
+def from_end(px, py, pz, ux, uy, uz, half):
+    """From the segment -half..half along the unit vector u to the point p: the shortest vector."""
+    s = px * ux + py * uy + pz * uz
+    k = min(max(s, -half), half)
+    px, py, pz = px - k * ux, py - k * uy, pz - k * uz
+    return across(px, py, pz, ux, uy, uz) if abs(s) < half else (px, py, pz)
+
+
+@jit
 def capsule_normal(model, contacts, a, b, cx, cy, cz):
-    """Two capsules: (gap, unit normal from a to b); nearest points of the surfaces in `witness`."""
+    """Two capsules: (gap, unit normal from a to b); nearest points of the surfaces in `witness`.
+
+    The differences of points of the two cores fill a parallelogram. Its point nearest to the origin lies within it, on
+    the line of the common perpendicular m, or on one of its four edges, where an end of one core meets the other core.
+    Each gives a direction, and the one along which the cores are farthest apart is the normal: no case is told from
+    another by a threshold, whether the axes are parallel, nearly so, skew, or cross (where m parts them).
+    """
     A, B, W = contacts.shape_rotation[a], contacts.shape_rotation[b], contacts.witness
     ux, uy, uz, vx, vy, vz = A[0, 2], A[1, 2], A[2, 2], B[0, 2], B[1, 2], B[2, 2]
-    ra, rb = model.shape_size[a, 0], model.shape_size[b, 0]
-    s, t = nearest_of_segments(ux, uy, uz, model.shape_size[a, 1], vx, vy, vz, model.shape_size[b, 1], cx, cy, cz)
-    dx, dy, dz = cx + t * vx - s * ux, cy + t * vy - s * uy, cz + t * vz - s * uz
-    free_a, free_b = abs(s) < model.shape_size[a, 1], abs(t) < model.shape_size[b, 1]
-    if free_a:
-        dx, dy, dz = across(dx, dy, dz, ux, uy, uz)
-    elif free_b:
-        dx, dy, dz = across(dx, dy, dz, vx, vy, vz)
-    length = sqrt(dx * dx + dy * dy + dz * dz)
-    nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
-    sine = sqrt(nx * nx + ny * ny + nz * nz)
-    met = length <= TINY * (model.shape_radius[a] + model.shape_radius[b])
-    if (met or (free_a and free_b)) and sine > 1e-6:  # along the common perpendicular, also where the axes meet
-        k = copysign(1.0 / sine, nx * dx + ny * dy + nz * dz)
-        nx, ny, nz = k * nx, k * ny, k * nz
-    elif not met:
-        nx, ny, nz = dx / length, dy / length, dz / length
-    else:
-        nx, ny, nz = across_axis(A)
+    ra, rb, ha, hb = model.shape_size[a, 0], model.shape_size[b, 0], model.shape_size[a, 1], model.shape_size[b, 1]
+    tiny = TINY * (model.shape_radius[a] + model.shape_radius[b])
+    nx, ny, nz = across_axis(A)  # parallel cores that lie in each other: any direction across them
+    apart = cores_apart(ux, uy, uz, ha, vx, vy, vz, hb, cx, cy, cz, nx, ny, nz)
+    for k in range(5):
+        if k == 0:
+            x, y, z = across(uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx, ux, uy, uz)
+            x, y, z = across(x, y, z, ux, uy, uz)  # of nearly parallel axes the first left mostly its own rounding
+            sign, least = copysign(1.0, x * cx + y * cy + z * cz), 1e-300
+            x, y, z = sign * x, sign * y, sign * z
+        elif k < 3:
+            t, least = (hb if k == 1 else -hb), tiny
+            x, y, z = from_end(cx + t * vx, cy + t * vy, cz + t * vz, ux, uy, uz, ha)
+        else:
+            s, least = (ha if k == 3 else -ha), tiny
+            x, y, z = from_end(s * ux - cx, s * uy - cy, s * uz - cz, vx, vy, vz, hb)
+            x, y, z = -x, -y, -z
+        length = sqrt(x * x + y * y + z * z)
+        if length <= least:
+            continue
+        x, y, z = x / length, y / length, z / length
+        here = cores_apart(ux, uy, uz, ha, vx, vy, vz, hb, cx, cy, cz, x, y, z)
+        if here > apart:
+            apart, nx, ny, nz = here, x, y, z
+    s, t = nearest_of_segments(ux, uy, uz, ha, vx, vy, vz, hb, cx, cy, cz)
     W[0, 0], W[0, 1], W[0, 2] = s * ux + ra * nx, s * uy + ra * ny, s * uz + ra * nz
     W[1, 0], W[1, 1], W[1, 2] = cx + t * vx - rb * nx, cy + t * vy - rb * ny, cz + t * vz - rb * nz
-    return length - ra - rb, nx, ny, nz
-
+    return apart - ra - rb, nx, ny, nz

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.optimize import lsq_linear
 
 from sesshoku.scene.mesh import convex_mesh
 from sesshoku.scene.shapes import Box, Capsule, Cylinder, Sphere
-from shape_pairs import Shapes, turn
+from shape_pairs import Shapes, random_rotation, turn
 
 pytestmark = pytest.mark.boundscheck
 LYING = turn((0, 1, 0), np.pi / 2)
@@ -63,6 +64,53 @@ def test_capsules_whose_axes_cross_part_along_the_common_perpendicular() -> None
     pair.place(1, (0, 0, 0.3), LYING)
     found = pair.collide()
     assert found.gap.min() == pytest.approx(-0.5) and abs(found.normal[1]) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("tilt", [0.0, *(10.0**-k for k in range(1, 17))])
+def test_capsules_that_cross_are_parted_across_both_however_little_they_turn(tilt: float) -> None:
+    """Nearly parallel axes that meet, or pass at a hair's breadth: the way out is their common perpendicular."""
+    pair = Shapes(Capsule(0.2, 2.0), Capsule(0.3, 1.0))
+    for along, aside in ((0.0, 0.0), (0.3, 0.0), (0.3, 1e-13), (0.3, 1e-9), (-0.5, 1e-4), (0.4, 0.1)):
+        pair.place(1, (0, aside, along), turn((0, 1, 0), tilt))
+        found = pair.collide()
+        assert found.gap.min() == pytest.approx(aside - 0.5, abs=1e-12)
+        assert pair.separation(0, 1, found.normal) == pytest.approx(aside - 0.5, abs=1e-12)
+        if tilt >= 1e-3:  # else every direction across the axes will do
+            np.testing.assert_allclose(np.abs(found.normal), (0, 1, 0), atol=1e-9)
+
+
+@pytest.mark.parametrize("apart", [1.0, 1e-3, 1e-6, 0.0])
+def test_capsules_against_bounded_least_squares(apart: float, rng: np.random.Generator) -> None:
+    """The distance of two segments is a least squares problem with bounds: any way they stand, at any angle."""
+    pair = Shapes(Capsule(0.2, 2.0), Capsule(0.3, 1.0))
+    for _ in range(100):
+        first = random_rotation(rng)
+        second = first @ turn(rng.normal(size=3), 10.0 ** rng.uniform(-16, 0.5))
+        way = first @ (rng.uniform(-1, 1, 3) * (apart, apart, 1.8))
+        pair.place(0, (0, 0, 0), first)
+        pair.place(1, way, second)
+        best = lsq_linear(np.c_[first[:, 2], -second[:, 2]], way, bounds=([-1, -0.5], [1, 0.5]), tol=1e-15)
+        found = pair.collide(margin=3.0)
+        assert found.gap.min() == pytest.approx(np.sqrt(2 * best.cost) - 0.5, abs=2e-7)  # what the oracle can tell
+        assert pair.separation(0, 1, found.normal) == pytest.approx(found.gap.min(), abs=1e-9)
+
+
+@pytest.mark.parametrize("size", [1e-3, 1e-6, 3e-8])
+def test_a_crumb_in_a_long_capsule_goes_out_the_shortest_way(size: float, rng: np.random.Generator) -> None:
+    """The differences of core and crumb are a needle; the distance from it must hold to a share of its thickness."""
+    crumb = convex_mesh(CUBE * size * (1, 0.5, 0.25))
+    pair = Shapes(Capsule(0.5, 0.25), crumb)
+    angle = np.linspace(0, 2 * np.pi, 2001)
+    for _ in range(100):
+        A, B = random_rotation(rng), random_rotation(rng)
+        way = rng.uniform(-1, 1, 3) * (2 * size, 2 * size, 0.1)
+        pair.place(0, (0, 0, 0), A)
+        pair.place(1, A @ way, B)
+        found = pair.collide()
+        # across the axis only the crumb's shadow counts: a planar problem, tried over all angles
+        ways = np.c_[np.cos(angle), np.sin(angle), np.zeros_like(angle)] @ A.T
+        best = (crumb.vertices @ B.T @ ways.T + A @ way @ ways.T).min(axis=0).max() - 0.5
+        assert pair.separation(0, 1, found.normal) >= best - 1e-6 * size - 1e-15
 
 
 @pytest.mark.parametrize("on", [Box((4, 4, 1)), convex_mesh(CUBE * (4, 4, 1))])
