@@ -12,6 +12,7 @@ from sesshoku.scene import mesh
 from sesshoku.scene.bounds import bound_arrays
 from sesshoku.scene.elements import JOINT_SIZES, Body, Inertial
 from sesshoku.scene.filters import filter_arrays
+from sesshoku.scene.group_arrays import group_arrays, joined_trees
 from sesshoku.scene.model import (
     BALL,
     FREE,
@@ -21,12 +22,6 @@ from sesshoku.scene.model import (
     POSITION,
     PRISMATIC,
     REVOLUTE,
-    SHAPE_BOX,
-    SHAPE_CAPSULE,
-    SHAPE_CONVEX,
-    SHAPE_CYLINDER,
-    SHAPE_PLANE,
-    SHAPE_SPHERE,
     SPHERICAL,
     TORQUE,
     VELOCITY,
@@ -35,26 +30,14 @@ from sesshoku.scene.model import (
 )
 from sesshoku.scene.motion import motion_pose
 from sesshoku.scene.polyhedra import polyhedron_arrays
+from sesshoku.scene.poses import IDENTITY, Pose, compose, inverse, stack
 from sesshoku.scene.recheck import recheck
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.shapes import Box, Capsule, ConvexMesh, Cylinder, Mesh, Plane, Shape, Sphere
+from sesshoku.scene.shape_arrays import shape_arrays
 from sesshoku.spatial.rotation import frame_with_z, matrix_to_quaternion, quaternion_to_matrix
 
 JOINT_TYPES = {"free": FREE, "revolute": REVOLUTE, "continuous": REVOLUTE, "prismatic": PRISMATIC,
                "spherical": SPHERICAL, "planar": PLANAR}
-
-Pose = tuple[np.ndarray, np.ndarray]  # position, rotation matrix
-IDENTITY: Pose = (np.zeros(3), np.eye(3))
-
-
-def compose(a: Pose, b: Pose) -> Pose:
-    """The pose b, given in frame a, seen from where a is given."""
-    return a[0] + a[1] @ b[0], a[1] @ b[1]
-
-
-def inverse(a: Pose) -> Pose:
-    return -a[1].T @ a[0], a[1].T
-
 
 @dataclass
 class Link:
@@ -111,8 +94,8 @@ def compile_scene(scene: Scene) -> CompiledScene:
     poses = [compose(link_from_owner, pose) for (_, _, pose), (_, link_from_owner) in zip(frames, in_link, strict=True)]
     arrays |= {
         "frame_count": len(frames), "frame_link": [-1 if link is None else link.index for _, link, _ in frames],
-        "frame_position": _stack([pose[0] for pose in poses], 3),
-        "frame_rotation": _stack([pose[1] for pose in poses], 3, 3),
+        "frame_position": stack([pose[0] for pose in poses], 3),
+        "frame_rotation": stack([pose[1] for pose in poses], 3, 3),
     }
     frame_index = {body.name: i for i, (body, _, _) in enumerate(frames)}
     joint_link = {link.owner.joint.name or "": link.index for link in links if not link.owner.kinematic}
@@ -120,9 +103,9 @@ def compile_scene(scene: Scene) -> CompiledScene:
     q, v, kinematic_pose, kinematic_velocity = _start_state(links, arrays)
     arrays |= _loop_arrays(scene, frame_index, arrays, links, q, kinematic_pose)
     arrays |= _mimic_arrays(scene, arrays, joint_link)
-    arrays |= _group_arrays(arrays)
-    arrays |= {"tree_joined": _joined_trees(arrays)}
-    shapes = _shape_arrays(scene, frame_index, arrays)
+    arrays |= group_arrays(arrays)
+    arrays |= {"tree_joined": joined_trees(arrays)}
+    shapes = shape_arrays(scene, frame_index, arrays)
     arrays |= shapes | bound_arrays(shapes) | polyhedron_arrays(shapes) | filter_arrays(scene, frame_index, shapes)
     loop_names = list(scene.loops)
     loop_names = [loop_names[i] for i in arrays.pop("loop_order")]
@@ -131,10 +114,6 @@ def compile_scene(scene: Scene) -> CompiledScene:
         scene, Model(**arrays), list(scene.bodies), [link.owner.joint.name or link.owner.name for link in links],
         [link.owner.name for link in links], list(scene.actuators), loop_names, frame_index, joint_link,
         {name: i for i, name in enumerate(scene.actuators)}, q, v, kinematic_pose, kinematic_velocity, command)
-
-
-def _stack(rows: list[Any], *shape: int) -> np.ndarray:
-    return np.array(rows, dtype=np.float64).reshape(-1, *shape)
 
 
 # ---- links --------------------------------------------------------------------------------------------------------
@@ -227,9 +206,9 @@ def _link_arrays(links: list[Link], placed: dict[str, tuple[Link | None, Pose]])
         "coordinate_count": first_coordinate[-1],
         "link_parent": [-1 if link.parent is None else link.parent.index for link in links], "link_tree": trees,
         "link_joint": [link.joint_type for link in links], "link_dof": first_dof[:-1], "link_dof_count": dof_counts,
-        "link_coordinate": first_coordinate[:-1], "link_position": _stack(positions, 3),
-        "link_rotation": _stack(rotations, 3, 3), "link_mass": [link.inertial.mass for link in links],
-        "link_center": _stack(centers, 3), "link_inertia": _stack(inertias, 6), "tree_link": tree_link,
+        "link_coordinate": first_coordinate[:-1], "link_position": stack(positions, 3),
+        "link_rotation": stack(rotations, 3, 3), "link_mass": [link.inertial.mass for link in links],
+        "link_center": stack(centers, 3), "link_inertia": stack(inertias, 6), "tree_link": tree_link,
         "tree_dof": first_dof[tree_link],
     }
 
@@ -312,19 +291,12 @@ def _start_state(links: list[Link], arrays: dict[str, Any]) -> tuple[np.ndarray,
             kinematic_pose[i] = [*position, *rotation]
             kinematic_velocity[i] = [*owner.velocity, *owner.angular_velocity]
         elif joint.kind == "free":
-            if not np.array_equal(joint.position, [0, 0, 0, 1, 0, 0, 0]) or joint.velocity.any():
-                raise SceneError("a free joint starts at its body's pose and velocity", element=f"joint {joint.name!r}",
-                                 value=joint.position.tolist(), remedy="set position, rotation, velocity of the body")
             arm = quaternion_to_matrix(owner.rotation) @ link.frame[0]
             q[at:at + 7] = [*(owner.position + arm), *owner.rotation]
             v[first:first + 6] = [*(owner.velocity + np.cross(owner.angular_velocity, arm)), *owner.angular_velocity]
         else:
             q[at:at + len(joint.position)] = joint.position
             v[first:first + len(joint.velocity)] = joint.velocity
-            start = float(joint.position[0]) if joint.kind in ("revolute", "prismatic") else 0.0
-            if joint.kind in ("revolute", "prismatic") and not joint.lower - 1e-9 <= start <= joint.upper + 1e-9:
-                raise SceneError("the start position is outside the limits", element=f"joint {joint.name!r}",
-                                 value=start, remedy=f"limits are {joint.lower:g} .. {joint.upper:g}")
     return q, v, kinematic_pose, kinematic_velocity
 
 
@@ -358,7 +330,7 @@ def _turn_z(angle: float) -> np.ndarray:
     return np.array([[c, -s, 0], [s, c, 0], [0, 0, 1.0]])
 
 
-# ---- loops and shapes ---------------------------------------------------------------------------------------------
+# ---- loops ---------------------------------------------------------------------------------------------
 
 
 def _loop_arrays(scene: Scene, frame_index: dict[str, int], arrays: dict[str, Any], links: list[Link], q: np.ndarray,
@@ -394,112 +366,7 @@ def _loop_arrays(scene: Scene, frame_index: dict[str, int], arrays: dict[str, An
         rotations.append([pose_a[1], pose_b[1]])
     return {
         "loop_count": len(ends), "loop_kind": [kinds[loop.kind] for loop in scene.loops.values()],
-        "loop_link": np.array(ends, dtype=np.int64).reshape(-1, 2), "loop_position": _stack(positions, 2, 3),
-        "loop_rotation": _stack(rotations, 2, 3, 3),
+        "loop_link": np.array(ends, dtype=np.int64).reshape(-1, 2), "loop_position": stack(positions, 2, 3),
+        "loop_rotation": stack(rotations, 2, 3, 3),
         "loop_correction": [loop.correction for loop in scene.loops.values()],
-    }
-
-
-def _group_arrays(arrays: dict[str, Any]) -> dict[str, Any]:
-    """Sort limits, joint frictions, mimics and loops by the group of trees they belong to, with each group's ranges."""
-    leader = list(range(arrays["tree_count"]))  # union-find over trees
-
-    def find(tree: int) -> int:
-        while leader[tree] != tree:
-            leader[tree] = leader[leader[tree]]
-            tree = leader[tree]
-        return tree
-
-    link_tree, dof_link = np.asarray(arrays["link_tree"]), np.asarray(arrays["dof_link"])
-    loop_trees = [[int(link_tree[link]) for link in pair if link >= 0] for pair in arrays["loop_link"]]
-    mimic_trees = [[int(link_tree[dof_link[k]]) for k in pair]
-                   for pair in zip(arrays["mimic_dof"], arrays["mimic_source"], strict=True)]
-    for trees in loop_trees + mimic_trees:
-        for tree in trees[1:]:
-            leader[find(tree)] = find(trees[0])
-    owners = {
-        "limited": [find(int(link_tree[dof_link[k]])) for k in arrays["limited_dofs"]],
-        "rubbing": [find(int(link_tree[dof_link[k]])) for k in arrays["rubbing_dofs"]],
-        "mimic": [find(trees[0]) for trees in mimic_trees], "loop": [find(trees[0]) for trees in loop_trees],
-    }
-    members = {"limited": ["limited_dofs"], "rubbing": ["rubbing_dofs"],
-               "mimic": ["mimic_dof", "mimic_source", "mimic_ratio", "mimic_offset"],
-               "loop": ["loop_kind", "loop_link", "loop_position", "loop_rotation", "loop_correction"]}
-    groups = {tree: g for g, tree in enumerate(sorted(set().union(*owners.values())))}
-    result: dict[str, Any] = {"group_count": len(groups)}
-    for key, trees in owners.items():
-        numbers = np.array([groups[tree] for tree in trees], dtype=np.int64)
-        order = np.argsort(numbers, kind="stable")
-        for name in members[key]:
-            result[name] = np.asarray(arrays[name])[order] if len(order) else arrays[name]
-        result[f"group_{key}"] = np.searchsorted(numbers[order], np.arange(len(groups) + 1))
-        if key == "loop":
-            result["loop_order"] = order
-    return result
-
-
-def _joined_trees(arrays: dict[str, Any]) -> np.ndarray:
-    """For each tree the first of those that loops and mimics join with it. The world and scripts join nobody."""
-    joined = np.arange(arrays["tree_count"])
-    tree, kind, dof_link = (np.asarray(arrays[name]) for name in ("link_tree", "link_joint", "dof_link"))
-    mimics = zip(arrays["mimic_dof"], arrays["mimic_source"], strict=True)
-    for a, b in [*arrays["loop_link"], *((dof_link[k], dof_link[n]) for k, n in mimics)]:
-        if a >= 0 and b >= 0 and kind[a] != KINEMATIC and kind[b] != KINEMATIC:
-            pair = joined[tree[a]], joined[tree[b]]
-            joined[joined == max(pair)] = min(pair)
-    return joined
-
-
-def _shape_size(shape: Shape) -> tuple[int, list[float]]:
-    if isinstance(shape, Plane):
-        return SHAPE_PLANE, [0.0, 0.0, 0.0]
-    if isinstance(shape, Box):
-        return SHAPE_BOX, [0.5 * side for side in shape.size]
-    if isinstance(shape, Sphere):
-        return SHAPE_SPHERE, [shape.radius, 0.0, 0.0]
-    if isinstance(shape, Capsule):
-        return SHAPE_CAPSULE, [shape.radius, 0.5 * shape.length, 0.0]
-    if isinstance(shape, Cylinder):
-        return SHAPE_CYLINDER, [shape.radius, 0.5 * shape.length, 0.0]
-    return SHAPE_CONVEX, [0.0, 0.0, 0.0]
-
-
-def _shape_arrays(scene: Scene, frame_index: dict[str, int], arrays: dict[str, Any]) -> dict[str, Any]:
-    """The colliding geometries, concave meshes as their convex pieces."""
-    columns: dict[str, list[Any]] = {key: [] for key in (
-        "link", "frame", "type", "size", "position", "rotation", "material", "category", "mask", "vertex", "face")}
-    vertices: list[np.ndarray] = [np.zeros((0, 3))]
-    faces: list[np.ndarray] = [np.zeros((0, 3), dtype=np.int64)]
-    vertex_count = face_count = 0
-    for body in scene.bodies.values():
-        f = frame_index[body.name]
-        on_link = (arrays["frame_position"][f], arrays["frame_rotation"][f])
-        for geometry in body.geometries:
-            if not geometry.collides:
-                continue
-            pose = compose(on_link, (geometry.position, quaternion_to_matrix(geometry.rotation)))
-            material = geometry.material or scene.material
-            for piece in geometry.shape.pieces if isinstance(geometry.shape, Mesh) else (geometry.shape,):
-                kind, size = _shape_size(piece)
-                spans = [[vertex_count] * 2, [face_count] * 2]
-                if isinstance(piece, ConvexMesh):
-                    vertices.append(piece.vertices)
-                    faces.append(piece.faces)
-                    vertex_count, face_count = vertex_count + len(piece.vertices), face_count + len(piece.faces)
-                    spans = [[spans[0][0], vertex_count], [spans[1][0], face_count]]
-                row = (arrays["frame_link"][f], f, kind, size, pose[0], pose[1],
-                       [material.static_friction, material.kinetic_friction, material.restitution],
-                       geometry.category, geometry.mask, *spans)
-                for key, value in zip(columns, row, strict=True):
-                    columns[key].append(value)
-    count = len(columns["link"])
-    ints = {f"shape_{key}": np.array(columns[key], dtype=np.int64)
-            for key in ("link", "frame", "type", "category", "mask")}
-    return ints | {
-        "shape_count": count, "shape_size": _stack(columns["size"], 3),
-        "shape_position": _stack(columns["position"], 3),
-        "shape_rotation": _stack(columns["rotation"], 3, 3), "shape_material": _stack(columns["material"], 3),
-        "shape_vertex": np.array(columns["vertex"], dtype=np.int64).reshape(-1, 2),
-        "shape_face": np.array(columns["face"], dtype=np.int64).reshape(-1, 2),
-        "vertices": np.concatenate(vertices), "faces": np.concatenate(faces),
     }

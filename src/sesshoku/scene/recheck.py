@@ -1,15 +1,20 @@
-"""The checks of a scene once more, before it is compiled: its elements are open to change after they were added."""
+"""The checks of a scene once more, before it is compiled or written: elements are open to change once added."""
 
 from __future__ import annotations
 
+import numpy as np
+
 from sesshoku.errors import SceneError
 from sesshoku.scene import check
-from sesshoku.scene.elements import SINGLE_AXIS, Body, Material
+from sesshoku.scene.elements import SINGLE_AXIS, Body, Joint, Material
 from sesshoku.scene.scene import Scene, refuse_mimic_circle
 
 
 def recheck(scene: Scene) -> None:
     """Run every element's own check again, and those on how elements name each other. Raises SceneError."""
+    check.name(scene.name, "name of the scene")
+    if scene.time_step is not None:
+        check.number(scene.time_step, "time_step", "scene", above=0.0)
     check.kind(scene.material, Material, "material", "scene", "a Material(static_friction=...)")
     joints: dict[str, str] = {}
     seen: set[str] = set()
@@ -27,6 +32,7 @@ def recheck(scene: Scene) -> None:
         seen.add(key)
         joints[str(body.joint.name)] = body.joint.kind
     _recheck_companions(scene, joints)
+    _recheck_pairs(scene)
 
 
 def _recheck_body(body: Body) -> None:
@@ -38,6 +44,21 @@ def _recheck_body(body: Body) -> None:
     for geometry in body.geometries:
         geometry.__post_init__()
     body.__post_init__()
+    if not body.kinematic:
+        _recheck_start(body.joint)
+
+
+def _recheck_start(joint: Joint) -> None:
+    """Where a joint starts: a free one says it by its body alone, one with limits within them."""
+    element = f"joint {joint.name!r}"
+    if joint.kind == "free" and (not np.array_equal(joint.position, [0, 0, 0, 1, 0, 0, 0]) or joint.velocity.any()):
+        raise SceneError("a free joint starts at its body's pose and velocity", element=element,
+                         value=joint.position.tolist(), remedy="set position, rotation, velocity of the body")
+    if joint.kind in ("revolute", "prismatic"):
+        start = float(joint.position[0])
+        if not joint.lower - 1e-9 <= start <= joint.upper + 1e-9:
+            raise SceneError("the start position is outside the limits", element=element, value=start,
+                             remedy=f"limits are {joint.lower:g} .. {joint.upper:g}")
 
 
 def _lost_parent(scene: Scene, body: Body) -> SceneError:
@@ -70,6 +91,15 @@ def _recheck_companions(scene: Scene, joints: dict[str, str]) -> None:
         for name in (mimic.joint, mimic.source):
             _recheck_axis(name, joints, f"mimic of joint {joint!r}")
         refuse_mimic_circle(scene.mimics, joint)
+
+
+def _recheck_pairs(scene: Scene) -> None:
+    for pair, material in scene.pair_friction.items():
+        check.kind(material, Material, "friction of a pair", f"pair {pair}", "a Material(static_friction=...)")
+    for pair in [*scene.pair_friction, *scene.excluded_pairs, *scene.forced_pairs]:
+        for name in pair:
+            if name not in scene.bodies:
+                raise SceneError("no such body", element=f"pair {pair}", value=name, remedy="name two bodies")
 
 
 def _recheck_axis(name: str, joints: dict[str, str], element: str) -> None:

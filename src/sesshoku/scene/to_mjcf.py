@@ -17,6 +17,7 @@ import numpy as np
 from sesshoku.errors import UnsupportedFeature
 from sesshoku.scene.elements import Actuator, Body, Inertial, Joint, Loop
 from sesshoku.scene.mass import combine
+from sesshoku.scene.recheck import recheck
 from sesshoku.scene.scene import Scene
 from sesshoku.scene.to_mjcf_contacts import find_contacts
 from sesshoku.scene.to_mjcf_geoms import GeomWriter
@@ -44,11 +45,12 @@ DEEPEST = 490  # levels of nesting its XML reader takes
 
 def scene_to_mjcf(scene: Scene) -> str:
     """The scene as MJCF text; one UnsupportedFeature warning lists what MJCF cannot say."""
+    recheck(scene)  # its elements are open to change
     export = _Export(scene)
     text = export.text()
     lost = export.lost.listed()
     if lost:
-        warnings.warn("MJCF cannot say:\n  - " + "\n  - ".join(lost), UnsupportedFeature, stacklevel=3)
+        warnings.warn("MJCF cannot say:\n  - " + "\n  - ".join(lost), UnsupportedFeature, stacklevel=4)
     return text
 
 

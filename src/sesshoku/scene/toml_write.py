@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from sesshoku.errors import SceneError, in_file
 from sesshoku.scene.elements import Actuator, Body, Geometry, Inertial, Joint, Loop, Material, Mimic, Motion
+from sesshoku.scene.recheck import recheck
 from sesshoku.scene.scene import Robot, Scene
 from sesshoku.scene.shapes import ConvexMesh, Mesh, Shape
 from sesshoku.scene.toml_schema import RunTable
@@ -25,6 +26,7 @@ LINE_LENGTH = 110
 def write_scene(scene: Scene, path: str | Path) -> None:
     """Write a scene as TOML. What only Python can say (a function as motion) is refused."""
     with in_file(path):
+        recheck(scene)  # its elements are open to change
         text = dumps(scene_to_tables(scene, Path(path).parent))
         try:
             Path(path).write_text(text, encoding="utf-8")

@@ -1,7 +1,8 @@
-"""Elements changed after they were added are checked again before a scene is compiled."""
+"""Elements changed after they were added are checked again before a scene is compiled or written."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from mechanisms import everything
 from sesshoku.errors import SceneError
 from sesshoku.scene.compiler import compile_scene
-from sesshoku.scene.elements import Geometry, Inertial, Joint
+from sesshoku.scene.elements import Geometry, Inertial, Joint, Material
 from sesshoku.scene.recheck import recheck
 from sesshoku.scene.scene import Scene
 from sesshoku.scene.shapes import Sphere
@@ -58,13 +59,24 @@ def set_to(path: str, value: Any) -> Any:
     (set_to("loops['rope'].correction", 2.0), "loop 'rope': correction must be at most 1"),
     (set_to("mimics['c'].source", "c"), "circle"),
     (set_to("mimics['c'].source", "z"), "mimic of joint 'c': names no joint"),
+    (set_to("name", ""), "name of the scene must be"),
+    (set_to("time_step", -1e-3), "scene: time_step must be greater than 0"),
+    (set_to("pair_friction", {("a", "b"): 0.5}), "friction of a pair is not a Material"),
+    (set_to("pair_friction", {("a", "z"): Material()}), "pair .*: no such body"),
+    (set_to("excluded_pairs", {("a", "z")}), "pair .*: no such body"),
 ])
-def test_a_bad_change_is_named(change: Any, message: str) -> None:
+@pytest.mark.filterwarnings("ignore:MJCF cannot say")
+def test_a_bad_change_is_named(change: Any, message: str, tmp_path: Path) -> None:
+    """By whatever reads the scene; nothing is written."""
     scene = chain()
     compile_scene(scene)
+    scene.save(tmp_path / "good.toml")
+    scene.to_mjcf()
     change(scene)
-    with pytest.raises(SceneError, match=message):
-        compile_scene(scene)
+    for use in (lambda: compile_scene(scene), lambda: scene.save(tmp_path / "bad.toml"), scene.to_mjcf):
+        with pytest.raises(SceneError, match=message):
+            use()
+    assert not (tmp_path / "bad.toml").exists()
 
 
 def test_a_body_before_its_parent_is_named() -> None:
