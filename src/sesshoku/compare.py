@@ -18,10 +18,12 @@ from sesshoku.comparison.outcome import Comparison, Outcome, Watcher
 from sesshoku.errors import SceneError, SesshokuError, SimulationDiverged, UnsupportedFeature
 from sesshoku.methods.registry import Method, keywords
 from sesshoku.scene import check
+from sesshoku.scene.calls import checked
 from sesshoku.scene.scene import Scene
 from sesshoku.simulation import Simulation
 
 
+@checked
 def compare(
     scene: Scene, methods: Iterable[str | Method] | None = None, *, controller: Callable[[Any], None] | None = None,
     time: float = 2.0, dt: float | None = None, watch: Iterable[str] | None = None, peers: Iterable[str] = (),

@@ -24,6 +24,7 @@ from sesshoku.methods.registry import DEFAULT, Method, resolve
 from sesshoku.methods.report import CHANNELS, CONVERGED, Report
 from sesshoku.record import Recorder, Recording
 from sesshoku.scene import check
+from sesshoku.scene.calls import checked
 from sesshoku.scene.compiler import CompiledScene, compile_scene
 from sesshoku.scene.model import FREE, KINEMATIC, SPHERICAL
 from sesshoku.scene.scene import Robot, Scene
@@ -37,6 +38,7 @@ class Snapshot(dict[str, np.ndarray]):
     """A saved state; hand it to `restore`."""
 
 
+@checked
 class Simulation:
     """A scene in motion.
 

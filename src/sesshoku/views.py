@@ -11,6 +11,7 @@ import numpy as np
 
 from sesshoku.errors import SceneError
 from sesshoku.scene import check
+from sesshoku.scene.calls import checked
 from sesshoku.scene.model import FREE, KINEMATIC
 from sesshoku.spatial.rotation import matrix_to_quaternion, quaternion_to_matrix
 
@@ -44,6 +45,7 @@ class Views(Mapping[str, Any]):
         return f"{self._what} views: {', '.join(list(self._index)[:12])}{' ...' if len(self._index) > 12 else ''}"
 
 
+@checked
 class BodyView:
     """A body in a simulation. World axes; `position`, `rotation`, `velocity` are of the body's own frame."""
 
@@ -157,6 +159,7 @@ class BodyView:
         return kind
 
 
+@checked
 class JointView:
     """A joint in a simulation."""
 
@@ -238,6 +241,7 @@ class JointView:
         return bool(self._sim.data.friction_slips[self._v].any())
 
 
+@checked
 class ActuatorView:
     """An actuator in a simulation; assigning takes effect with the next step."""
 
@@ -283,6 +287,7 @@ class ActuatorView:
         return float(self._sim.data.actuator_force[self._index])
 
 
+@checked
 @dataclass(frozen=True)
 class Contact:
     """One contact point of the last step. Normal and force point from body a to body b: the force acts on b.

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sesshoku.collision.contacts import CONTACTS, RELEASED
+from sesshoku.scene.calls import checked
 
 SAMPLES = 400  # most samples kept of a run, for the plots
 
@@ -105,6 +106,7 @@ class Watcher:
         outcome.traces = {"travel": rows[:, 1], "energy": rows[:, 2], "penetration": rows[:, 3], "residual": rows[:, 4]}
 
 
+@checked
 @dataclass
 class Comparison:
     """The outcomes of all methods on one scene."""

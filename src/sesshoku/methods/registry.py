@@ -25,11 +25,13 @@ from types import ModuleType
 from typing import Any
 
 from sesshoku.errors import MethodError
+from sesshoku.scene.calls import checked_as
 
 MODULES = {"none": "sesshoku.methods.none", "lcp": "sesshoku.methods.lcp"}
 DEFAULT = "none"
 
 
+@checked_as(MethodError)
 @dataclass(frozen=True)
 class Method:
     """A method with its options; what `Simulation` takes besides a keyword."""
@@ -51,8 +53,12 @@ def _rebuild(keyword: str, options: Any) -> Method:
 
 
 class _CallableModule(ModuleType):
-    def __call__(self, **options: Any) -> Method:
-        return make(self.__name__.rpartition(".")[2], options)
+    def __call__(self, *given: Any, **options: Any) -> Method:
+        keyword = self.__name__.rpartition(".")[2]
+        if given:
+            raise MethodError("options are given by name", element=f"method {keyword!r}", value=given[0],
+                              remedy=f"options: {', '.join(field.name for field in fields(load(keyword).Options))}")
+        return make(keyword, options)
 
 
 def register(module_name: str) -> None:
@@ -60,6 +66,7 @@ def register(module_name: str) -> None:
     sys.modules[module_name].__class__ = _CallableModule
 
 
+@checked_as(MethodError)
 def keywords() -> list[str]:
     """Every keyword and preset, e.g. ["none", "lcp", "lcp:recommended"]."""
     names = []
@@ -92,6 +99,7 @@ def make(keyword: str, options: dict[str, Any]) -> Method:
     return Method(keyword, module.Options(**options), module)
 
 
+@checked_as(MethodError)
 def resolve(method: str | Method | ModuleType) -> Method:
     """A Method from a keyword ("lcp"), a keyword with a preset ("lcp:recommended"), or a Method itself."""
     if isinstance(method, Method):

@@ -7,7 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from sesshoku.scene.calls import checked
 
+
+@checked
 @dataclass(frozen=True)
 class Report:
     """What the last step did. Fields that a method or scene has no use for are zero.

@@ -15,6 +15,7 @@ from sesshoku._version import __version__
 from sesshoku.errors import RecordingError
 from sesshoku.record.channels import Channel, bind
 from sesshoku.record.stream import MEMORY_LIMIT, Store, open_file
+from sesshoku.scene.calls import checked_as
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,6 +25,7 @@ FLUSH_SECONDS = 1.0  # of wall time: what a kill can cost at most
 CACHE_BYTES = 64 * 2**20  # channels up to this size stay in memory once read
 
 
+@checked_as(RecordingError)
 class Recorder:
     """Takes samples of a simulation: `sample(sim)` at each instant of interest, then `finish()`.
 
@@ -141,6 +143,7 @@ class Recorder:
                     raise
 
 
+@checked_as(RecordingError)
 class Recording:
     """Samples of a run: `recording.time` (n) and `recording["poses"]` (n, ...), read from disk when asked for.
 

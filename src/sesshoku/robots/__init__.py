@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sesshoku.errors import SceneError
+from sesshoku.scene.calls import checked
 
 __all__ = ["files", "path", "write"]
 
@@ -15,6 +16,7 @@ def _folders() -> list[Path]:
     return [folder for folder in (here.parents[1] / "models", here.parents[3] / "models") if folder.is_dir()]
 
 
+@checked
 def path(name: str) -> Path:
     """The file of a shipped model, for example path("humanoid_large.xml")."""
     known: list[str] = []
@@ -25,6 +27,7 @@ def path(name: str) -> Path:
     raise SceneError("no such model", value=name, remedy=f"choose one of {', '.join(known) or '(none are installed)'}")
 
 
+@checked
 def files() -> dict[str, bytes]:
     """Every generated model file: name -> content."""
     from sesshoku.robots import arm, heart, humanoid
@@ -40,6 +43,7 @@ def files() -> dict[str, bytes]:
     return made
 
 
+@checked
 def write(folder: Path | str) -> list[Path]:
     """Writes all model files into a folder, which is made if missing."""
     target = Path(folder)

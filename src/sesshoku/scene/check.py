@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-import functools
-import inspect
 import math
 import os
 from pathlib import Path
@@ -165,26 +162,3 @@ def path(value: Any, element: str) -> Path:
         raise SceneError("a path must be a string or a Path", element=element, value=value,
                          remedy="give the name of a file")
     return Path(value)
-
-
-def keywords(cls: type[T]) -> type[T]:
-    """Class decorator: arguments that the class does not take become a SceneError that suggests the near miss."""
-    original = cls.__init__
-    signature = inspect.signature(original)
-    known = list(signature.parameters)[1:]
-
-    @functools.wraps(original)
-    def checked(self: Any, *args: Any, **options: Any) -> None:
-        try:
-            signature.bind(self, *args, **options)
-        except TypeError as error:
-            unknown = [key for key in options if key not in known]
-            if not unknown:  # one missing, or too many
-                raise SceneError(str(error), element=cls.__name__, remedy=f"arguments: {', '.join(known)}") from None
-            near = difflib.get_close_matches(unknown[0], known, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
-            raise SceneError(f"unknown keyword {unknown[0]!r}", element=cls.__name__, remedy=hint) from None
-        original(self, *args, **options)
-
-    cls.__init__ = checked  # type: ignore[method-assign]
-    return cls

@@ -14,6 +14,7 @@ import numpy as np
 
 from sesshoku.errors import SceneError
 from sesshoku.scene import check
+from sesshoku.scene.calls import checked
 from sesshoku.scene.shapes import Shape
 
 JointKind = Literal["free", "revolute", "continuous", "prismatic", "spherical", "planar", "fixed"]
@@ -25,7 +26,7 @@ JOINT_SIZES: dict[str, tuple[int, int]] = {
 SINGLE_AXIS = ("revolute", "continuous", "prismatic")
 
 
-@check.keywords
+@checked
 @dataclass(frozen=True)
 class Material:
     """Surface properties. Of two materials friction combines by the geometric mean, restitution by the maximum.
@@ -59,7 +60,7 @@ class Material:
                 object.__setattr__(self, attribute, check.number(value, attribute, element, least=0.0))
 
 
-@check.keywords
+@checked
 @dataclass
 class Geometry:
     """A shape on a body: its pose in the body's frame, its material, and what it may touch.
@@ -99,7 +100,7 @@ class Geometry:
             self.color = check.color(self.color, element)
 
 
-@check.keywords
+@checked
 @dataclass
 class Inertial:
     """Mass (kg), centre of mass (m, body frame) and inertia matrix about it (kg m^2, body axes)."""
@@ -144,7 +145,7 @@ def is_physical(moments: np.ndarray) -> bool:
     return bool(moments[0] >= -1e-6 * scale - 1e-12 and moments[0] + moments[1] >= moments[2] * (1.0 - 1e-4) - 1e-12)
 
 
-@check.keywords
+@checked
 @dataclass
 class Joint:
     """How a body moves against its parent. `axis` and `anchor` (a point of the axis) are in the body's own frame.
@@ -239,7 +240,7 @@ class Joint:
         return start
 
 
-@check.keywords
+@checked
 @dataclass
 class Motion:
     """A scripted path of a kinematic body: poses at given times, straight lines and constant turns between.
@@ -279,7 +280,7 @@ def _as_list(value: Any) -> list[Any]:
         return [value]
 
 
-@check.keywords
+@checked
 @dataclass
 class Body:
     """A rigid body: its place in the tree, its joint, its mass and its geometries.
@@ -343,7 +344,7 @@ class Body:
                              remedy="give a Motion(times, positions)")
 
 
-@check.keywords
+@checked
 @dataclass
 class Actuator:
     """Drives one joint of one axis.
@@ -380,7 +381,7 @@ class Actuator:
             setattr(self, attribute, check.number(getattr(self, attribute), attribute, element))
 
 
-@check.keywords
+@checked
 @dataclass
 class Loop:
     """A connection that closes a loop between two bodies (None = world).
@@ -416,7 +417,7 @@ class Loop:
         self.correction = check.number(self.correction, "correction", element, least=0.0, most=1.0)
 
 
-@check.keywords
+@checked
 @dataclass
 class Mimic:
     """Joint `joint` follows `source`: q = ratio * q_source + offset."""
@@ -433,6 +434,7 @@ class Mimic:
         self.offset = check.number(self.offset, "offset", element)
 
 
+@checked
 @dataclass
 class RobotDescription:
     """What a robot file says, before it is placed in a scene. Bodies come parents first.

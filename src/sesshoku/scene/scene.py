@@ -12,6 +12,7 @@ import numpy as np
 
 from sesshoku.errors import SceneError, UnsupportedFeature, in_file
 from sesshoku.scene import check, mesh
+from sesshoku.scene.calls import checked, unknown_keyword
 from sesshoku.scene.elements import (
     Actuator,
     Body,
@@ -31,6 +32,7 @@ from sesshoku.spatial.rotation import multiply, quaternion_to_matrix
 DEFAULT_GRAVITY = (0.0, 0.0, -9.8)
 
 
+@checked
 class Robot:
     """A robot placed in a scene: the names of its bodies, joints and actuators there."""
 
@@ -41,6 +43,7 @@ class Robot:
         return f"Robot({self.name!r}, {len(self.bodies)} bodies, {len(self.joints)} joints)"
 
 
+@checked
 class Scene:
     """Bodies, robots, materials and filters; handed to `Simulation`.
 
@@ -132,10 +135,10 @@ class Scene:
 
     def _add_shape(self, name: str, shape: Shape, mass: float | None, density: float | None, material: Material | None,
                    color: Any, options: dict[str, Any]) -> Body:
-        unknown = set(options) - BODY_OPTIONS
-        if unknown:
-            raise SceneError(f"unknown keyword {sorted(unknown)[0]!r}", element=f"body {name!r}",
-                             remedy=f"known: {', '.join(sorted(BODY_OPTIONS))}")
+        for key in options:
+            if key not in BODY_OPTIONS:
+                own = ("mass", "density", "material", "color", "scale", "faces")
+                raise unknown_keyword(key, [*own, *sorted(BODY_OPTIONS)], f"body {name!r}")
         fixed = any(check.flag(options.get(key, False), key, f"body {name!r}") for key in ("fixed", "kinematic"))
         inertial = None
         if mass is not None or density is not None:
@@ -318,7 +321,7 @@ class Scene:
             self.unsupported += [f"{Path(path).name}: {item}" for item in description.unsupported]
             listed = "\n  - ".join(description.unsupported)
             warnings.warn(f"{path}: not supported, left out or changed:\n  - {listed}", UnsupportedFeature,
-                          stacklevel=2)
+                          stacklevel=3)  # this, the check of the call, the caller
         return robot
 
     def add_robot(self, description: RobotDescription, *, position: Any = None, rotation: Any = None,

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from sesshoku.scene import check
+from sesshoku.scene.calls import checked
 
 
+@checked
 @dataclass(frozen=True)
 class Plane:
     """The half-space z <= 0 of its frame; only on bodies that are fixed or scripted."""
@@ -17,7 +19,7 @@ class Plane:
     kind = "plane"
 
 
-@check.keywords
+@checked
 @dataclass(frozen=True)
 class Box:
     """Full edge lengths along x, y, z."""
@@ -32,7 +34,7 @@ class Box:
         object.__setattr__(self, "size", tuple(float(side) for side in sides))
 
 
-@check.keywords
+@checked
 @dataclass(frozen=True)
 class Sphere:
     radius: float
@@ -42,7 +44,7 @@ class Sphere:
         object.__setattr__(self, "radius", check.number(self.radius, "radius", "sphere", above=0.0))
 
 
-@check.keywords
+@checked
 @dataclass(frozen=True)
 class Capsule:
     """A cylinder of the given length along z, closed by half spheres (total length: length + 2 radius)."""
@@ -56,7 +58,7 @@ class Capsule:
         object.__setattr__(self, "length", check.number(self.length, "length", "capsule", above=0.0))
 
 
-@check.keywords
+@checked
 @dataclass(frozen=True)
 class Cylinder:
     """Axis along z, full length."""
@@ -70,6 +72,7 @@ class Cylinder:
         object.__setattr__(self, "length", check.number(self.length, "length", "cylinder", above=0.0))
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class ConvexMesh:
     """A convex polyhedron: vertices (n, 3), outward counter-clockwise triangles (m, 3). Made by `mesh.convex_mesh`."""
@@ -86,6 +89,7 @@ class ConvexMesh:
     __hash__ = None  # type: ignore[assignment]
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Mesh:
     """A closed triangle mesh, possibly concave, with the convex pieces that stand for it in collision.
