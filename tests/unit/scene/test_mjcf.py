@@ -1,49 +1,28 @@
-"""MJCF: every feature on a small hand-made file, kinematics and loops against MuJoCo's own, and errors."""
+"""MJCF: every feature on a small hand-made file."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import mujoco
 import numpy as np
 import pytest
 
+from mjcf_files import BALL, DATA, HINGE, MACHINE, body, load, write
 from sesshoku.errors import SceneError
-from sesshoku.scene.elements import Actuator, Body, Loop, RobotDescription
+from sesshoku.scene.elements import Actuator, RobotDescription
 from sesshoku.scene.mjcf import load_mjcf
 from sesshoku.scene.scene import Scene
 from sesshoku.scene.shapes import Box, Capsule, Cylinder, Plane, Sphere
-from sesshoku.scene.spec import load_robot
 from sesshoku.simulation import Simulation
-from sesshoku.spatial.rotation import axis_angle, multiply, quaternion_to_matrix
+from sesshoku.spatial.rotation import quaternion_to_matrix
 
-DATA = Path(__file__).parents[2] / "data"
-MACHINE = DATA / "machine.xml"
 DEGREE = np.pi / 180
 
 
 @pytest.fixture(scope="module")
 def machine() -> RobotDescription:
     return load_mjcf(MACHINE)
-
-
-def body(description: RobotDescription, name: str) -> Body:
-    return next(body for body in description.bodies if body.name == name)
-
-
-def write(folder: Path, inside: str, name: str = "robot.xml") -> Path:
-    path = folder / name
-    path.write_text(f"<mujoco>{inside}</mujoco>")
-    return path
-
-
-def load(folder: Path, inside: str) -> RobotDescription:
-    return load_mjcf(write(folder, inside))
-
-
-BALL = '<geom size="0.1" mass="1"/>'
-HINGE = f'<worldbody><body name="b"><joint name="j" axis="0 1 0"/>{BALL}</body></worldbody>'
 
 
 # ---- what is read ----------------------------------------------------------------------------------------------------
@@ -348,186 +327,3 @@ def test_static_and_unpictured_parts_stay(tmp_path: Path) -> None:
     np.testing.assert_array_equal(made.bodies[0].position, [0, 0, 0])
     np.testing.assert_array_equal(made.bodies[0].rotation, [1, 0, 0, 0])
     assert made.bodies[1].geometries[0].name == "v"
-
-
-# ---- against MuJoCo --------------------------------------------------------------------------------------------------
-
-Pose = tuple[np.ndarray, np.ndarray]
-
-
-def compose(a: Pose, b: Pose) -> Pose:
-    return a[0] + quaternion_to_matrix(a[1]) @ b[0], multiply(a[1], b[1])
-
-
-def moved(b: Body, q: np.ndarray) -> Pose:
-    """The joint's own motion: about its axis through its anchor, in the body's frame."""
-    if b.joint.kind in ("revolute", "continuous", "spherical"):
-        turn = q / np.linalg.norm(q) if b.joint.kind == "spherical" else axis_angle(b.joint.axis, q[0])
-        return b.joint.anchor - quaternion_to_matrix(turn) @ b.joint.anchor, turn
-    return (b.joint.axis * q[0] if b.joint.kind == "prismatic" else np.zeros(3)), np.array([1.0, 0, 0, 0])
-
-
-def poses(description: RobotDescription, model: mujoco.MjModel, data: mujoco.MjData) -> dict[str, Pose]:
-    """World poses by the description, with joint positions equal to MuJoCo's qpos."""
-    result: dict[str, Pose] = {}
-    for b in description.bodies:
-        size = {"spherical": 4, "free": 7}.get(b.joint.kind, 1)
-        q = np.zeros(0) if b.joint.kind == "fixed" else data.qpos[model.joint(b.joint.name).qposadr[0]:][:size]
-        if b.joint.kind == "free":
-            result[b.name] = (q[:3].copy(), q[3:].copy())
-            continue
-        at = compose((b.position, b.rotation), moved(b, q))
-        result[b.name] = at if b.parent is None else compose(result[b.parent], at)
-    return result
-
-
-def random_state(model: mujoco.MjModel, rng: np.random.Generator) -> mujoco.MjData:
-    data = mujoco.MjData(model)
-    mujoco.mj_integratePos(model, data.qpos, rng.normal(size=model.nv), 1.0)
-    return data
-
-
-def test_joint_positions_are_mujocos(machine: RobotDescription, rng: np.random.Generator) -> None:
-    """Chains of joints, anchors, refs, balls: the same qpos gives the same poses."""
-    model = _mujocos_own()
-    for attempt in range(5):
-        data = mujoco.MjData(model) if attempt == 0 else random_state(model, rng)
-        mujoco.mj_kinematics(model, data)
-        ours = poses(machine, model, data)
-        for i in range(1, model.nbody):
-            if model.body(i).name == "puppet":
-                continue
-            position, rotation = ours[model.body(i).name]
-            np.testing.assert_allclose(position, data.xpos[i], atol=1e-12)
-            np.testing.assert_allclose(quaternion_to_matrix(rotation), data.xmat[i].reshape(3, 3), atol=1e-12)
-    start = {b.joint.name: b.joint.position for b in machine.bodies if b.joint.kind in ("revolute", "prismatic")}
-    for name, position in start.items():
-        assert position[0] == model.qpos0[model.joint(name).qposadr[0]]
-
-
-def _mujocos_own() -> mujoco.MjModel:
-    """The machine compiled by MuJoCo alone, which insists on pictures being there."""
-    text = re.sub(r"<texture[^>]*>", "", MACHINE.read_text()).replace(' texture="checks"', "")
-    wedge = (DATA / "parts_description" / "meshes" / "wedge.obj").read_bytes()
-    return mujoco.MjSpec.from_string(text, include={"legs.xml": (DATA / "legs.xml").read_bytes()},
-                                     assets={"parts_description/meshes/wedge.obj": wedge}).compile()
-
-
-LOOPS = {
-    "connect": '<connect body1="a" body2="b" anchor="0.1 0.2 0.3"/>',
-    "connect world": '<connect body1="a" anchor="0.1 0.2 0.3"/>',
-    "connect sites": '<connect site1="s" site2="t"/>',
-    "weld": '<weld body1="a" body2="b"/>',
-    "weld anchor": '<weld body1="a" body2="b" anchor="0.1 0.2 0.3"/>',
-    "weld pose": '<weld body1="a" body2="b" relpose="0.1 0.2 0.3 0.5 0.5 -0.5 0.5" anchor="0.4 0 0.2"/>',
-    "weld world": '<weld body1="a"/>',
-    "weld sites": '<weld site1="s" site2="t"/>',
-}
-
-
-@pytest.mark.parametrize("case", LOOPS)
-def test_loops_close_where_mujocos_do(case: str, tmp_path: Path, rng: np.random.Generator) -> None:
-    site = '<site name="{}" pos="0.3 -0.1 0.2" euler="20 40 {}"/>'
-    bodies = "".join(f'<body name="{name}" pos="{x} 0 1" euler="10 {x} 30"><freejoint/>{BALL}'
-                     f"{site.format(mark, x)}</body>" for name, x, mark in (("a", 0, "s"), ("b", 2, "t")))
-    path = write(tmp_path, f"<worldbody>{bodies}</worldbody><equality>{LOOPS[case]}</equality>")
-    description = load_mjcf(path)
-    (loop,) = description.loops
-    model = mujoco.MjModel.from_xml_path(str(path))
-    data = random_state(model, rng)
-    place_a_on_b(loop, data)
-    mujoco.mj_forward(model, data)
-    assert data.ne == (6 if loop.kind == "weld" else 3)
-    np.testing.assert_allclose(data.efc_pos[:data.ne], 0, atol=1e-12)
-
-
-def place_a_on_b(loop: Loop, data: mujoco.MjData) -> None:
-    """Move body a (the first free joint) so that the loop is closed by the words of `Loop`."""
-    assert loop.body_a == "a"
-    b: Pose = (data.qpos[7:10].copy(), data.qpos[10:14].copy())
-    if loop.body_b is None:
-        b = (np.zeros(3), np.array([1.0, 0, 0, 0]))
-    if loop.kind == "weld":
-        data.qpos[3:7] = multiply(b[1], loop.rotation_b)
-    R_a, R_b = quaternion_to_matrix(data.qpos[3:7]), quaternion_to_matrix(b[1])
-    data.qpos[:3] = b[0] + R_b @ loop.position_b - R_a @ loop.position
-
-
-# ---- errors ----------------------------------------------------------------------------------------------------------
-
-BAD = {
-    "unknown element": ("<world/>", "MuJoCo cannot read.*world"),
-    "unknown attribute": (HINGE.replace("axis", "axle"), "MuJoCo cannot read.*axle"),
-    "double name": (HINGE.replace("</worldbody>", f'<body name="b">{BALL}</body></worldbody>'),
-                    "MuJoCo.*repeated name 'b'"),
-    "reversed range": (HINGE.replace('name="j"', 'name="j" range="40 -40"'),
-                       "joint 'j': lower bound of range 40 is not below .* -40"),
-    "empty force range": (HINGE + '<actuator><motor name="m" joint="j" forcerange="2 2"/></actuator>',
-                          "actuator 'm': .*forcerange"),
-    "massless": (HINGE.replace('mass="1"', 'mass="0"'), "MuJoCo cannot compile.*mass and inertia"),
-    "negative mass": (HINGE.replace('mass="1"', 'mass="-1"'), "MuJoCo cannot.*mass"),
-    "negative damping": (HINGE.replace('name="j"', 'name="j" damping="-1"'),
-                         "body 'b': joint 'j': viscous must be at least 0"),
-    "nan": (HINGE.replace('name="b"', 'name="b" pos="0 NaN 0"'), "body 'b': pos is not finite"),
-    "infinite": (HINGE.replace('name="b"', 'name="b" pos="0 inf 0"'), "b.*not finite"),
-    "missing mesh": ('<asset><mesh name="m" file="lost.obj"/></asset>', "MuJoCo cannot.*lost.obj"),
-    "missing include": ('<include file="lost.xml"/>', "lost.xml"),
-    "negative friction": (HINGE.replace('size="0.1"', 'size="0.1" friction="-1 0 0"'),
-                          "geom 0 of body 'b': .*friction"),
-    "zero time step": ('<option timestep="0"/>' + HINGE, "timestep"),
-    "inertia": (HINGE.replace(BALL, '<inertial pos="0 0 0" mass="1" diaginertia="1 1 3"/>'), "MuJoCo cannot.*inertia"),
-    "stray joint": ("<worldbody><joint/></worldbody>", "MuJoCo cannot"),
-}
-
-
-@pytest.mark.parametrize("case", BAD)
-def test_errors_name_file_and_element(case: str, tmp_path: Path) -> None:
-    inside, pattern = BAD[case]
-    path = write(tmp_path, inside)
-    with pytest.raises(SceneError, match=f"{re.escape(str(path))}: .*{pattern}"):
-        load_robot(path)
-
-
-def test_nan_in_an_included_file_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "part.xml").write_text(f'<mujocoinclude><body name="n" pos="nan 0 0">{BALL}</body></mujocoinclude>')
-    with pytest.raises(SceneError, match="body 'n': pos is not finite"):
-        load(tmp_path, '<worldbody><include file="part.xml"/></worldbody>')
-
-
-def test_wrong_root_is_refused() -> None:
-    with pytest.raises(SceneError, match="<robot>.*<mujoco>"):
-        load_mjcf(DATA / "parts_description" / "urdf" / "machine.urdf")
-
-
-def test_a_range_that_leaves_out_zero_starts_at_its_nearest_end(tmp_path: Path) -> None:
-    limited = '<compiler angle="radian"/>' + HINGE.replace('axis="0 1 0"', 'axis="0 1 0" range="-2 -1"')
-    scene = Scene(gravity=(0, 0, -9.8))
-    scene.load(write(tmp_path, limited))
-    assert scene.joint("j").position.tolist() == [-1.0]
-    assert any("joint 'j' starts at -1" in note for note in scene.notes)
-    with pytest.raises(SceneError, match="joint 'j': the start position is outside the limits"):
-        outside = Scene()
-        outside.load(write(tmp_path, limited.replace('range="-2 -1"', 'range="-2 -1" ref="0.5"')))
-        Simulation(outside)
-
-
-@pytest.mark.parametrize(("inside", "listed"), [
-    ('<joint name="j" type="free" damping="1" armature="2"/><geom size="0.1" pos="0 0 0.3" mass="1"/>', True),
-    ('<joint name="j" type="free" frictionloss="1"/><geom size="0.1" mass="1"/>'
-     '<body pos="0.2 0 0"><geom size="0.1" mass="1"/></body>', True),
-    ('<joint name="j" type="free" damping="1"/><geom size="0.1" mass="1"/>', False),
-    ('<joint name="j" type="free" damping="1"/><geom size="0.1" mass="1"/>'
-     '<body pos="0.2 0 0"><geom size="0.1" mass="1"/></body><body pos="-0.2 0 0"><geom size="0.1" mass="1"/></body>',
-     False),
-    ('<joint name="j" type="free"/><geom size="0.1" pos="0 0 0.3" mass="1"/>', False),
-])
-def test_damping_of_an_off_centre_free_body_is_listed(tmp_path: Path, inside: str, listed: bool) -> None:
-    made = load(tmp_path, f'<worldbody><body name="b">{inside}</body></worldbody>')
-    found = [item for item in made.unsupported if "centre of mass" in item]
-    assert len(found) == listed
-    assert not listed or "of free joint 'j'" in found[0]
-
-
-def test_quaternions_are_normalised_as_mujoco_does(tmp_path: Path) -> None:
-    made = load(tmp_path, HINGE.replace('name="b"', 'name="b" quat="2 0 0 2"'))
-    np.testing.assert_allclose(body(made, "b").rotation, [np.sqrt(0.5), 0, 0, np.sqrt(0.5)], atol=1e-15)
