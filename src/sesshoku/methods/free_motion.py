@@ -7,12 +7,15 @@ from sesshoku.dynamics.crba import mass_matrix
 from sesshoku.dynamics.factor import factorize, solve
 from sesshoku.dynamics.rnea import bias_at_velocities
 from sesshoku.integrate.euler import finish_euler, finish_semi_implicit
-from sesshoku.integrate.position import move_kinematic
+from sesshoku.integrate.position import move_kinematic, store_unit
+from sesshoku.integrate.rotor import rotor
 from sesshoku.methods.joint_constraints import return_to_limits
 from sesshoku.scene.model import FREE
+from sesshoku.spatial.algebra import cross, quaternion_matrix, quaternion_times
 
 SEMI_IMPLICIT, EULER, RUNGE_KUTTA = range(3)
-SPIN = 0.02  # rad per step
+# rad per step above which a lone free body turns by `rotor`; the explicit scheme is left explicit while that is harmless
+SPIN, EULER_SPIN = 1e-3, 0.02
 
 
 @jit
@@ -23,8 +26,11 @@ def joint_space_inertia(model, data):
 
 
 @jit
-def free_velocity(model, data, dt):
-    """new_v = v + dt H^-1 (joint force - bias). Needs `link_velocities`."""
+def free_velocity(model, data, dt, least_spin=SPIN):
+    """new_v = v + dt H^-1 (joint force - bias); lone free bodies above `least_spin` (rad per step) turn by `rotor`.
+
+    Needs `link_velocities`.
+    """
     bias_at_velocities(model, data, data.bias_force)
     a, bias, force = data.free_acceleration, data.bias_force, data.joint_force
     for k in range(model.dof_count):
@@ -35,37 +41,69 @@ def free_velocity(model, data, dt):
     for t in range(model.tree_count):
         i = model.tree_link[t]
         if model.tree_link[t + 1] == i + 1 and model.link_joint[i] == FREE:
-            tame_spin(model, data, i, dt)
+            spin_freely(model, data, i, dt, least_spin)
 
 
 @jit
-def tame_spin(model, data, i, dt):
-    """Implicit gyroscopic torque for a free body that turns far within a step: explicit, it would blow up.
+def spin_freely(model, data, i, dt, least_spin):
+    """The gyroscopic torque of a lone free body by `rotor`, which never gains energy; explicit, it would blow up.
 
-    One Newton step of I (w' - w) + dt w' x I w' = dt torque from w' = w: with the explicit change d,
-    (I + dt ([w] I - [I w])) (w' - w) = I d. Left alone while w dt < SPIN, where both agree to second order.
+    The torque acts first, at the start's pose, then the body turns freely. Its new orientation and spin after a step
+    without contact are left for `finish_turns`. Left alone below `least_spin`, where explicit gyroscopic torque agrees
+    to second order and gains no more than least_spin^2 of the energy per step.
     """
-    k = model.link_dof[i] + 3
-    wx, wy, wz = data.v[k], data.v[k + 1], data.v[k + 2]
+    k, at = model.link_dof[i] + 3, model.link_coordinate[i] + 3
+    v, new_v, spun, turned = data.v, data.new_v, data.rate_v, data.rate_q
+    wx, wy, wz = v[k], v[k + 1], v[k + 2]
     stiff = data.implicit_diagonal[k] + model.dof_armature[k]
-    if (wx * wx + wy * wy + wz * wz) * dt * dt < SPIN * SPIN or stiff > 0.0:
+    spun[2, k] = 0.0
+    if (wx * wx + wy * wy + wz * wz) * dt * dt < least_spin * least_spin or stiff > 0.0:
         return
     I = data.inertia[i]
+    gx, gy, gz = gyroscopic_rate(I, wx, wy, wz)
+    wx, wy, wz = new_v[k] + dt * gx, new_v[k + 1] + dt * gy, new_v[k + 2] + dt * gz  # after the torque alone
+    wx, wy, wz, dw, dx, dy, dz = rotor(I, wx, wy, wz, dt)
+    new_v[k], new_v[k + 1], new_v[k + 2] = wx, wy, wz
+    spun[0, k], spun[0, k + 1], spun[0, k + 2] = wx, wy, wz
+    R00, R01, R02, R10, R11, R12, R20, R21, R22 = quaternion_matrix(dw, dx, dy, dz)
+    spun[1, k] = R00 * wx + R01 * wy + R02 * wz
+    spun[1, k + 1] = R10 * wx + R11 * wy + R12 * wz
+    spun[1, k + 2] = R20 * wx + R21 * wy + R22 * wz
+    q = data.q
+    store_unit(turned[0], at, quaternion_times(dw, dx, dy, dz, q[at], q[at + 1], q[at + 2], q[at + 3]))
+    spun[2, k] = 1.0
+
+
+@jit
+def gyroscopic_rate(I, wx, wy, wz):
+    """I^-1 (w x I w) (3), I the ten-number inertia of a body at its centre of mass."""
     xx, yy, zz, xy, xz, yz = I[4], I[5], I[6], I[7], I[8], I[9]
-    hx, hy, hz = xx * wx + xy * wy + xz * wz, xy * wx + yy * wy + yz * wz, xz * wx + yz * wy + zz * wz
-    dx, dy, dz = data.new_v[k] - wx, data.new_v[k + 1] - wy, data.new_v[k + 2] - wz
-    rx, ry, rz = xx * dx + xy * dy + xz * dz, xy * dx + yy * dy + yz * dz, xz * dx + yz * dy + zz * dz
-    # rows of the matrix: I + dt ([w] I - [h])
-    a0, a1, a2 = xx + dt * (wy * xz - wz * xy), xy + dt * (wy * yz - wz * yy + hz), xz + dt * (wy * zz - wz * yz - hy)
-    b0, b1, b2 = xy + dt * (wz * xx - wx * xz - hz), yy + dt * (wz * xy - wx * yz), yz + dt * (wz * xz - wx * zz + hx)
-    c0, c1, c2 = xz + dt * (wx * xy - wy * xx + hy), yz + dt * (wx * yy - wy * xy - hx), zz + dt * (wx * yz - wy * xz)
-    m0, m1, m2 = b1 * c2 - b2 * c1, b2 * c0 - b0 * c2, b0 * c1 - b1 * c0
-    det = a0 * m0 + a1 * m1 + a2 * m2
-    if det <= 0.0:
-        return
-    data.new_v[k] = wx + (rx * m0 + ry * (a2 * c1 - a1 * c2) + rz * (a1 * b2 - a2 * b1)) / det
-    data.new_v[k + 1] = wy + (rx * m1 + ry * (a0 * c2 - a2 * c0) + rz * (a2 * b0 - a0 * b2)) / det
-    data.new_v[k + 2] = wz + (rx * m2 + ry * (a1 * c0 - a0 * c1) + rz * (a0 * b1 - a1 * b0)) / det
+    gx, gy, gz = cross(wx, wy, wz, xx * wx + xy * wy + xz * wz, xy * wx + yy * wy + yz * wz,
+                       xz * wx + yz * wy + zz * wz)  # fmt: skip
+    u0, u1, u2 = yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy
+    det = xx * u0 + xy * u1 + xz * u2
+    if not det > 0.0:
+        return 0.0, 0.0, 0.0
+    v1, v2, t = xx * zz - xz * xz, xy * xz - xx * yz, xx * yy - xy * xy
+    return (u0 * gx + u1 * gy + u2 * gz) / det, (u1 * gx + v1 * gy + v2 * gz) / det, (u2 * gx + v2 * gy + t * gz) / det
+
+
+@jit
+def finish_turns(model, data):
+    """Orientation and spin of lone free bodies that turned fast and that nothing touched: as `spin_freely` left them.
+
+    Where an impulse changed the spin the pose has moved along the spin itself, which keeps the energy as well (a turn
+    about the spin's own axis), but not the angular momentum's direction.
+    """
+    q, v, spun, turned = data.q, data.v, data.rate_v, data.rate_q
+    for t in range(model.tree_count):
+        i = model.tree_link[t]
+        if model.tree_link[t + 1] == i + 1 and model.link_joint[i] == FREE:
+            k, at = model.link_dof[i] + 3, model.link_coordinate[i] + 3
+            if spun[2, k] != 0.0 and v[k] == spun[0, k] and v[k + 1] == spun[0, k + 1] and v[k + 2] == spun[0, k + 2]:
+                v[k], v[k + 1], v[k + 2] = spun[1, k], spun[1, k + 1], spun[1, k + 2]
+                for n in range(at, at + 4):
+                    q[n] = turned[0, n]
 
 
 @jit
@@ -89,8 +127,10 @@ def finish(model, data, scheme, dt):
         return False
     elif scheme == SEMI_IMPLICIT:
         finish_semi_implicit(model, data, data.new_v, dt)
+        finish_turns(model, data)
     else:
         finish_euler(model, data, data.new_v, dt)
+        finish_turns(model, data)
     return_to_limits(model, data.q)
     data.time[0] += dt
     return True

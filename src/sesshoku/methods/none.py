@@ -1,7 +1,8 @@
 """`none`: motion without contact. Robots swing, tumble, rest on joint limits, close loops and follow servos.
 
 Schemes (`integrator`):
-    semi-implicit  (default) first order, symplectic; springs, dampers and servos implicit where they allow it
+    semi-implicit  (default) first order, symplectic; springs, dampers and servos implicit where they allow it; a lone
+                   free body tumbles at second order, its energy and angular momentum kept to rounding
     euler          first order, explicit
     rk4, rkg       fourth order for smooth motion (classical, Gill); joint constraints act as one impulse per step,
                    spread evenly over it (position moves by half its velocity change), so motion with limits, friction
@@ -27,8 +28,10 @@ from sesshoku.integrate.position import move
 from sesshoku.integrate.runge_kutta import runge_kutta
 from sesshoku.methods.free_motion import (
     EULER,
+    EULER_SPIN,
     RUNGE_KUTTA,
     SEMI_IMPLICIT,
+    SPIN,
     finish,
     free_velocity,
     joint_space_inertia,
@@ -106,7 +109,7 @@ def step(model, data, options, dt):
         link_velocities(model, data, data.v)
         forces(model, data, dt if scheme == SEMI_IMPLICIT else 0.0)
         joint_space_inertia(model, data)
-        free_velocity(model, data, dt)
+        free_velocity(model, data, dt, SPIN if scheme == SEMI_IMPLICIT else EULER_SPIN)
         constrain_joints(model, data, data.q, data.new_v, dt, options[1])
     return finish(model, data, scheme, dt)
 
@@ -170,7 +173,7 @@ def stage_inertia(model, data, options, dt):
 
 @jit
 def stage_free_velocity(model, data, options, dt):
-    free_velocity(model, data, dt)
+    free_velocity(model, data, dt, SPIN if options[0] == SEMI_IMPLICIT else EULER_SPIN)
 
 
 @jit

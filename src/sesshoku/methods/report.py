@@ -19,9 +19,11 @@ class Report:
     momentum_residual: largest |H (v+ - v_free) - J^T impulse|, N s: does an impulse explain every change of velocity?
     penetration: deepest overlap, m. cone_violation: friction beyond the cone, N.
     energy_change: kinetic energy added by constraint and contact impulses, J (negative: dissipated).
+    correction_work: the part of it that depth correction puts in, J: normal impulse times the speed it asks for.
     limit_violation: deepest joint beyond its limit, rad or m. loop_error: largest gap of a loop's anchors, m, or of a
-    mimic, rad or m. rows: scalar constraints solved. iterations: passes of the solver. converged: the residual met the
-    tolerance. overflow: a fixed capacity was too small and contacts were left out.
+    mimic, rad or m. rows: scalar constraints solved. iterations: passes of the solver. tunnelling: shapes whose
+    centre passes through another shape within the step (`methods.tunnelling` says how that is found). converged: the
+    residual met the tolerance. overflow: a fixed capacity was too small and contacts were left out.
     """
 
     residual: float = 0.0
@@ -29,10 +31,12 @@ class Report:
     penetration: float = 0.0
     cone_violation: float = 0.0
     energy_change: float = 0.0
+    correction_work: float = 0.0
     limit_violation: float = 0.0
     loop_error: float = 0.0
     rows: int = 0
     iterations: int = 0
+    tunnelling: int = 0
     converged: bool = True
     overflow: bool = False
 
@@ -42,6 +46,6 @@ class Report:
         return cls(**{field.name: kinds[str(field.type)](values[i]) for i, field in enumerate(fields(cls))})
 
 
-(RESIDUAL, MOMENTUM_RESIDUAL, PENETRATION, CONE_VIOLATION, ENERGY_CHANGE, LIMIT_VIOLATION, LOOP_ERROR, ROWS, ITERATIONS,
- CONVERGED, OVERFLOW) = range(11)  # places in the array, in the order of Report's fields
+(RESIDUAL, MOMENTUM_RESIDUAL, PENETRATION, CONE_VIOLATION, ENERGY_CHANGE, CORRECTION_WORK, LIMIT_VIOLATION, LOOP_ERROR,
+ ROWS, ITERATIONS, TUNNELLING, CONVERGED, OVERFLOW) = range(13)  # places in the array, in the order of Report's fields
 CHANNELS = tuple(field.name for field in fields(Report))

@@ -34,6 +34,7 @@ class Problem(Record):
     inverse = array(float, 2)  # (C, 2) 1 / max(block_00, block_11), 1 / block_22; 0 where there is nothing to divide by
     velocity = array(float, 2)  # (C, 3) relative velocity at the start of the step, along the axes
     free = array(float, 2)  # (C, 3) the same without contact and joint impulses, at the end
+    correction = array(float, 1)  # (C) normal speed that depth correction asks for
     impulse = array(float, 2)  # (C, 3)
     y = array(float, 1)  # (V)
     root_dinv = array(float, 1)  # (V) D^-1/2
@@ -68,6 +69,7 @@ def make_problem(contacts: int, joint_rows: int, dofs: int, chain: int) -> Probl
         "inverse": (C, 2),
         "velocity": (C, 3),
         "free": (C, 3),
+        "correction": C,
         "impulse": (C, 3),
         "y": V,
         "root_dinv": V,

@@ -46,6 +46,7 @@ from sesshoku.methods.lcp.memory import Memory, as_memory, make_memory
 from sesshoku.methods.lcp.options import AHEAD, MARGIN, MOST, PRESETS, RK4, Options, parameters
 from sesshoku.methods.lcp.pose import pose_problem
 from sesshoku.methods.registry import register
+from sesshoku.methods.tunnelling import count_tunnelling
 from sesshoku.scene.compiler import CompiledScene
 from sesshoku.scene.model import Model, as_model
 from sesshoku.solvers.problem import Problem, as_problem
@@ -108,6 +109,7 @@ def step(model, data, contacts, problem, memory, options, dt):
     pose_problem(model, data, contacts, problem, memory, options, dt)
     solve_islands(model, data, contacts, problem, memory, options, dt)
     apply_forces(model, data, contacts, problem, memory, dt)
+    count_tunnelling(model, data, contacts, dt)
     return advance(model, data, options, dt)
 
 
@@ -153,6 +155,7 @@ def stage_free(model, data, contacts, problem, memory, options, dt):
 @jit
 def stage_apply(model, data, contacts, problem, memory, options, dt):
     apply_forces(model, data, contacts, problem, memory, dt)
+    count_tunnelling(model, data, contacts, dt)
 
 
 @jit

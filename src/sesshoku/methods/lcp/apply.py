@@ -8,7 +8,14 @@ from sesshoku.collision.contacts import CONTACTS, OVERFLOW, RELEASED, SLIP, STIC
 from sesshoku.compiled.jit import jit
 from sesshoku.methods.contact_rows import generalized_impulse, velocity_change
 from sesshoku.methods.joint_rows import store_joint_impulses
-from sesshoku.methods.report import CONE_VIOLATION, ENERGY_CHANGE, MOMENTUM_RESIDUAL, PENETRATION, RESIDUAL
+from sesshoku.methods.report import (
+    CONE_VIOLATION,
+    CORRECTION_WORK,
+    ENERGY_CHANGE,
+    MOMENTUM_RESIDUAL,
+    PENETRATION,
+    RESIDUAL,
+)
 from sesshoku.methods.report import OVERFLOW as REPORT_OVERFLOW
 from sesshoku.solvers.pgs import contact_residual, joint_residual
 from sesshoku.solvers.problem import JOINT_ROWS, PROBLEM_OVERFLOW, push_contact, push_joint, read_contact
@@ -21,7 +28,7 @@ def apply_forces(model, data, contacts, problem, memory, dt):
     count = contacts.counts[CONTACTS]
     for k in range(model.dof_count):
         fresh[k] = 0.0
-    worst = energy = deepest = outside = 0.0
+    worst = energy = work = deepest = outside = 0.0
     for c in range(count):
         x, axes, free = problem.impulse[c], problem.axes[c], problem.free[c]
         if x[2] != 0.0 or x[0] != 0.0 or x[1] != 0.0:
@@ -41,9 +48,7 @@ def apply_forces(model, data, contacts, problem, memory, dt):
         )
         contacts.state[c] = RELEASED if x[2] <= 0.0 else (SLIP if moving and contacts.slip[c] > 1e-6 else STICK)
         outside = max(outside, size - bound)
-        energy += x[0] * (free[0] + 0.5 * u0) + x[1] * (free[1] + 0.5 * u1)
-        if free[2] < 1e29:
-            energy += x[2] * (free[2] + 0.5 * u2)
+        work += x[2] * problem.correction[c]
         deepest = max(deepest, -contacts.gap[c])
     for j in range(problem.counts[JOINT_ROWS]):
         push_joint(chains, problem, j, problem.joint_impulse[j], fresh)
@@ -51,15 +56,17 @@ def apply_forces(model, data, contacts, problem, memory, dt):
     drift = 0.0
     for k in range(model.dof_count):
         drift = max(drift, abs(fresh[k] - y[k]))
-    report[RESIDUAL], report[ENERGY_CHANGE], report[PENETRATION] = worst, energy, deepest
+    report[RESIDUAL], report[CORRECTION_WORK], report[PENETRATION] = worst, work, deepest
     report[CONE_VIOLATION], report[MOMENTUM_RESIDUAL] = outside / dt, drift
     report[REPORT_OVERFLOW] = float(contacts.counts[OVERFLOW] + problem.counts[PROBLEM_OVERFLOW])
     change = memory.y_direction
     velocity_change(model, data, problem, fresh, change)
     generalized_impulse(model, data, problem, fresh, data.held_force)
-    for k in range(model.dof_count):
+    for k in range(model.dof_count):  # kinetic energy: v . J^T x + 1/2 |y|^2, targets of the rows left aside
+        energy += data.new_v[k] * data.held_force[k] + 0.5 * fresh[k] * fresh[k]
         data.new_v[k] += change[k]
         data.held_force[k] /= dt
+    report[ENERGY_CHANGE] = energy
     for c in range(count):
         for a in range(3):
             memory.old_impulse[c, a] = memory.impulse_world[c, a]

@@ -105,6 +105,7 @@ def choose_targets(model, data, contacts, problem, options, c, dt):
     """
     free, gap, before = problem.free[c], contacts.gap[c], problem.velocity[c, 2]
     bounce = contacts.material[c, 2]
+    problem.correction[c] = 0.0
     if options[CENTRIPETAL] and contacts.kind[c] == VERTEX:
         ax, ay, az = bias_acceleration(model, data, contacts, c)
         for d in range(3):
@@ -119,7 +120,8 @@ def choose_targets(model, data, contacts, problem, options, c, dt):
     if gap > 0.0:
         free[2] += gap / dt
     else:
-        free[2] -= options[RATE] * max(-gap - options[SLOP], 0.0)
+        problem.correction[c] = options[RATE] * max(-gap - options[SLOP], 0.0)
+        free[2] -= problem.correction[c]
 
 
 @jit
