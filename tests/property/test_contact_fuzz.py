@@ -1,6 +1,16 @@
-"""Random scenes with contact: shapes, masses, speeds and step sizes far apart. Nothing may end in NaN."""
+"""Random scenes with contact: shapes, masses, speeds and step sizes far apart.
+
+Nothing may end in NaN, and energy may come from nowhere. With `lcp:recommended` (semi-implicit, lone bodies) every
+step obeys, with x the impulses and t the velocity along a row that the law asks for,
+    energy after <= energy before + x . t + work of scripted bodies and pushes,
+x . t being depth correction's work (in the report) and, where e > 0, the rebound's. The report's `energy_change` is
+checked as an identity: with gravity's share it explains every joule by which the total changes.
+"""
 
 from __future__ import annotations
+
+import json
+from dataclasses import dataclass, fields
 
 import numpy as np
 import pytest
@@ -10,14 +20,22 @@ from sesshoku.methods.registry import keywords
 from support import FULL, SEED, sample_count
 
 METHODS = [keyword for keyword in keywords() if keyword not in ("none", "lcp")] + (["lcp"] if FULL else [])
+BUDGETED = ("lcp:recommended",)
 CHUNKS = 4
+G = 9.8
 
 
 def random_scene(rng, restitution):
-    """Up to eight bodies of random shape, mass 1e-3 to 1e3 kg, speed up to 50 m/s, above a floor."""
+    """Up to eight bodies of random shape, mass 1e-3 to 1e3 kg, speed up to 50 m/s, above a floor.
+
+    Sometimes a scripted paddle sweeps through them.
+    """
     material = ss.Material(float(rng.uniform(0.0, 1.2)), None, restitution)
-    scene = ss.Scene()
+    scene = ss.Scene(gravity=(0, 0, -G))
     scene.add_ground(material=material)
+    if rng.random() < 0.25:
+        scene.add_box("paddle", size=(0.4, 3.0, 1.0), position=(-2.5, 0, 0.6), velocity=(rng.uniform(0.5, 5), 0, 0),
+                      angular_velocity=(0, 0, rng.uniform(-1, 1)), material=material, kinematic=True)
     for n in range(int(rng.integers(1, 9))):
         size = float(10 ** rng.uniform(-1.3, 0.3))
         turn = rng.normal(size=4)
@@ -25,7 +43,7 @@ def random_scene(rng, restitution):
         velocity *= rng.choice([0.0, 1.0, 5.0, 50.0]) * rng.random() / np.linalg.norm(velocity)
         common = {"mass": float(10 ** rng.uniform(-3, 3)), "material": material, "velocity": velocity,
                   "rotation": turn / np.linalg.norm(turn),
-                  "angular_velocity": rng.normal(size=3) * rng.choice([0.0, 3.0]),
+                  "angular_velocity": rng.normal(size=3) * rng.choice([0.0, 3.0, 100.0]),
                   "position": (*rng.uniform(-1.5, 1.5, 2), rng.uniform(1.5 * size, 3.0))}
         match int(rng.integers(5)):
             case 0:
@@ -41,20 +59,115 @@ def random_scene(rng, restitution):
     return scene
 
 
+def draw(seed, chunk, n, method):
+    """A simulation, its restitution, and a steady push on its first body (often none)."""
+    rng = np.random.default_rng([seed, chunk, n])
+    restitution = float(rng.choice([0.0, 0.0, 0.5, 1.0]))
+    scene = random_scene(rng, restitution)
+    dt = float(10 ** rng.uniform(-4, np.log10(0.02)))
+    sim = ss.Simulation(scene, method, dt)
+    push = rng.normal(size=3) * sim.bodies["b0"].mass * G * rng.choice([0.0, 0.0, 2.0])
+    return sim, restitution, push
+
+
+def rebound_work(sim):
+    """Normal impulse times the speed restitution asks for, J: the most that bouncing can bring."""
+    contacts, problem, work = sim.records["contacts"], sim.records["problem"], 0.0
+    for c in range(contacts.counts[0]):
+        before = problem.velocity[c, 2]
+        if before < -sim.method.options.restitution_speed and contacts.gap[c] <= 0.0:
+            work -= problem.impulse[c, 2] * contacts.material[c, 2] * before
+    return work
+
+
+def script_work(sim, paddle):
+    """What the scripted paddle did in the last step, J; paddle: its motion at the step's start."""
+    work = 0.0
+    for contact in sim.contacts:
+        if "paddle" in contact.bodies:
+            position, velocity, spin = paddle
+            speed = velocity + np.cross(spin, contact.point - position)
+            work += sim.dt * (contact.force @ speed) * (1.0 if contact.bodies[0] == "paddle" else -1.0)
+    return work
+
+
+@dataclass
+class Tally:
+    """What a run of scenes added up to."""
+
+    scenes: int = 0
+    bodies: int = 0
+    steps: int = 0
+    unconverged: int = 0  # steps
+    overflowed: int = 0  # steps
+    tunnelling: int = 0  # shapes and steps, as reported
+    through_floor: int = 0  # bodies below it in the end
+    gaining: int = 0  # scenes with e > 0 that passed 1.01 of their budget
+    largest_gain: float = 0.0  # energy over budget, e > 0
+    worst_inelastic: float = 0.0  # energy over budget, e = 0
+
+    def add(self, other):
+        for field in fields(self):
+            mine, theirs = getattr(self, field.name), getattr(other, field.name)
+            most = field.name in ("largest_gain", "worst_inelastic")
+            setattr(self, field.name, max(mine, theirs) if most else mine + theirs)
+
+
+def run_scene(sim, restitution, push, budgeted, label):
+    """Step a scene through up to a second, holding the energy to its budget; what happened."""
+    tally = Tally(scenes=1, bodies=len(sim.bodies) - 1)
+    mass = np.array([sim.bodies[name].mass for name in sim.bodies if name.startswith("b")])
+    start = before = sum(sim.energy())
+    scale, work = abs(start), 0.0
+    for _ in range(min(round(1.0 / sim.dt), 400)):
+        paddle = None
+        if "paddle" in sim.bodies:
+            body = sim.bodies["paddle"]
+            paddle = body.position, body.velocity, body.angular_velocity
+        if push.any():
+            sim.apply_force("b0", push)
+        lifts, place = sim.v[2::6].copy(), sim.bodies["b0"].center_of_mass.copy()
+        sim.step()
+        report = sim.report
+        tally.steps += 1
+        tally.unconverged += not report.converged
+        tally.overflowed += report.overflow
+        tally.tunnelling += report.tunnelling
+        assert all(np.isfinite(value) for value in vars(report).values()), label
+        if not budgeted:
+            continue
+        now = sum(sim.energy())
+        given = report.correction_work + push @ (sim.bodies["b0"].center_of_mass - place)
+        given += script_work(sim, paddle) if paddle is not None else 0.0
+        work += given
+        scale = max(scale, abs(now), abs(work))
+        allowed = before + given + (rebound_work(sim) if restitution > 0.0 else 0.0)
+        assert now <= allowed + 1e-3 * scale, (label, now, before, given, scale)
+        if not push.any():  # gravity's part of the change of total energy, the same for every body
+            gravity = mass @ (G * sim.dt * (sim.v[2::6] - lifts) + 0.5 * (G * sim.dt) ** 2)
+            assert now - before == pytest.approx(report.energy_change + gravity, abs=1e-8 * scale), label
+        over = now / (start + max(work, 0.0)) if start + work > 0.0 else 0.0
+        if restitution > 0.0:
+            tally.largest_gain = max(tally.largest_gain, float(over))
+        else:
+            tally.worst_inelastic = max(tally.worst_inelastic, float(over))
+            assert now <= 1.01 * start + work + 1e-9 * scale, (label, now, start, work)
+        before = now
+    tally.gaining = int(tally.largest_gain > 1.01)
+    assert np.isfinite(sim.q).all() and np.isfinite(sim.v).all(), label
+    names = [name for name in sim.bodies if name.startswith("b")]
+    tally.through_floor = sum(bool(sim.bodies[name].position[2] < -0.5) for name in names)
+    return tally
+
+
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("chunk", range(CHUNKS))
-def test_random_scenes_stay_finite(method, chunk):
-    tunnelled = total = 0
+def test_random_scenes_stay_finite_and_within_their_energy(method, chunk):
+    """No NaN, no SimulationDiverged, no energy from nowhere; what tunnels is counted and printed."""
+    total = Tally()
     for n in range(sample_count(24, 2000) // CHUNKS):
-        rng = np.random.default_rng([SEED, chunk, n])
-        restitution = float(rng.choice([0.0, 0.0, 0.5]))
-        scene = random_scene(rng, restitution)
-        dt = float(10 ** rng.uniform(-4, np.log10(0.02)))
-        sim = ss.Simulation(scene, method, dt)
-        for _ in range(min(round(1.0 / dt), 400)):
-            sim.step()
-        assert np.isfinite(sim.q).all() and np.isfinite(sim.v).all(), (SEED, chunk, n)
-        falling = [name for name in sim.bodies if name != "ground" and sim.bodies[name].position[2] < -0.5]
-        tunnelled, total = tunnelled + len(falling), total + len(sim.bodies) - 1
-    print(f"{method}: {tunnelled} of {total} bodies went through the floor")
-    assert tunnelled <= 0.05 * total + 1
+        sim, restitution, push = draw(SEED, chunk, n, method)
+        total.add(run_scene(sim, restitution, push, method in BUDGETED, (SEED, chunk, n)))
+    print(f"{method}, seed {SEED}, chunk {chunk}: {json.dumps(vars(total))}")
+    assert total.overflowed == 0
+    assert total.through_floor <= 0.05 * total.bodies + 1

@@ -11,11 +11,12 @@ from sesshoku.integrate.position import move_kinematic, store_unit
 from sesshoku.integrate.rotor import rotor
 from sesshoku.methods.joint_constraints import return_to_limits
 from sesshoku.scene.model import FREE
-from sesshoku.spatial.algebra import cross, quaternion_matrix, quaternion_times
+from sesshoku.spatial.algebra import cross, quaternion_matrix, quaternion_times, turn_quaternion
 
 SEMI_IMPLICIT, EULER, RUNGE_KUTTA = range(3)
-# rad per step above which a lone free body turns by `rotor`; the explicit scheme is left explicit while that is harmless
-SPIN, EULER_SPIN = 1e-3, 0.02
+# rad per step above which a lone free body turns by `rotor`; the other schemes are left alone while they are harmless
+SPIN, EULER_SPIN, RUNGE_KUTTA_SPIN = 1e-3, 0.02, 1.0
+UNTURNED, IF_UNTOUCHED, ALWAYS = 0.0, 1.0, 2.0  # last number of `turn`: whether it holds
 
 
 @jit
@@ -53,10 +54,10 @@ def spin_freely(model, data, i, dt, least_spin):
     to second order and gains no more than least_spin^2 of the energy per step.
     """
     k, at = model.link_dof[i] + 3, model.link_coordinate[i] + 3
-    v, new_v, spun, turned = data.v, data.new_v, data.rate_v, data.rate_q
+    q, v, new_v, spin, turn = data.q, data.v, data.new_v, data.spin[i], data.turn[i]
     wx, wy, wz = v[k], v[k + 1], v[k + 2]
     stiff = data.implicit_diagonal[k] + model.dof_armature[k]
-    spun[2, k] = 0.0
+    turn[7] = UNTURNED
     if (wx * wx + wy * wy + wz * wz) * dt * dt < least_spin * least_spin or stiff > 0.0:
         return
     I = data.inertia[i]
@@ -64,14 +65,12 @@ def spin_freely(model, data, i, dt, least_spin):
     wx, wy, wz = new_v[k] + dt * gx, new_v[k + 1] + dt * gy, new_v[k + 2] + dt * gz  # after the torque alone
     wx, wy, wz, dw, dx, dy, dz = rotor(I, wx, wy, wz, dt)
     new_v[k], new_v[k + 1], new_v[k + 2] = wx, wy, wz
-    spun[0, k], spun[0, k + 1], spun[0, k + 2] = wx, wy, wz
+    spin[0], spin[1], spin[2] = wx, wy, wz
     R00, R01, R02, R10, R11, R12, R20, R21, R22 = quaternion_matrix(dw, dx, dy, dz)
-    spun[1, k] = R00 * wx + R01 * wy + R02 * wz
-    spun[1, k + 1] = R10 * wx + R11 * wy + R12 * wz
-    spun[1, k + 2] = R20 * wx + R21 * wy + R22 * wz
-    q = data.q
-    store_unit(turned[0], at, quaternion_times(dw, dx, dy, dz, q[at], q[at + 1], q[at + 2], q[at + 3]))
-    spun[2, k] = 1.0
+    turn[4], turn[5] = R00 * wx + R01 * wy + R02 * wz, R10 * wx + R11 * wy + R12 * wz
+    turn[6] = R20 * wx + R21 * wy + R22 * wz
+    store_unit(turn, 0, quaternion_times(dw, dx, dy, dz, q[at], q[at + 1], q[at + 2], q[at + 3]))
+    turn[7] = IF_UNTOUCHED
 
 
 @jit
@@ -89,21 +88,44 @@ def gyroscopic_rate(I, wx, wy, wz):
 
 
 @jit
-def finish_turns(model, data):
-    """Orientation and spin of lone free bodies that turned fast and that nothing touched: as `spin_freely` left them.
+def hold_fast_turns(model, data, dt):
+    """Before a Runge-Kutta step: settle how lone free bodies turn that turn too far for it, from the solved new_v.
+
+    As in the semi-implicit scheme: freely where no impulse changed the spin, else about the new spin's own axis.
+    """
+    q, v, new_v = data.q, data.v, data.new_v
+    for t in range(model.tree_count):
+        i = model.tree_link[t]
+        if model.tree_link[t + 1] != i + 1 or model.link_joint[i] != FREE:
+            continue
+        k, at, turn, spin = model.link_dof[i] + 3, model.link_coordinate[i] + 3, data.turn[i], data.spin[i]
+        x, y, z = new_v[k], new_v[k + 1], new_v[k + 2]
+        fastest = max(x * x + y * y + z * z, v[k] * v[k] + v[k + 1] * v[k + 1] + v[k + 2] * v[k + 2])
+        if not fastest * dt * dt > RUNGE_KUTTA_SPIN * RUNGE_KUTTA_SPIN:
+            turn[7] = UNTURNED
+            continue
+        if turn[7] == UNTURNED or x != spin[0] or y != spin[1] or z != spin[2]:
+            dw, dx, dy, dz = turn_quaternion(dt * x, dt * y, dt * z)
+            store_unit(turn, 0, quaternion_times(dw, dx, dy, dz, q[at], q[at + 1], q[at + 2], q[at + 3]))
+            turn[4], turn[5], turn[6] = x, y, z
+        turn[7] = ALWAYS
+
+
+@jit
+def finish_turns(model, data, q, v):
+    """Orientation and spin of lone free bodies that turned fast, into q and v: as `spin_freely` left them.
 
     Where an impulse changed the spin the pose has moved along the spin itself, which keeps the energy as well (a turn
     about the spin's own axis), but not the angular momentum's direction.
     """
-    q, v, spun, turned = data.q, data.v, data.rate_v, data.rate_q
     for t in range(model.tree_count):
         i = model.tree_link[t]
         if model.tree_link[t + 1] == i + 1 and model.link_joint[i] == FREE:
-            k, at = model.link_dof[i] + 3, model.link_coordinate[i] + 3
-            if spun[2, k] != 0.0 and v[k] == spun[0, k] and v[k + 1] == spun[0, k + 1] and v[k + 2] == spun[0, k + 2]:
-                v[k], v[k + 1], v[k + 2] = spun[1, k], spun[1, k + 1], spun[1, k + 2]
-                for n in range(at, at + 4):
-                    q[n] = turned[0, n]
+            k, at, turn, spin = model.link_dof[i] + 3, model.link_coordinate[i] + 3, data.turn[i], data.spin[i]
+            untouched = v[k] == spin[0] and v[k + 1] == spin[1] and v[k + 2] == spin[2]
+            if turn[7] == ALWAYS or (turn[7] == IF_UNTOUCHED and untouched):
+                v[k], v[k + 1], v[k + 2] = turn[4], turn[5], turn[6]
+                q[at], q[at + 1], q[at + 2], q[at + 3] = turn[0], turn[1], turn[2], turn[3]
 
 
 @jit
@@ -127,10 +149,10 @@ def finish(model, data, scheme, dt):
         return False
     elif scheme == SEMI_IMPLICIT:
         finish_semi_implicit(model, data, data.new_v, dt)
-        finish_turns(model, data)
+        finish_turns(model, data, data.q, data.v)
     else:
         finish_euler(model, data, data.new_v, dt)
-        finish_turns(model, data)
+        finish_turns(model, data, data.q, data.v)
     return_to_limits(model, data.q)
     data.time[0] += dt
     return True

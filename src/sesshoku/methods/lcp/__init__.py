@@ -19,7 +19,8 @@ the velocity the step would end with (`free`) and K is the same matrix, so the t
 Deviations from the paper. b = a^0 - a^d (the paper prints +; a box then falls through the floor). Inequalities of
 (12)-(14) are not strict. The four friction directions are two axes with both signs (the same forces). Random axes are
 drawn once per contact from (seed, id). The centripetal term J' v enters for contact points fixed on a link, not for
-rolling ones. Forces are held through the stages of RK4 as joint-space forces. Rows of joint limits, joint friction,
+rolling ones. Forces are held through the stages of RK4 as joint-space forces; a lone free body that turns by more than
+a radian per step, where RK4 is unstable, turns by the midpoint rule instead. Rows of joint limits, joint friction,
 loops and mimics join the same problem. An island with more than `DENSE_ROWS` rows is swept matrix-free whatever
 `delassus_by` says. Defaults: 120 sweeps, start at zero, 1e-3 m/s: the paper's. Speed threshold of restitution 1e-2
 m/s, early stop 1e-9: ours.
@@ -39,7 +40,15 @@ from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import external_wrenches, link_velocities
 from sesshoku.integrate.rk4 import TABLEAU
 from sesshoku.integrate.runge_kutta import runge_kutta
-from sesshoku.methods.free_motion import RUNGE_KUTTA, SEMI_IMPLICIT, finish, free_velocity, joint_space_inertia
+from sesshoku.methods.free_motion import (
+    RUNGE_KUTTA,
+    SEMI_IMPLICIT,
+    finish,
+    finish_turns,
+    free_velocity,
+    hold_fast_turns,
+    joint_space_inertia,
+)
 from sesshoku.methods.lcp.apply import apply_forces
 from sesshoku.methods.lcp.islands import solve_islands
 from sesshoku.methods.lcp.memory import Memory, as_memory, make_memory
@@ -124,7 +133,9 @@ def forces(model, data, options, dt):
 def advance(model, data, options, dt):
     """RK4 with the forces held, or semi-implicit Euler with the solved velocity."""
     if options[RK4]:
+        hold_fast_turns(model, data, dt)
         runge_kutta(model, data, TABLEAU, dt, data.new_q, data.new_v)
+        finish_turns(model, data, data.new_q, data.new_v)
         return finish(model, data, RUNGE_KUTTA, dt)
     return finish(model, data, SEMI_IMPLICIT, dt)
 

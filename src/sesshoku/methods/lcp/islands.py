@@ -15,6 +15,7 @@ from sesshoku.methods.lcp.options import (
     MAX_SWEEPS,
     NORMALS_FIRST,
     TOLERANCE,
+    WARM,
 )
 from sesshoku.methods.report import CONVERGED, ITERATIONS, ROWS
 from sesshoku.solvers.pgs import solve_rows
@@ -89,10 +90,42 @@ def solve_island(model, data, contacts, problem, memory, options, dt, island, co
         sweeps = solve_rows(chains, problem, memory.law, memory.mu, contact_list, joint_list, memory.dof_list[:trees],
                             options[NORMALS_FIRST] != 0.0, options[EXACT_PAIR] != 0.0, options[ACCELERATE] != 0.0,
                             most, tolerance, memory, y)  # fmt: skip
+        if sweeps >= most and (options[WARM] != 0.0 or options[ACCELERATE] != 0.0):
+            keep_passive(problem, contact_list, joint_list, memory.dof_list[:trees], y)
     report[ROWS] += rows
     report[ITERATIONS] = max(report[ITERATIONS], sweeps)
     if sweeps >= most:
         report[CONVERGED] = 0.0
+
+
+@jit
+def keep_passive(problem, contact_list, joint_list, dof_list, y):
+    """Scale impulses x that were left unfinished back to where they bring no energy, if they do.
+
+    A warm start that the sweeps had no time to undo, or an overshoot of their acceleration, can push bodies apart that
+    part already. Beyond what the targets ask for, impulses bring x . free + |y|^2 / 2; bounds and cones allow every
+    share s of x, and s = -x . free / |y|^2 takes the most (none: nothing but parting).
+    """
+    along = size = 0.0
+    for n in range(len(contact_list)):
+        x, free = problem.impulse[contact_list[n]], problem.free[contact_list[n]]
+        along += x[0] * free[0] + x[1] * free[1] + x[2] * free[2]
+    for n in range(len(joint_list)):
+        along += problem.joint_impulse[joint_list[n]] * problem.joint_free[joint_list[n]]
+    for r in range(len(dof_list)):
+        for k in range(dof_list[r, 0], dof_list[r, 1]):
+            size += y[k] * y[k]
+    if along + 0.5 * size <= 0.0:
+        return
+    share = max(0.0, -along / size) if size > 0.0 else 0.0
+    for n in range(len(contact_list)):
+        x = problem.impulse[contact_list[n]]
+        x[0], x[1], x[2] = share * x[0], share * x[1], share * x[2]
+    for n in range(len(joint_list)):
+        problem.joint_impulse[joint_list[n]] *= share
+    for r in range(len(dof_list)):
+        for k in range(dof_list[r, 0], dof_list[r, 1]):
+            y[k] *= share
 
 
 @jit
