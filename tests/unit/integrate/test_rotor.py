@@ -97,4 +97,5 @@ def test_a_torque_brings_the_work_it_does(rng: np.random.Generator) -> None:
     for _ in range(200):
         sim.apply_force("body", (0, 0, 0), torque=torque)
         sim.step()
-    np.testing.assert_allclose(sim.momentum()[3:], before + 200 * dt * torque, rtol=0, atol=1e-11 * np.abs(before).max())
+    wanted = before + 200 * dt * torque
+    np.testing.assert_allclose(sim.momentum()[3:], wanted, rtol=0, atol=1e-11 * np.abs(before).max())
