@@ -1,84 +1,106 @@
-"""What `make demo` runs: robots that swing, tumble and follow their servos; a table, a plot and pictures in out/."""
+"""What `make demo` runs: four scenes under every contact method, a table here and a page with plots in out/report.html.
+
+Methods and presets that are registered later appear by themselves. Each scene is a file in this folder; where Coulomb's
+law for rigid bodies has an answer in closed form it stands beside.
+"""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 from rich.console import Console
-from rich.table import Table
 
 import sesshoku as ss
-from sesshoku.cli import draw_strip
+from sesshoku.commands import ProgressLine
+from sesshoku.comparison.page import write_page
+from sesshoku.comparison.table import summary
 
 HERE = Path(__file__).parent
 OUT = Path("out")
+LIMIT = 0.5 * 1.0 * 9.8  # mu m g of examples/crate_at_rest.toml, N
+PUSHED = 5.0  # s
+TITLE = "One scene, every contact law"
+INTRO = ("The same scenes, step size and forces under every contact method of sesshoku, and under MuJoCo with its default "
+         "settings. Where Coulomb's law for rigid bodies has an answer in closed form, it stands beside.")
 
 
-def humanoid() -> tuple[ss.Scene, object]:
-    """The large humanoid floats without gravity and swings its limbs on its servos: its momentum must stay zero."""
-    scene = ss.Scene(gravity=(0, 0, 0), name="humanoid, floating")
-    scene.load(ss.robots.path("humanoid_large.xml"), pose="stand")
-    standing = {name: actuator.target for name, actuator in scene.actuators.items()}
-    amplitudes = {"shoulder_pitch": -0.9, "hip_pitch": 0.45, "knee": -0.3}
+@dataclass
+class Case:
+    """A scene to compare, the question it asks, and the measure that answers it."""
 
-    def swing(sim: ss.Simulation) -> None:
-        phase = min(sim.time, 1.0) ** 2 * np.sin(2 * np.pi * 0.4 * sim.time)  # begins gently
-        for side, sign in (("left", phase), ("right", -phase)):
-            for joint, amplitude in amplitudes.items():
-                name = f"{side}_{joint}"
-                sim.actuators[name].target = standing[name] + amplitude * sign
+    file: str
+    title: str
+    heading: str
+    key: str
+    note: str
+    expected: dict[str, Any]
+    push: float = 0.0
+    more: dict[str, Any] = field(default_factory=dict)
 
-    return scene, swing
-
-
-def in_motion(sim: ss.Simulation) -> float:
-    """Sum of the momenta of all bodies regardless of direction, N s: what a total of zero is to be held against."""
-    return sum(body.mass * float(np.linalg.norm(body.center_of_mass_velocity)) for body in sim.bodies.values())
+    def controller(self) -> Callable[[Any], None] | None:
+        return None if self.push == 0.0 else lambda sim: sim.apply_force("crate", (self.push, 0, 0))
 
 
-def from_file(name: str) -> tuple[ss.Scene, None]:
-    return ss.Scene.read(HERE / f"{name}.toml"), None
+CASES = [
+    Case("crate_thrown", "A crate thrown across the floor", "crate thrown at 9.8 m/s stops after", "travel",
+         "9.8 m/s, friction 0.5: it must stop after v\u00b2 / 2\u03bcg = 9.8 m, on the floor all the way and without turning. "
+         "Half a step's way, 5 mm, is what a first-order scheme may miss.",
+         {"travel": (9.8, 0.0059), "lift": (0.0, 1e-4), "turned": (0.0, 0.06)}),
+    Case("crate_at_rest", "A crate pushed with 98 % of its friction limit", "crate pushed at 98 % of its limit creeps",
+         "travel", f"Friction holds up to \u03bcmg = {LIMIT:g} N. Pushed with {0.98 * LIMIT:.4g} N it must not move at all, "
+         "however long.", {"travel": (0.0, 1e-5)}, 0.98 * LIMIT, {"time": PUSHED}),
+    Case("crate_at_rest", "The same crate pushed with 102 %", f"at 102 % it slides, in {PUSHED:g} s", "travel",
+         f"Pushed with {1.02 * LIMIT:.4g} N it must slide: 2 % of \u03bcmg is left to accelerate it, 0.098 m/s\u00b2, which makes "
+         f"{0.5 * 0.02 * LIMIT * PUSHED**2:.4g} m in {PUSHED:g} s.", {"travel": (0.5 * 0.02 * LIMIT * PUSHED**2, 0.01)},
+         1.02 * LIMIT, {"time": PUSHED}),
+    Case("humanoid_drop", "A humanoid dropped onto its feet", "humanoid dropped on its feet sinks in", "penetration",
+         "58 kg fall 5 cm onto flat soles, eight contacts, the servos holding the posture. Rigid soles must not sink into "
+         "the floor (MuJoCo's contacts are soft by design), and the normal forces must settle at the weight.",
+         {"penetration": (0.0, 1e-4)}, more={"watch": ["pelvis"]}),
+]
+
+
+def why(console: Console) -> None:
+    """A contact says why it slips."""
+    sim = ss.Simulation(ss.Scene.read(HERE / "crate_at_rest.toml"))
+    for _ in range(100):
+        sim.apply_force("crate", (1.02 * LIMIT, 0, 0))
+        sim.step()
+    contact = max(sim.contacts, key=lambda contact: contact.normal_force)
+    console.print(f"A contact says why, with {sim.method.keyword}: contact {contact.id} between "
+                  f"{' and '.join(contact.bodies)} {contact.reason}.", highlight=False)
 
 
 def main() -> None:
-    console = Console(width=120)
+    console = Console()
     OUT.mkdir(exist_ok=True)
-    table = Table(title="sesshoku demo: motion without contact", title_justify="left")
-    for column in ("scene", "method", "dof", "per step", "real time", "what must hold", "measured"):
-        right = column in ("dof", "per step", "real time", "measured")
-        table.add_column(column, justify="right" if right else "left", no_wrap=True)
-    fourth_order = ss.methods.none(integrator="rk4")
-    runs = [("humanoid", *humanoid(), fourth_order), ("double_pendulum", *from_file("double_pendulum"), fourth_order),
-            ("four_bar", *from_file("four_bar"), "none"), ("arm_on_limits", *from_file("arm_on_limits"), "none")]
-    for name, scene, controller, method in runs:
-        console.print(f"simulating {name} ...")
-        sim = ss.Simulation(scene, method, dt=1e-3)
-        start = sum(sim.energy())
-        sim.step(0)  # compile before the clock starts
-        sim.run(0.0)
-        clock = time.perf_counter()
-        recording = sim.run(4.0, controller, rate=200)
-        per_step = (time.perf_counter() - clock) / round(4.0 / sim.dt)
-        report = recording["report"]
-        if name == "humanoid":
-            holds, measured = "momentum stays zero", f"{abs(sim.momentum()).max():.1e} of {in_motion(sim):.2g} N s"
-        elif name == "double_pendulum":
-            holds, measured = "energy is kept", f"{abs(sum(sim.energy()) - start):.1e} J of {start:.3g} J"
-        elif name == "four_bar":
-            holds, measured = "the loop stays closed", f"{report[:, 6].max():.1e} m"
-        else:
-            holds, measured = "joints stay in limits", f"{report[:, 5].max():.1e} rad"
-        keyword = f"{sim.method.keyword} ({sim.method.options.integrator})"
-        table.add_row(name, keyword, str(sim.model.dof_count), f"{per_step * 1e6:.1f} µs", f"{sim.dt / per_step:.0f} x",
-                      holds, measured)
-        draw_strip(scene, recording, OUT / f"{name}.png")
-        recording.save(OUT / f"{name}.npz")
-        if name == "double_pendulum":
-            recording.plot(path=OUT / "double_pendulum_plot.png")
-    console.print(table)
-    console.print(f"pictures and recordings are in {OUT}/: " + ", ".join(sorted(path.name for path in OUT.iterdir())))
+    console.print(f"\n[bold]{TITLE}[/]\n{INTRO}\nThe first run compiles the methods, once; then each scene takes seconds.\n",
+                  highlight=False)
+    clock = time.perf_counter()
+    results = []
+    with ProgressLine() as progress:
+        for case in CASES:
+            scene = ss.Scene.read(HERE / f"{case.file}.toml")
+            options = {"time": scene.run["time"], "dt": scene.run["dt"]} | case.more
+            results.append(ss.compare(
+                scene, controller=case.controller(), peers=("mujoco",), expected=case.expected, title=case.title,
+                note=case.note, progress=lambda label, done, title=case.title: progress(label, done, title), **options))
+    keys, headings = [case.key for case in CASES], [case.heading for case in CASES]
+    console.print(summary([*results, results[-1]], [*keys, "step"], [*headings, "a step of the humanoid takes"]))
+    console.print("\n[green]Green[/] agrees with Coulomb's law for rigid bodies, [red]red[/] does not.\n")
+    for result in results:
+        for outcome in result.outcomes:
+            if outcome.refused:
+                console.print(f"{result.title}: {outcome.method} {outcome.refused}", markup=False, highlight=False)
+    why(console)
+    page = OUT / "report.html"
+    write_page(results, page, TITLE, INTRO, keys, headings)
+    console.print(f"\nAll numbers, side views and plots: [bold]{page}[/] (open it in a browser). "
+                  f"Took {time.perf_counter() - clock:.0f} s.", highlight=False)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from sesshoku.errors import SceneError, UnsupportedFeature
@@ -43,38 +44,103 @@ def compare(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A scene (.toml) or a robot (.urdf, .xml).")],
     method: Annotated[
         list[str] | None,
-        typer.Option("--method", "-m", help="A method or preset; may be repeated. Default: all but `none`."),
+        typer.Option("--method", "-m", help="A method or preset, e.g. `lcp:recommended`; may be repeated. "
+                                            "Default: all but `none`."),
     ] = None,
     time: Annotated[
         float | None, typer.Option("--time", "-t", help="Seconds to simulate. Default: the file's, else 2.")
     ] = None,
-    dt: Annotated[float | None, typer.Option(help="Time step, s.")] = None,
+    dt: Annotated[float | None, typer.Option(help="Time step, s. Default: the file's, else 0.001.")] = None,
+    push: Annotated[
+        tuple[str, float, float, float] | None,
+        typer.Option(metavar="BODY FX FY FZ", help="Push a body at its centre of mass all the time, N, world axes.")
+    ] = None,
     watch: Annotated[
-        list[str] | None, typer.Option(help="A body to follow; may be repeated. Default: the free ones.")
+        list[str] | None, typer.Option(help="A body to follow; may be repeated. Default: the free ones. Travel, height "
+                                            "and turn are of the first.")
+    ] = None,
+    expect: Annotated[
+        list[str] | None,
+        typer.Option(metavar="MEASURE=VALUE[±WITHIN]", help="An answer you know, e.g. `travel=9.8` (within 1 %) or "
+                                                            "`travel=0±1e-5`; shown beside, agreement in green.")
     ] = None,
     peer: Annotated[list[str] | None, typer.Option(help="Also run `mujoco` on the same model.")] = None,
-    html: Annotated[Path | None, typer.Option(help="Write a self-contained page with table and plots.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write a self-contained page with tables and plots.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
 ) -> None:
     """Run one scene under every contact method and put the results side by side.
 
-    `sesshoku compare examples/falling_crates.toml --peer mujoco --html report.html`
+    `sesshoku compare examples/crate_thrown.toml --expect travel=9.8 --peer mujoco --html report.html`
+
+    `sesshoku compare examples/crate_at_rest.toml --push crate 4.998 0 0 --time 5`
+
+    A method that cannot carry the scene is listed with its reason. Exit code: 0 done, 1 no method could run it,
+    2 bad input.
     """
     from sesshoku.compare import compare as run_compare
+    from sesshoku.comparison.page import page_path
 
+    if html is not None:
+        page_path(html)  # now, not after the runs
     scene = read(file, False)
     wishes = scene.run
-    result = run_compare(
-        scene, method, time=time if time is not None else float(wishes.get("time", 2.0)), dt=dt or wishes.get("dt"),
-        watch=watch, peers=peer or (), progress=None if json else lambda label: err.print(f"running {label} ..."))
+    with ProgressLine(quiet=json) as progress:
+        result = run_compare(
+            scene, method, time=time if time is not None else float(wishes.get("time", 2.0)),
+            dt=dt if dt is not None else wishes.get("dt"), watch=watch, peers=peer or (), expected=_expected(expect or []),
+            controller=None if push is None else lambda sim: sim.apply_force(push[0], push[1:]), progress=progress)
     if html is not None:
         result.to_html(html)
     if json:
         typer.echo(json_module.dumps(result.as_dict()))
-        return
-    out.print(result.table())
-    if html is not None:
-        out.print(f"wrote {html}")
+    else:
+        out.print(result.table(width=out.width))
+        out.print("[dim]turned, lift and all other columns: --json or --html[/]" if out.width < 140 else "")
+    if html is not None and not json:
+        out.print(f"wrote {html}", markup=False, highlight=False, soft_wrap=True)
+    if not any(outcome.ran for outcome in result.outcomes):
+        raise typer.Exit(1)
+
+
+def _expected(given: list[str]) -> dict[str, Any]:
+    """measure -> value or (value, within) from `--expect travel=9.8±0.01`."""
+    found: dict[str, Any] = {}
+    for text in given:
+        name, equals, rest = text.partition("=")
+        value, sign, within = rest.replace("+-", "±").partition("±")
+        try:
+            found[name] = (float(value), float(within)) if sign else float(value)
+        except ValueError:
+            raise SceneError("an expected answer reads measure=value or measure=value±within", element="--expect",
+                             value=text) from None
+        if not equals:
+            raise SceneError("an expected answer reads measure=value", element="--expect", value=text)
+    return found
+
+
+class ProgressLine:
+    """What is running and how far it is: one line that renews itself in a terminal, one line a method elsewhere."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        self._quiet, self._said = quiet, ""
+        self._status = err.status("") if err.is_terminal and not quiet else None
+
+    def __enter__(self) -> ProgressLine:
+        if self._status is not None:
+            self._status.start()
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        if self._status is not None:
+            self._status.stop()
+
+    def __call__(self, label: str, done: float, scene: str = "") -> None:
+        text = f"{scene}: {label}" if scene else label
+        if self._status is not None:
+            self._status.update(f"{escape(text)}  {100 * done:.0f} %")
+        elif not self._quiet and text != self._said:
+            err.print(f"running {text} ...", markup=False, highlight=False)
+            self._said = text
 
 
 def reproduce(

@@ -1,7 +1,7 @@
 """The same scene under several contact methods (and MuJoCo): one table, one report.
 
-    result = sesshoku.compare(scene, time=2.0, dt=1e-3, controller=push)
-    print(result.table())
+    result = sesshoku.compare(scene, time=2.0, dt=1e-3, controller=push, expected={"travel": 9.8})
+    print(result["lcp"].measures["travel"])
     result.to_html("report.html")
 
 Every method and preset runs on the same scene, step size and controller; a method that cannot carry the scene says why.
@@ -11,91 +11,145 @@ from __future__ import annotations
 
 import time as wall
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
 from typing import Any
 
-from sesshoku.comparison.outcome import Comparison, Outcome, Watcher
-from sesshoku.errors import SceneError, SesshokuError, SimulationDiverged, UnsupportedFeature
-from sesshoku.methods.registry import Method, keywords
+from sesshoku.comparison.outcome import Comparison, Outcome, check_expected
+from sesshoku.comparison.watch import Watcher, time_steps
+from sesshoku.errors import MethodError, SceneError, SesshokuError, SimulationDiverged, UnsupportedFeature
+from sesshoku.methods.registry import Method, keywords, resolve
 from sesshoku.scene import check
 from sesshoku.scene.calls import checked
 from sesshoku.scene.scene import Scene
-from sesshoku.simulation import Simulation
+from sesshoku.simulation import DEFAULT_TIME_STEP, Simulation
+
+PEERS = ("mujoco",)
 
 
 @checked
 def compare(
     scene: Scene, methods: Iterable[str | Method] | None = None, *, controller: Callable[[Any], None] | None = None,
     time: float = 2.0, dt: float | None = None, watch: Iterable[str] | None = None, peers: Iterable[str] = (),
-    progress: Callable[[str], None] | None = None,
+    expected: Mapping[str, Any] | None = None, title: str = "", note: str = "",
+    progress: Callable[[str, float], None] | None = None,
 ) -> Comparison:
     """Run a scene under several methods. methods: default all that are registered, with their presets, but "none".
 
-    controller(sim) is called before every step; with peers=("mujoco",) MuJoCo runs the same model, and a controller is
+    controller(sim) is called before every step (each run is made twice, watched and timed, so it must find what it
+    remembers in sim, or begin anew where sim.time is 0); with peers=("mujoco",) MuJoCo runs the same model, and a controller is
     given an object with the parts of Simulation it needs (time, dt, apply_force, actuators, bodies). watch: bodies
-    whose final positions are shown (default: the free ones, at most four).
+    whose final positions are shown (default: the free ones, at most four); travel, height and turn are of the first.
+    expected: measure -> value, or (value, within), known in closed form. progress(label, share done) is called often.
     """
+    if not isinstance(scene, Scene):
+        raise SceneError("compare needs a Scene", element="scene", value=type(scene).__name__)
     duration = check.number(time, "time", "compare", above=0.0)
-    chosen = [keyword for keyword in keywords() if keyword != "none"] if methods is None else list(methods)
-    watched = list(watch) if watch is not None else [
-        body.name for body in scene.bodies.values() if body.joint.kind == "free"][:4]
-    for name in watched:
-        if name not in scene.bodies:
-            raise SceneError(
-                "no such body", element="watch", value=name, remedy=f"bodies: {', '.join(list(scene.bodies)[:8])}"
-            )
+    wish = dt if dt is not None else scene.time_step
+    step = check.number(DEFAULT_TIME_STEP if wish is None else wish, "dt", "compare", above=0.0)
+    if controller is not None and not callable(controller):
+        raise SceneError("a controller is a function of the simulation", element="compare", value=controller)
+    chosen = choose(methods)
+    rivals = _peers(peers)
+    watched = _watched(scene, watch)
+    answers = check_expected(expected)
     outcomes = []
-    for method in chosen:
-        label = method if isinstance(method, str) else repr(method)
-        if progress is not None:
-            progress(label)
-        outcomes.append(run_method(scene, method, label, controller, duration, dt, watched))
-    for peer in peers:
-        if progress is not None:
-            progress(peer)
-        if peer != "mujoco":
-            raise SceneError("unknown peer", element="compare", value=peer, remedy="peers: mujoco")
-        from sesshoku.comparison.mujoco import run_mujoco
+    for label, method in chosen.items():
+        outcomes.append(run_method(scene, method, label, controller, duration, step, watched, _told(progress, label)))
+    if "mujoco" in rivals:
+        from sesshoku.comparison.mujoco import NAME, run_mujoco
 
-        outcomes.append(run_mujoco(scene, controller, duration, dt or scene.time_step or 1e-3, watched))
-    used = dt or scene.time_step or 1e-3
-    return Comparison(scene.name, duration, used, watched, outcomes)
+        outcomes.append(run_mujoco(scene, controller, duration, step, watched, _told(progress, NAME)))
+    return Comparison(scene.name, duration, step, watched, outcomes, answers, scene, title, note)
 
 
-def run_method(
-    scene: Scene,
-    method: str | Method,
-    label: str,
-    controller: Callable[[Any], None] | None,
-    duration: float,
-    dt: float | None,
-    watched: list[str],
-) -> Outcome:
+def choose(methods: Iterable[str | Method] | None) -> dict[str, Method]:
+    """label -> method; unknown ones and repetitions are refused before anything runs."""
+    wanted: Iterable[Any] = [keyword for keyword in keywords() if keyword != "none"] if methods is None else \
+        [methods] if isinstance(methods, (str, Method)) else methods
+    chosen: dict[str, Method] = {}
+    for given in wanted:
+        method = resolve(given)
+        label = label_of(method)
+        if label in chosen:
+            raise MethodError("asked for twice", element=f"method {label!r}", remedy="name it once")
+        chosen[label] = method
+    if not chosen:
+        raise MethodError("nothing to compare", element="methods", remedy=f"methods: {', '.join(keywords())}")
+    return chosen
+
+
+def label_of(method: Method) -> str:
+    """A method's keyword, with the options that differ from those it stands for."""
+    usual = resolve(method.keyword).options
+    changed = [f"{field.name}={getattr(method.options, field.name)}" for field in fields(method.options)
+               if getattr(method.options, field.name) != getattr(usual, field.name)]
+    return method.keyword + (f" ({', '.join(changed)})" if changed else "")
+
+
+def _peers(peers: Iterable[str]) -> list[str]:
+    wanted = [peers] if isinstance(peers, str) else list(peers)
+    for peer in wanted:
+        if peer not in PEERS:
+            raise SceneError("unknown peer", element="compare", value=peer, remedy=f"peers: {', '.join(PEERS)}")
+    return wanted
+
+
+def _watched(scene: Scene, watch: Iterable[str] | None) -> list[str]:
+    if watch is None:
+        return [body.name for body in scene.bodies.values() if body.joint.kind == "free"][:4]
+    names = [watch] if isinstance(watch, str) else list(watch)
+    for name in names:
+        if name not in scene.bodies:
+            raise SceneError("no such body", element="watch", value=name,
+                             remedy=f"bodies: {', '.join(list(scene.bodies)[:8])}")
+    return names
+
+
+def _told(progress: Callable[[str, float], None] | None, label: str) -> Callable[[float], None]:
+    """progress for one label, at most ten times a second."""
+    if progress is None:
+        return lambda done: None
+    progress(label, 0.0)
+    last = wall.perf_counter()
+
+    def told(done: float) -> None:
+        nonlocal last
+        now = wall.perf_counter()
+        if now - last > 0.1 or done >= 1.0:
+            last = now
+            progress(label, done)
+
+    return told
+
+
+def run_method(scene: Scene, method: Method, label: str, controller: Callable[[Any], None] | None, duration: float,
+               dt: float, watched: list[str], progress: Callable[[float], None] = lambda done: None) -> Outcome:
     """One method's run, measured."""
     outcome = Outcome(label)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnsupportedFeature)
             sim = Simulation(scene, method, dt)
-        sim.step(0)
+        sim.step(0)  # compile before the clock starts
         sim.body_poses(), sim.energy()
     except SesshokuError as error:
         outcome.refused = f"refused: {error}"
         return outcome
-    watcher = Watcher(watched, round(duration / sim.dt))
-    spent = 0.0
+    steps = max(round(duration / sim.dt), 1)
+    watcher, begin = Watcher(watched, steps), sim.save()
+    watcher.sample(sim)
     try:
-        watcher.sample(sim)
-        for _ in range(round(duration / sim.dt)):
+        for n in range(steps):
             if controller is not None:
                 controller(sim)
-            start = wall.perf_counter()
             sim.step()
-            spent += wall.perf_counter() - start
             watcher.sample(sim)
+            progress((n + 1) / steps)
     except SimulationDiverged as error:
         outcome.refused = f"diverged at {error.time:.4g} s"
-    watcher.write(outcome, spent)
+    watcher.write(outcome)
+    if outcome.refused is None:
+        sim.restore(begin)
+        outcome.measures["step"] = time_steps(sim, controller, steps)
     return outcome
-
-

@@ -1,17 +1,46 @@
-"""What a method made of a scene: `Outcome`, the `Watcher` that fills it, and the table of all, `Comparison`."""
+"""What a method made of a scene: `Outcome`, its measures, and all of them side by side, `Comparison`."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sesshoku.collision.contacts import CONTACTS, RELEASED
+from sesshoku.errors import SceneError
+from sesshoku.scene import check
 from sesshoku.scene.calls import checked
+from sesshoku.scene.scene import Scene
 
-SAMPLES = 400  # most samples kept of a run, for the plots
+
+@dataclass(frozen=True)
+class Measure:
+    """A column of the table. rank: the smaller, the longer it stays where a terminal is narrow."""
+
+    heading: str
+    unit: str
+    meaning: str
+    rank: int
+
+
+MEASURES = {
+    "travel": Measure("travel", "m", "how far the first watched body's centre of mass came, along the floor", 0),
+    "height": Measure("height", "m", "height of its centre of mass at the end", 4),
+    "turned": Measure("turned", "°", "angle between its orientations at the start and at the end", 5),
+    "lift": Measure("lift", "m", "highest rise of its centre of mass above the start", 7),
+    "slip": Measure("slip", "m", "way slipped at contacts: speed of the fastest contact that carries force, summed", 3),
+    "penetration": Measure("depth", "m", "deepest overlap of two bodies after the first tenth of the run", 2),
+    "energy_change": Measure("energy", "J", "total energy at the end minus at the start", 6),
+    "energy_gain": Measure("gain", "J", "most kinetic energy that contact and constraint impulses added in a step", 9),
+    "residual": Measure("law error", "m/s", "violation of the method's own contact law, median over the steps", 8),
+    "residual_max": Measure("worst", "m/s", "largest violation of the method's own contact law", 10),
+    "unconverged": Measure("unconv.", "%", "share of steps whose solver did not reach its tolerance", 11),
+    "step": Measure("step", "s", "wall time of a step called from Python, mean; a busy machine shows in it", 1),
+}
+EXACT = "closed form"
 
 
 @dataclass
@@ -20,102 +49,37 @@ class Outcome:
 
     method: str
     refused: str | None = None
-    seconds_per_step: float = float("nan")
     measures: dict[str, float] = field(default_factory=dict)
+    report: dict[str, float] = field(default_factory=dict)  # field of Report -> its worst step
     positions: dict[str, np.ndarray] = field(default_factory=dict)  # watched body -> final position
     time: np.ndarray = field(default_factory=lambda: np.zeros(0))
     traces: dict[str, np.ndarray] = field(default_factory=dict)  # name -> samples, for the plots
+    frames: list[tuple[float, np.ndarray]] = field(default_factory=list)  # time, poses (F, 7): for the picture
 
+    @property
+    def ran(self) -> bool:
+        """Whether there is anything to show."""
+        return bool(self.measures)
 
-#: measure -> (heading, unit, what it means)
-MEASURES = {
-    "travel": ("travel", "m", "how far the first watched body came, along the floor"),
-    "lift": ("lift", "m", "highest rise of the first watched body's centre of mass above its start"),
-    "slip": ("slip", "m", "path slipped by the fastest contact point"),
-    "penetration": ("depth", "m", "deepest overlap after the first tenth of the run"),
-    "energy_change": ("energy", "J", "total energy at the end minus at the start"),
-    "energy_gain": ("gain", "J", "most kinetic energy that contact and constraint impulses added in a step"),
-    "residual": ("residual", "m/s", "median violation of the contact law"),
-    "residual_max": ("worst", "m/s", "largest violation of the contact law"),
-    "unconverged": ("unconv.", "%", "share of steps that did not reach the tolerance"),
-}
-
-
-def slip_speed(sim: Any) -> float:
-    """Tangential speed of the fastest contact that carries force, m/s."""
-    contacts = sim.records.get("contacts")
-    if contacts is None or contacts.counts[CONTACTS] == 0:
-        return 0.0
-    count = contacts.counts[CONTACTS]
-    return float(np.where(contacts.state[:count] != RELEASED, contacts.slip[:count], 0.0).max())
-
-
-class Watcher:
-    """Follows a run step by step and turns it into an Outcome's numbers and traces."""
-
-    def __init__(self, watched: list[str], steps: int) -> None:
-        self.watched, self.stride = watched, max(steps // SAMPLES, 1)
-        self.count = 0
-        self.slip = 0.0
-        self.residuals: list[float] = []
-        self.unconverged = 0
-        self.energies: list[float] = []
-        self.gain = 0.0
-        self.depths: list[float] = []
-        self.lift = 0.0
-        self.rows: list[tuple[float, float, float, float, float]] = []
-        self.start: np.ndarray | None = None
-        self.last: dict[str, np.ndarray] = {}
-
-    def sample(self, sim: Any) -> None:
-        """Take in the state after a step (and the start)."""
-        energy = float(sum(sim.energy()))
-        report = sim.report
-        self.last = {name: sim.bodies[name].position for name in self.watched}
-        center = sim.bodies[self.watched[0]].center_of_mass if self.watched else np.zeros(3)
-        if self.start is None:
-            self.start = center.copy()
-        else:
-            self.residuals.append(report.residual)
-            self.unconverged += not report.converged
-            self.slip += sim.dt * slip_speed(sim)
-            self.gain = max(self.gain, report.energy_change)
-        self.lift = max(self.lift, float(center[2] - self.start[2]))
-        self.energies.append(energy)
-        self.depths.append(report.penetration)
-        if self.count % self.stride == 0:
-            self.rows.append((sim.time, float(np.linalg.norm((center - self.start)[:2])), energy, report.penetration,
-                              report.residual))
-        self.count += 1
-
-    def write(self, outcome: Outcome, spent: float) -> None:
-        """Fill the outcome."""
-        steps = max(self.count - 1, 1)
-        settled = self.depths[len(self.depths) // 10:]
-        rows = np.array(self.rows).reshape(-1, 5)
-        travel = 0.0 if self.start is None or not self.watched else rows[-1, 1]
-        outcome.seconds_per_step = spent / steps
-        outcome.positions = self.last
-        outcome.measures = {
-            "travel": float(travel), "lift": self.lift, "slip": self.slip, "penetration": max(settled, default=0.0),
-            "energy_change": self.energies[-1] - self.energies[0], "energy_gain": self.gain,
-            "residual": float(np.median(self.residuals)) if self.residuals else 0.0,
-            "residual_max": max(self.residuals, default=0.0), "unconverged": 100.0 * self.unconverged / steps,
-        }
-        outcome.time = rows[:, 0]
-        outcome.traces = {"travel": rows[:, 1], "energy": rows[:, 2], "penetration": rows[:, 3], "residual": rows[:, 4]}
+    @property
+    def seconds_per_step(self) -> float:
+        return self.measures.get("step", math.nan)
 
 
 @checked
 @dataclass
 class Comparison:
-    """The outcomes of all methods on one scene."""
+    """The outcomes of all methods on one scene. expected: measure -> (value, within): answers known in closed form."""
 
     scene: str
     duration: float
     dt: float
     watched: list[str]
     outcomes: list[Outcome]
+    expected: dict[str, tuple[float, float]] = field(default_factory=dict)
+    subject: Scene | None = None
+    title: str = ""
+    note: str = ""
 
     def __getitem__(self, method: str) -> Outcome:
         for outcome in self.outcomes:
@@ -123,34 +87,58 @@ class Comparison:
                 return outcome
         raise KeyError(method)
 
-    def table(self, title: str | None = None) -> Any:
-        """A rich table: one row a method."""
-        from rich.table import Table
+    def hits(self, outcome: Outcome, measure: str) -> bool | None:
+        """Whether a measure agrees with its closed form; None where there is none, or nothing was measured."""
+        value = outcome.measures.get(measure, math.nan)
+        if measure not in self.expected or math.isnan(value):
+            return None
+        wanted, within = self.expected[measure]
+        return abs(value - wanted) <= within
 
-        table = Table(title=title or f"{self.scene}: {self.duration:g} s, dt {self.dt:g} s", title_justify="left")
-        table.add_column("method", no_wrap=True)
-        for heading, unit, _ in MEASURES.values():
-            table.add_column(f"{heading}\n{unit}", justify="right", no_wrap=True)
-        table.add_column("step\nµs", justify="right", no_wrap=True)
-        for outcome in self.outcomes:
-            if not outcome.measures:
-                table.add_row(outcome.method, f"[yellow]{outcome.refused}[/]")
-                continue
-            cells = [f"{outcome.measures[name]:.2e}" if name not in ("travel", "unconverged") else
-                     f"{outcome.measures[name]:.4g}" for name in MEASURES]
-            label = outcome.method + (f" [red]({outcome.refused})[/]" if outcome.refused else "")
-            table.add_row(label, *cells, f"{outcome.seconds_per_step * 1e6:.1f}")
-        return table
+    def table(self, title: str | None = None, width: int | None = None) -> Any:
+        """A rich table: one row a method. width: leave out columns that do not fit."""
+        from sesshoku.comparison.table import table
+
+        return table(self, title, width)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON."""
-        return {"scene": self.scene, "time": self.duration, "dt": self.dt, "methods": [
-            {"method": o.method, "refused": o.refused, "step_us": None if not o.measures else o.seconds_per_step * 1e6,
-             "positions": {name: place.tolist() for name, place in o.positions.items()}, **o.measures}
-            for o in self.outcomes]}
+        """Plain values, for JSON; what was not measured is None."""
+        return {
+            "scene": self.scene, "time": self.duration, "dt": self.dt, "watched": self.watched,
+            "expected": {name: {"value": value, "within": within} for name, (value, within) in self.expected.items()},
+            "methods": [self._row(outcome) for outcome in self.outcomes],
+        }
+
+    def _row(self, o: Outcome) -> dict[str, Any]:
+        agrees = {name: self.hits(o, name) for name in self.expected}
+        return {
+            "method": o.method, "refused": o.refused, **{name: plain(value) for name, value in o.measures.items()},
+            "agrees": agrees, "report": {name: plain(value) for name, value in o.report.items()},
+            "positions": {name: place.tolist() for name, place in o.positions.items()},
+        }
 
     def to_html(self, path: str | Path) -> None:
-        """One self-contained page: table, meanings, plots."""
+        """Write one self-contained page: table, picture, plots, meanings."""
         from sesshoku.comparison.page import write_page
 
         write_page([self], path)
+
+
+def plain(value: float) -> float | None:
+    """A number that JSON can say, or None."""
+    return float(value) if math.isfinite(value) else None
+
+
+def check_expected(expected: Mapping[str, Any] | None) -> dict[str, tuple[float, float]]:
+    """measure -> (value, within) from what a user gave; a bare number means within 1 %."""
+    found = {}
+    for name, given in (expected or {}).items():
+        if name not in MEASURES:
+            raise SceneError("no such measure", element="expected", value=name,
+                             remedy=f"measures: {', '.join(MEASURES)}")
+        pair = given if isinstance(given, (tuple, list)) else (given, None)
+        value = check.number(pair[0], name, "expected")
+        within = 0.01 * abs(value) if pair[1] is None else check.number(pair[1], f"within of {name}", "expected",
+                                                                         least=0.0)
+        found[name] = (value, within)
+    return found

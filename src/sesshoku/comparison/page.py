@@ -1,112 +1,209 @@
-"""The page of `compare`: one self-contained HTML file with tables and plots."""
+"""The page of `compare`: one self-contained HTML file with tables, side views and plots; no script, nothing fetched."""
 
 from __future__ import annotations
 
 import html
-import io
+import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from sesshoku.comparison.outcome import Comparison
+from sesshoku._version import __version__
+from sesshoku.comparison.chart import Line, line_chart
+from sesshoku.comparison.mujoco import NAME as MUJOCO
+from sesshoku.comparison.outcome import EXACT, MEASURES, Comparison, Outcome
+from sesshoku.comparison.silhouette import side_views
+from sesshoku.comparison.style import HUES, STYLE
+from sesshoku.comparison.table import say
+from sesshoku.errors import RecordingError
+from sesshoku.record.channels import REPORT_UNITS
+from sesshoku.methods.report import CHANNELS
 
-STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }
-h1 { font-size: 1.6rem; } h2 { font-size: 1.2rem; margin-top: 2.2rem; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .88rem; }
-th, td { padding: .3rem .6rem; border-bottom: 1px solid #ddd; text-align: right; white-space: nowrap; }
-th:first-child, td:first-child { text-align: left; } td.refused { text-align: left; color: #a05000; white-space:
-normal; } tr:hover td { background: #f5f8fb; } svg { max-width: 100%; height: auto; } dl { font-size: .88rem; columns:
-2; } dt { font-weight: 600; } dd { margin: 0 0 .4rem 0; } .scroll { overflow-x: auto; }
-"""
-COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6f4ba8", "#8c6d31", "#444444")
-PLOTS = {"travel": ("distance of the first watched body", "m", False), "energy": ("total energy", "J", False),
-         "penetration": ("deepest overlap", "m", True), "residual": ("violation of the contact law", "m/s", True)}
-
-
-def plot(comparison: Comparison) -> str:
-    """The traces of all methods as one inline SVG."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(11, 5.6), layout="constrained")
-    for n, (name, (title, unit, logarithmic)) in enumerate(PLOTS.items()):
-        axis = figure.add_subplot(2, 2, n + 1)
-        for k, outcome in enumerate(comparison.outcomes):
-            if not outcome.traces:
-                continue
-            values = outcome.traces[name]
-            if logarithmic:
-                values = np.where(values > 0.0, values, np.nan)
-            axis.plot(outcome.time, values, color=COLORS[k % len(COLORS)], lw=1.3, label=outcome.method,
-                      ls="--" if ":" in outcome.method else "-")
-        if logarithmic and any(np.any(o.traces.get(name, np.zeros(1)) > 0.0) for o in comparison.outcomes):
-            axis.set_yscale("log")
-        axis.set_title(title, loc="left", fontsize=10)
-        axis.set_ylabel(unit)
-        axis.grid(color="#e6e6e6", lw=0.6)
-        axis.spines[["top", "right"]].set_visible(False)
-        if n >= 2:
-            axis.set_xlabel("time, s")
-    handles, labels = figure.axes[0].get_legend_handles_labels()
-    if handles:
-        figure.legend(handles, labels, loc="outside right upper", frameon=False)
-    buffer = io.StringIO()
-    figure.savefig(buffer, format="svg")
-    text = buffer.getvalue()
-    return text[text.index("<svg"):]
+#: trace -> (title, unit, logarithmic, measure whose closed form is drawn across)
+PLOTS = {
+    "travel": ("distance along the floor", "m", False, "travel"),
+    "height": ("height of the centre of mass", "m", False, "height"),
+    "energy": ("total energy", "J", False, None),
+    "force": ("sum of the normal forces of all contacts", "N", False, None),
+    "penetration": ("deepest overlap", "m", True, None),
+    "residual": ("violation of the method's contact law", "m/s", True, None),
+}
+READING = ("Green agrees with the closed form, red does not. Dashed curves are a method as its paper has it, solid ones its "
+           "recommended preset; a curve may hide under another that agrees with it. In the side views the start is "
+           f"outlined, the end filled. {MUJOCO} runs the exported model with its default settings.")
+LONG_FORCE = 20.0  # times the median: a higher peak of force is cut off in the plot
 
 
-def table(comparison: Comparison) -> str:
-    from sesshoku.comparison.outcome import MEASURES
+def palette(comparisons: Sequence[Comparison]) -> dict[str, str]:
+    """method -> classes: one hue a method; solid for a preset or where there is no preset, dashed for the paper's."""
+    names = list(dict.fromkeys(outcome.method for c in comparisons for outcome in c.outcomes))
+    bases = list(dict.fromkeys(base(name) for name in names if name != MUJOCO))
+    presets = {base(name) for name in names if ":" in name}
+    found = {}
+    for name in names:
+        hue = "peer" if name == MUJOCO else f"hue{bases.index(base(name)) % HUES}"
+        found[name] = hue + (" dashed" if base(name) in presets and ":" not in name else "")
+    return found
 
-    head = "".join(f"<th title='{html.escape(meaning)}'>{html.escape(name)}<br><small>{html.escape(unit)}</small></th>"
-                   for name, unit, meaning in MEASURES.values())
-    rows = []
-    for outcome in comparison.outcomes:
-        label = html.escape(outcome.method)
-        if not outcome.measures:
-            rows.append(f"<tr><td>{label}</td><td class='refused' colspan='{len(MEASURES) + 1}'>"
-                        f"{html.escape(outcome.refused or '')}</td></tr>")
+
+def base(name: str) -> str:
+    """The method of a label: "lcp" of "lcp:recommended" and of "lcp (max_sweeps=20)"."""
+    return name.partition(":")[0].partition(" ")[0]
+
+
+def legend(comparison: Comparison, colors: dict[str, str]) -> str:
+    items = [f"<li><svg width='30' height='10'><path class='curve {colors[o.method]}' d='M1 5H29'/></svg>"
+             f"{html.escape(o.method)}</li>" for o in comparison.outcomes if o.ran]
+    return f"<ul class='legend'>{''.join(items)}</ul>"
+
+
+def plots(comparison: Comparison, colors: dict[str, str]) -> str:
+    """The traces of all methods, one chart a quantity."""
+    charts = []
+    for name, (title, unit, log, measure) in PLOTS.items():
+        lines = [Line(o.method, f"curve {colors[o.method]}", o.time, _cut(o.traces[name]) if name == "force" else
+                      o.traces[name]) for o in comparison.outcomes if o.ran]
+        if not any(np.isfinite(line.y).any() for line in lines):
             continue
-        cells = "".join(f"<td>{outcome.measures[name]:.3g}</td>" for name in MEASURES)
-        note = f" ({html.escape(outcome.refused)})" if outcome.refused else ""
-        rows.append(f"<tr><td>{label}{note}</td>{cells}<td>{outcome.seconds_per_step * 1e6:.1f}</td></tr>")
-    return (f"<div class='scroll'><table><tr><th>method</th>{head}<th>step<br><small>µs</small></th></tr>"
-            f"{''.join(rows)}</table></div>")
+        levels = [(comparison.expected[measure][0], EXACT)] if measure in comparison.expected else []
+        charts.append(line_chart(title, unit, lines, log=log, levels=levels))
+    return f"<div class='charts'>{''.join(charts)}</div>"
+
+
+def _cut(force: np.ndarray) -> np.ndarray:
+    """Force with the spikes of impacts cut off: a step of 1 ms that stops a body shows thousands of newtons."""
+    carried = force[force > 0.0]
+    return np.minimum(force, LONG_FORCE * np.median(carried)) if len(carried) else force
+
+
+def table(comparison: Comparison, colors: dict[str, str]) -> str:
+    head = "".join(f"<th title='{html.escape(m.meaning, quote=True)}'>{html.escape(m.heading)}</th>"
+                   for m in MEASURES.values())
+    rows = []
+    if comparison.expected:
+        cells = "".join(f"<td>{_number(comparison.expected[name][0], m.unit) if name in comparison.expected else ''}"
+                        "</td>" for name, m in MEASURES.items())
+        rows.append(f"<tr class='exact'><th>{EXACT}</th>{cells}</tr>")
+    for o in comparison.outcomes:
+        swatch = f"<span class='swatch {colors[o.method]}'></span>"
+        note = f"<small class='refused'> {html.escape(o.refused)}</small>" if o.refused and o.ran else ""
+        first = f"<th>{swatch}{html.escape(o.method)}{note}</th>"
+        if o.ran:
+            rows.append(f"<tr>{first}{''.join(_cell(comparison, o, name) for name in MEASURES)}</tr>")
+        else:
+            rows.append(f"<tr>{first}<td class='refused' colspan='{len(MEASURES)}'>{html.escape(o.refused or '')}</td>"
+                        "</tr>")
+    return f"<div class='scroll'><table><thead><tr><th>method</th>{head}</tr></thead>{''.join(rows)}</table></div>"
+
+
+def _number(value: float, unit: str) -> str:
+    return html.escape(say(value, unit)).replace("-", "−") if math.isfinite(value) else "–"
+
+
+def _cell(comparison: Comparison, outcome: Outcome, name: str) -> str:
+    unit, value = MEASURES[name].unit, outcome.measures[name]
+    hit = comparison.hits(outcome, name)
+    if hit is None:
+        return f"<td>{_number(value, unit)}</td>"
+    wanted, within = comparison.expected[name]
+    told = f"off by {say(value - wanted, unit)}; agreement means within {say(within, unit)}"
+    return f"<td class='{'hit' if hit else 'miss'}' title='{html.escape(told)}'>{_number(value, unit)}</td>"
+
+
+def reports(comparison: Comparison) -> str:
+    """The worst of every field of the physics report that is not zero everywhere."""
+    shown = [name for name in CHANNELS if name not in ("rows", "converged")
+             and any(o.report.get(name) for o in comparison.outcomes)]
+    if not shown:
+        return ""
+    units = dict(zip(CHANNELS, REPORT_UNITS))
+    head = "".join(f"<th>{html.escape(name.replace('_', ' '))}</th>" for name in shown)
+    rows = []
+    for o in comparison.outcomes:
+        if o.ran:
+            cells = "".join(f"<td>{_report_cell(o.report.get(name, math.nan), units.get(name, ''))}</td>"
+                            for name in shown)
+            rows.append(f"<tr><th>{html.escape(o.method)}</th>{cells}</tr>")
+    return ("<details><summary>Physics report: the worst step of each run</summary><div class='scroll'><table>"
+            f"<thead><tr><th>method</th>{head}</tr></thead>{''.join(rows)}</table></div></details>")
+
+
+def _report_cell(value: float, unit: str) -> str:
+    return _number(value, unit) if unit in ("m", "m/s", "N", "J", "N s") else \
+        "–" if math.isnan(value) else f"{value:.4g} {html.escape(unit)}".strip()
 
 
 def places(comparison: Comparison) -> str:
     """Where the watched bodies ended."""
     if not comparison.watched:
         return ""
-    head = "".join(f"<th>{html.escape(name)}: x, y, z</th>" for name in comparison.watched)
+    head = "".join(f"<th>{html.escape(name)}: x, y, z in m</th>" for name in comparison.watched)
     rows = "".join(
-        f"<tr><td>{html.escape(o.method)}</td>" + "".join(
+        f"<tr><th>{html.escape(o.method)}</th>" + "".join(
             f"<td>{', '.join(f'{x:.5f}' for x in o.positions[name])}</td>" for name in comparison.watched) + "</tr>"
         for o in comparison.outcomes if o.positions)
-    return f"<h3>where it ended</h3><div class='scroll'><table><tr><th>method</th>{head}</tr>{rows}</table></div>"
+    return (f"<details><summary>Where it ended, in coordinates</summary><div class='scroll'><table><thead><tr>"
+            f"<th>method</th>{head}</tr></thead>{rows}</table></div></details>")
 
 
-def write_page(comparisons: Sequence[Comparison], path: str | Path, title: str = "sesshoku compare",
-               notes: Sequence[str] = ()) -> None:
-    """Write one page for one or several scenes."""
-    from sesshoku.comparison.outcome import MEASURES
+def section(comparison: Comparison, colors: dict[str, str]) -> str:
+    """Everything about one scene."""
+    note = f"<p class='note'>{html.escape(comparison.note)}</p>" if comparison.note else ""
+    watched = f" The first watched body is <b>{html.escape(comparison.watched[0])}</b>." if comparison.watched else ""
+    views = side_views(comparison.subject, comparison.outcomes, colors) if comparison.subject is not None else ""
+    steps = round(comparison.duration / comparison.dt)
+    return (f"<section><h2>{html.escape(comparison.title or comparison.scene)}</h2>{note}"
+            f"<p class='meta'>{comparison.duration:g} s in {steps} steps of {comparison.dt:g} s.{watched}</p>"
+            f"{table(comparison, colors)}{views}{legend(comparison, colors)}{plots(comparison, colors)}"
+            f"{reports(comparison)}{places(comparison)}</section>")
 
-    meanings = "".join(f"<dt>{html.escape(name)}</dt><dd>{html.escape(meaning)} ({html.escape(unit)})</dd>"
-                       for name, unit, meaning in MEASURES.values())
-    parts: list[Any] = [
-        f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>{html.escape(title)}</title>"
-        f"<style>{STYLE}</style></head><body><h1>{html.escape(title)}</h1>"
-        "<p>The same scene, step size and forces under every contact method.</p>"
-    ]
-    for n, comparison in enumerate(comparisons):
-        parts.append(f"<h2>{html.escape(comparison.scene)}</h2>")
-        if n < len(notes):
-            parts.append(f"<p>{html.escape(notes[n])}</p>")
-        parts.append(f"<p><small>{comparison.duration:g} s in steps of {comparison.dt:g} s</small></p>")
-        parts += [table(comparison), plot(comparison), places(comparison)]
-    parts.append(f"<h2>what the columns mean</h2><dl>{meanings}</dl></body></html>")
-    Path(path).write_text("\n".join(parts), encoding="utf-8")
+
+def glance(comparisons: Sequence[Comparison], keys: Sequence[str], headings: Sequence[str],
+           colors: dict[str, str]) -> str:
+    """One row a method, one column a scene: the number that matters there."""
+    head = "".join(f"<th>{html.escape(heading)}</th>" for heading in headings)
+    pairs = list(zip(comparisons, keys, strict=True))
+    exact = "".join(f"<td>{_number(c.expected[key][0], MEASURES[key].unit) if key in c.expected else ''}</td>"
+                    for c, key in pairs)
+    rows = [f"<tr class='exact'><th>{EXACT}</th>{exact}</tr>"]
+    for method in colors:
+        found = [next((o for o in c.outcomes if o.method == method), None) for c, _ in pairs]
+        cells = "".join("<td></td>" if o is None else _cell(c, o, key) if o.ran else "<td class='refused'>refused</td>"
+                        for (c, key), o in zip(pairs, found))
+        rows.append(f"<tr><th><span class='swatch {colors[method]}'></span>{html.escape(method)}</th>{cells}</tr>")
+    return (f"<div class='scroll'><table class='glance'><thead><tr><th>method</th>{head}</tr></thead>{''.join(rows)}"
+            "</table></div>")
+
+
+def write_page(comparisons: Sequence[Comparison], path: str | Path, title: str = "sesshoku compare", intro: str = "",
+               keys: Sequence[str] = (), headings: Sequence[str] = ()) -> None:
+    """Write one page for one or several scenes. keys, headings: of the table at the top, one a scene."""
+    path = page_path(path)
+    colors = palette(comparisons)
+    meanings = "".join(f"<dt>{html.escape(m.heading)}</dt><dd>{html.escape(m.meaning)}</dd>" for m in MEASURES.values())
+    lead = intro or "The same scene, step size and forces under every contact method."
+    top = glance(comparisons, keys, headings, colors) if keys else ""
+    text = (
+        "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
+        "<meta name='viewport' content='width=device-width, initial-scale=1'>"
+        f"<title>{html.escape(title)}</title><style>{STYLE}</style></head><body><header><h1>{html.escape(title)}</h1>"
+        f"<p>{html.escape(lead)}</p></header>{top}"
+        f"{''.join(section(comparison, colors) for comparison in comparisons)}"
+        f"<section><h2>How to read it</h2><dl>{meanings}</dl><p>{READING}</p></section>"
+        f"<footer>sesshoku {__version__}</footer></body></html>\n"
+    )
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise RecordingError(f"{path}: cannot be written ({error.strerror})") from error
+
+
+def page_path(path: str | Path) -> Path:
+    """A path a page can be written to; asked before a run, not after it."""
+    path = Path(path)
+    if path.is_dir():
+        raise RecordingError(f"{path}: is a folder; give the name of a page, such as {path / 'report.html'}")
+    if not path.absolute().parent.is_dir():
+        raise RecordingError(f"{path}: cannot be written: there is no folder {path.parent}")
+    return path

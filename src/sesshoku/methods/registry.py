@@ -20,7 +20,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import sys
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from types import ModuleType
 from typing import Any
 
@@ -28,7 +28,7 @@ from sesshoku.errors import MethodError
 from sesshoku.scene.calls import checked_as
 
 MODULES = {"none": "sesshoku.methods.none", "lcp": "sesshoku.methods.lcp"}
-DEFAULT = "none"
+DEFAULT = "lcp:recommended"
 
 
 @checked_as(MethodError)
@@ -87,16 +87,16 @@ def load(keyword: str) -> ModuleType:
 
 
 def make(keyword: str, options: dict[str, Any]) -> Method:
-    """A method with some options changed from its defaults."""
-    module = load(keyword)
-    known = {field.name for field in fields(module.Options)}
+    """A method, or a preset of one, with some options changed."""
+    usual = resolve(keyword)
+    known = {field.name for field in fields(usual.options)}
     for name in options:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
             hint = f"did you mean {near[0]!r}? " if near else ""
             raise MethodError(f"unknown option {name!r}", element=f"method {keyword!r}",
                               remedy=f"{hint}options: {', '.join(sorted(known))}")
-    return Method(keyword, module.Options(**options), module)
+    return Method(keyword, replace(usual.options, **options), usual.module)
 
 
 @checked_as(MethodError)

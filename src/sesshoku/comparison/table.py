@@ -1,0 +1,98 @@
+"""Numbers as people read them, and the tables of `compare` in a terminal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from sesshoku.comparison.outcome import EXACT, MEASURES, Comparison, Outcome
+
+PREFIXES = ((0.1, 1.0, ""), (1e-4, 1e-3, "m"), (1e-7, 1e-6, "µ"), (0.0, 1e-9, "n"))  # from this size on: scale, prefix
+NOTHING = 1e-9  # smaller numbers are rounding
+CELL, FRAME = 9, 3  # width of a column of numbers; what a table's edges take
+
+
+def say(value: float, unit: str) -> str:
+    """A number with a unit, in four digits: 9.8 m, 12.3 µm, 0 J; a dash for what was not measured."""
+    if not math.isfinite(value):
+        return "-"
+    if unit in ("°", "%"):
+        return f"{0.0 if abs(value) < 5e-4 else value:.3g}{' ' * (unit == '%')}{unit}"
+    size = abs(value)
+    if size < NOTHING:
+        return f"0 {unit}"
+    scale, prefix = next((scale, prefix) for least, scale, prefix in PREFIXES if size >= least)
+    return f"{value / scale:#.4g}".rstrip(".") + f" {prefix}{unit}" if size < 1e4 else f"{value:.4g} {unit}"
+
+
+def table(comparison: Comparison, title: str | None = None, width: int | None = None) -> Any:
+    """One row a method; the closed form, where there is one, above them."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    names = _columns(comparison, width)
+    heading = title or comparison.title or comparison.scene
+    made = Table(title=f"{escape(heading)}  [dim]{comparison.duration:g} s in steps of {comparison.dt:g} s[/]",
+                 title_justify="left", title_style="bold", box=_box(), pad_edge=False)
+    made.add_column("method", no_wrap=True)
+    for name in names:
+        made.add_column(MEASURES[name].heading, justify="right", no_wrap=True)
+    if comparison.expected:
+        cells = [say(comparison.expected[name][0], MEASURES[name].unit) if name in comparison.expected else ""
+                 for name in names]
+        made.add_row(EXACT, *cells, style="bold", end_section=True)
+    stopped = []
+    for outcome in comparison.outcomes:
+        if outcome.refused:
+            stopped.append(f"[yellow]{escape(outcome.method)}[/]: {escape(outcome.refused)}")
+        if outcome.ran:
+            made.add_row(escape(outcome.method), *(_cell(comparison, outcome, name) for name in names))
+        else:
+            made.add_row(escape(outcome.method), *(["[yellow]refused[/]"] + [""] * (len(names) - 1))[:len(names)])
+    if stopped:
+        made.caption, made.caption_justify, made.caption_style = "\n".join(stopped), "left", ""
+    return made
+
+
+def _cell(comparison: Comparison, outcome: Outcome, name: str) -> str:
+    text = say(outcome.measures[name], MEASURES[name].unit)
+    hit = comparison.hits(outcome, name)
+    return text if hit is None else f"[green]{text}[/]" if hit else f"[red]{text}[/]"
+
+
+def _columns(comparison: Comparison, width: int | None) -> list[str]:
+    """The measures that fit, those with a closed form first."""
+    if width is None:
+        return list(MEASURES)
+    taken = max((len(outcome.method) for outcome in comparison.outcomes), default=0)
+    room = max((width - max(taken, len(EXACT)) - FRAME) // (CELL + 2), 1)
+    order = sorted(MEASURES, key=lambda name: (name not in comparison.expected, MEASURES[name].rank))[:room]
+    return [name for name in MEASURES if name in order]
+
+
+def _box() -> Any:
+    from rich import box
+
+    return box.SIMPLE_HEAD
+
+
+def summary(comparisons: Sequence[Comparison], keys: Sequence[str], headings: Sequence[str]) -> Any:
+    """One row a method, one column a scene: the number that matters there beside its closed form."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    made = Table(box=_box(), pad_edge=False, show_edge=False)
+    made.add_column("method", no_wrap=True, vertical="bottom")
+    for heading in headings:
+        made.add_column(escape(heading), justify="right")
+    exact = [say(c.expected[key][0], MEASURES[key].unit) if key in c.expected else "" for c, key in
+             zip(comparisons, keys, strict=True)]
+    made.add_row(EXACT, *exact, style="bold", end_section=True)
+    for method in dict.fromkeys(outcome.method for c in comparisons for outcome in c.outcomes):
+        cells = []
+        for c, key in zip(comparisons, keys, strict=True):
+            found = next((outcome for outcome in c.outcomes if outcome.method == method), None)
+            cells.append("" if found is None else _cell(c, found, key) if found.ran else "[yellow]refused[/]")
+        made.add_row(escape(method), *cells)
+    return made
