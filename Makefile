@@ -16,7 +16,7 @@ PYTEST := $(BIN)/python -m pytest
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo       simulate a robot, print a table, draw a picture"
+	@echo "make demo       four scenes under every contact method: a table, and out/report.html"
 	@echo "make test       the test suite (samples; about the size a change needs)"
 	@echo "make test-full  every test with the full counts"
 	@echo "make bench      measure against other simulators"

@@ -24,8 +24,8 @@ OUT = Path("out")
 LIMIT = 0.5 * 1.0 * 9.8  # mu m g of examples/crate_at_rest.toml, N
 PUSHED = 5.0  # s
 TITLE = "One scene, every contact law"
-INTRO = ("The same scenes, step size and forces under every contact method of sesshoku, and under MuJoCo with its default "
-         "settings. Where Coulomb's law for rigid bodies has an answer in closed form, it stands beside.")
+INTRO = ("The same scenes, step size and forces under every contact method of sesshoku, and under MuJoCo with its "
+         "default settings. Where Coulomb's law for rigid bodies has an answer in closed form, it stands beside.")
 
 
 @dataclass
@@ -46,20 +46,21 @@ class Case:
 
 
 CASES = [
-    Case("crate_thrown", "A crate thrown across the floor", "crate thrown at 9.8 m/s stops after", "travel",
-         "9.8 m/s, friction 0.5: it must stop after v\u00b2 / 2\u03bcg = 9.8 m, on the floor all the way and without turning. "
+    Case("crate_thrown", "A crate thrown across the floor", "crate thrown at 9.8\u00a0m/s stops after", "travel",
+         "9.8 m/s, friction 0.5: it must stop after v² / 2µg = 9.8 m, on the floor all the way and without turning. "
          "Half a step's way, 5 mm, is what a first-order scheme may miss.",
          {"travel": (9.8, 0.0059), "lift": (0.0, 1e-4), "turned": (0.0, 0.06)}),
-    Case("crate_at_rest", "A crate pushed with 98 % of its friction limit", "crate pushed at 98 % of its limit creeps",
-         "travel", f"Friction holds up to \u03bcmg = {LIMIT:g} N. Pushed with {0.98 * LIMIT:.4g} N it must not move at all, "
-         "however long.", {"travel": (0.0, 1e-5)}, 0.98 * LIMIT, {"time": PUSHED}),
-    Case("crate_at_rest", "The same crate pushed with 102 %", f"at 102 % it slides, in {PUSHED:g} s", "travel",
-         f"Pushed with {1.02 * LIMIT:.4g} N it must slide: 2 % of \u03bcmg is left to accelerate it, 0.098 m/s\u00b2, which makes "
-         f"{0.5 * 0.02 * LIMIT * PUSHED**2:.4g} m in {PUSHED:g} s.", {"travel": (0.5 * 0.02 * LIMIT * PUSHED**2, 0.01)},
-         1.02 * LIMIT, {"time": PUSHED}),
+    Case("crate_at_rest", "A crate pushed with 98 % of its friction limit",
+         "crate pushed at 98\u00a0% of its limit creeps", "travel",
+         f"Friction holds up to µmg = {LIMIT:g} N. Pushed with {0.98 * LIMIT:.4g} N it must not move at all, however "
+         "long.", {"travel": (0.0, 1e-5)}, 0.98 * LIMIT, {"time": PUSHED}),
+    Case("crate_at_rest", "The same crate pushed with 102 %", f"at 102\u00a0% it slides, in {PUSHED:g}\u00a0s",
+         "travel", f"Pushed with {1.02 * LIMIT:.4g} N it must slide: 2 % of µmg is left to accelerate it, 0.098 m/s², "
+         f"which makes {0.5 * 0.02 * LIMIT * PUSHED**2:.4g} m in {PUSHED:g} s.",
+         {"travel": (0.5 * 0.02 * LIMIT * PUSHED**2, 0.01)}, 1.02 * LIMIT, {"time": PUSHED}),
     Case("humanoid_drop", "A humanoid dropped onto its feet", "humanoid dropped on its feet sinks in", "penetration",
-         "58 kg fall 5 cm onto flat soles, eight contacts, the servos holding the posture. Rigid soles must not sink into "
-         "the floor (MuJoCo's contacts are soft by design), and the normal forces must settle at the weight.",
+         "58 kg fall 5 cm onto flat soles, eight contacts, the servos holding the posture. Rigid soles must not sink "
+         "into the floor (MuJoCo's contacts are soft by design), and the normal forces must settle at the weight.",
          {"penetration": (0.0, 1e-4)}, more={"watch": ["pelvis"]}),
 ]
 
@@ -78,8 +79,8 @@ def why(console: Console) -> None:
 def main() -> None:
     console = Console()
     OUT.mkdir(exist_ok=True)
-    console.print(f"\n[bold]{TITLE}[/]\n{INTRO}\nThe first run compiles the methods, once; then each scene takes seconds.\n",
-                  highlight=False)
+    console.print(f"\n[bold]{TITLE}[/]\n{INTRO}\nThe first run compiles the methods, once; then each scene takes "
+                  "seconds.\n", highlight=False)
     clock = time.perf_counter()
     results = []
     with ProgressLine() as progress:

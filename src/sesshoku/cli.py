@@ -1,4 +1,7 @@
-"""The command line: `sesshoku run | info | bench`. Exit codes: 0 done, 1 the run failed, 2 bad input."""
+"""The command line: `sesshoku run | compare | reproduce | info | bench`.
+
+Exit codes: 0 done, 1 the run failed, 2 bad input.
+"""
 
 from __future__ import annotations
 
@@ -25,17 +28,19 @@ from sesshoku.errors import (
 )
 from sesshoku.methods.registry import make, resolve
 from sesshoku.methods.report import CHANNELS
+from sesshoku.record.channels import REPORT_UNITS
 from sesshoku.scene.scene import Scene
 
 app = typer.Typer(
     name="sesshoku", no_args_is_help=True, add_completion=False, rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
     help="Simulate articulated rigid robots. Scenes are TOML files; URDF and MJCF robots are scenes of their own.\n\n"
-    "Try: `sesshoku info robot.urdf`, then `sesshoku run robot.urdf --fixed-base --time 2 --plot run.png`.",
+    "Try: `sesshoku info robot.urdf`, then `sesshoku run robot.urdf --fixed-base --time 2 --plot run.png`, then "
+    "`sesshoku compare examples/crate_thrown.toml` to see one scene under every contact law.",
 )
 out, err = Console(), Console(stderr=True)
 DEFAULT_RATE = 100.0  # samples per second of a recording
-SHOWN_WORST = ("residual", "limit_violation", "loop_error", "penetration")  # of the report, in the table of `run`
+NOT_WORST = ("energy_change", "rows", "iterations", "converged")  # of the report: nothing to be worst at
 
 SceneFile = Annotated[Path, typer.Argument(metavar="FILE", help="A scene (.toml) or a robot (.urdf, .xml).")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
@@ -83,7 +88,8 @@ def chosen_method(wishes: dict[str, Any], keyword: str | None, options: list[str
 @app.command()
 def run(
     file: SceneFile,
-    method: Annotated[str | None, typer.Option(help="Contact method; see the README's table.")] = None,
+    method: Annotated[str | None, typer.Option(
+        help="Contact method: `lcp:recommended` (default), `lcp` (as in its paper), `none`.")] = None,
     option: Annotated[list[str] | None, typer.Option("--option", "-o", metavar="NAME=VALUE",
                                                      help="An option of the method, e.g. `-o integrator=rk4`.")] = None,
     dt: Annotated[float | None, typer.Option(help="Time step, s. Default: the file's, else 0.001.")] = None,
@@ -93,7 +99,7 @@ def run(
         help="Write the recording: .npz at the end, or .ssk streamed as it runs.")] = None,
     rate: Annotated[float | None, typer.Option(help="Samples per second of the recording. Default: 100.")] = None,
     plot: Annotated[Path | None, typer.Option(
-        help="Draw energy, joints and report into this picture (.png, .pdf, .svg).")] = None,
+        help="Draw coordinates, energy, contact forces and report into this picture (.png, .pdf, .svg).")] = None,
     picture: Annotated[Path | None, typer.Option(help="Draw a strip of frames of the scene into this picture.")] = None,
     fixed_base: FixedBase = False,
     pose: Pose = None,
@@ -183,12 +189,15 @@ def summary(sim: Any, recording: Any, per_step: float, start_energy: float) -> d
     worst = {name: float(abs(report[:, i]).max()) for i, name in enumerate(CHANNELS)} if len(report) else {}
     worst["converged"] = bool(report[:, CHANNELS.index("converged")].min() > 0) if len(report) else True
     return {
-        "scene": sim.scene.name, "method": repr(sim.method), "dt": sim.dt, "time": sim.time,
+        "scene": sim.scene.name, "method": repr(sim.method), "label": sim.method.label, "dt": sim.dt, "time": sim.time,
         "step_us": round(per_step * 1e6, 3), "real_time_factor": round(sim.dt / per_step, 1),
         "energy": {"start": start_energy, "kinetic": kinetic, "potential": potential},
         "worst_report": worst, "notes": sim.scene.notes,
         "joints": {name: _plain(sim.joints[name].position) for name in sim.joints},
         "bodies": {name: sim.bodies[name].position.tolist() for name in sim.bodies},
+        "contacts": [
+            {"id": c.id, "bodies": list(c.bodies), "point": c.point.tolist(), "normal": c.normal.tolist(),
+             "depth": c.depth, "force": c.force.tolist(), "state": c.state, "reason": c.reason} for c in sim.contacts],
     }
 
 
@@ -199,14 +208,20 @@ def _plain(value: Any) -> Any:
 def print_summary(result: dict[str, Any], written: list[Path], most: int = 16) -> None:
     """The tables of `run`."""
     energy, worst = result["energy"], result["worst_report"]
-    table = Table(title=escape(f"{result['scene']}: {result['method']}"), title_justify="left", show_header=False)
+    table = Table(title=escape(f"{result['scene']}: {result['label']}"), title_justify="left", show_header=False)
     table.add_row("simulated", f"{result['time']:.4g} s in steps of {result['dt']:g} s")
     table.add_row("speed", f"{result['step_us']:.1f} µs per step, {result['real_time_factor']:g} x real time")
     kinetic, potential = energy["kinetic"], energy["potential"]
     table.add_row("energy", f"{energy['start']:.6g} J at the start, {kinetic + potential:.6g} J at the end "
                             f"(kinetic {kinetic:.4g}, potential {potential:.4g})")
-    shown = [f"{name} {worst[name]:.2e}" for name in SHOWN_WORST if worst.get(name)]
+    shown = [f"{name.replace('_', ' ')} {worst[name]:.2e} {unit}".strip() for name, unit in zip(CHANNELS, REPORT_UNITS)
+             if name not in NOT_WORST and worst.get(name)]
     table.add_row("worst step", ", ".join(shown) or "nothing to report")
+    states = [contact["state"] for contact in result["contacts"]]
+    if states:
+        counted = ", ".join(f"{states.count(state)} {state}" for state in ("stick", "slip", "released")
+                            if state in states)
+        table.add_row("contacts", f"{len(states)} at the end: {counted}")
     if not worst.get("converged", True):
         table.add_row("[red]warning[/]", "some steps did not converge")
     for note in result["notes"]:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import time as wall
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields
 from typing import Any
 
 from sesshoku.comparison.outcome import Comparison, Outcome, check_expected
@@ -36,11 +35,11 @@ def compare(
 ) -> Comparison:
     """Run a scene under several methods. methods: default all that are registered, with their presets, but "none".
 
-    controller(sim) is called before every step (each run is made twice, watched and timed, so it must find what it
-    remembers in sim, or begin anew where sim.time is 0); with peers=("mujoco",) MuJoCo runs the same model, and a controller is
-    given an object with the parts of Simulation it needs (time, dt, apply_force, actuators, bodies). watch: bodies
-    whose final positions are shown (default: the free ones, at most four); travel, height and turn are of the first.
-    expected: measure -> value, or (value, within), known in closed form. progress(label, share done) is called often.
+    controller(sim) is called before every step. Each run is made twice, watched and timed: a controller that remembers
+    begins anew where sim.time is 0. With peers=("mujoco",) MuJoCo runs the same model, and a controller is given an
+    object with the parts of Simulation it needs (time, dt, apply_force, actuators, bodies). watch: bodies whose final
+    positions are shown (default: the free ones, at most four); travel, height and turn are of the first. expected:
+    measure -> value, or (value, within), known in closed form. progress(label, share done) is called often.
     """
     if not isinstance(scene, Scene):
         raise SceneError("compare needs a Scene", element="scene", value=type(scene).__name__)
@@ -70,21 +69,13 @@ def choose(methods: Iterable[str | Method] | None) -> dict[str, Method]:
     chosen: dict[str, Method] = {}
     for given in wanted:
         method = resolve(given)
-        label = label_of(method)
+        label = method.label
         if label in chosen:
             raise MethodError("asked for twice", element=f"method {label!r}", remedy="name it once")
         chosen[label] = method
     if not chosen:
         raise MethodError("nothing to compare", element="methods", remedy=f"methods: {', '.join(keywords())}")
     return chosen
-
-
-def label_of(method: Method) -> str:
-    """A method's keyword, with the options that differ from those it stands for."""
-    usual = resolve(method.keyword).options
-    changed = [f"{field.name}={getattr(method.options, field.name)}" for field in fields(method.options)
-               if getattr(method.options, field.name) != getattr(usual, field.name)]
-    return method.keyword + (f" ({', '.join(changed)})" if changed else "")
 
 
 def _peers(peers: Iterable[str]) -> list[str]:

@@ -122,6 +122,11 @@ class BodyView:
     def center_of_mass_velocity(self) -> np.ndarray:
         return self._velocity_at(self.center_of_mass)
 
+    @property
+    def contacts(self) -> list[Contact]:
+        """The contacts of this body in the last step."""
+        return [contact for contact in list_contacts(self._sim) if self.name in contact.bodies]
+
     # ---- setting: free and kinematic bodies only
 
     def set_pose(self, position: Any = None, rotation: Any = None) -> None:
@@ -307,8 +312,12 @@ class Contact:
     static_friction: float
     kinetic_friction: float
 
+    def __str__(self) -> str:
+        return f"contact {self.id} of {self.bodies[0]} and {self.bodies[1]}: {self.state}, {self.reason}"
+
     @property
     def normal_force(self) -> float:
+        """How hard the bodies press on each other, N."""
         return float(self.force @ self.normal)
 
     @property

@@ -114,7 +114,8 @@ def test_run_says_what_happened(sesshoku: Run, pendulum: Path) -> None:
 def test_run_as_json(sesshoku: Run, pendulum: Path) -> None:
     result = sesshoku("run", pendulum, "--json").json
     assert set(result) == {"scene", "method", "dt", "time", "step_us", "real_time_factor", "energy", "worst_report",
-                           "notes", "joints", "bodies"}
+                           "notes", "joints", "bodies", "label", "contacts"}
+    assert result["contacts"] == [] and result["label"] == "lcp:recommended"
     assert result["dt"] == 0.002 and result["time"] == pytest.approx(0.1)
     energy = result["energy"]
     assert energy["kinetic"] > 0.0
@@ -253,9 +254,14 @@ BAD = {
     "unknown key": (["info", "typo.toml"], "did you mean"),
     "unknown method": (["run", "pendulum.toml", "--method", "non"], "did you mean 'none'"),
     "unknown option": (["run", "pendulum.toml", "-o", "integrater=rk4"], "integrat"),
-    "bad value of an option": (["run", "pendulum.toml", "-o", "integrator=rk5"], "semi-implicit, euler, rk4, rkg"),
-    "text for an option": (["run", "pendulum.toml", "-o", "tolerance=abc"], "tolerance must be a number"),
-    "nothing for an option": (["run", "pendulum.toml", "-o", "tolerance=null"], "tolerance must be a number"),
+    "bad value of an option": (["run", "pendulum.toml", "--method", "none", "-o", "integrator=rk5"],
+                               "semi-implicit, euler, rk4, rkg"),
+    "bad value of the default's option": (["run", "pendulum.toml", "-o", "integrator=rk5"], "rk4, semi-implicit"),
+    "text for an option": (["run", "pendulum.toml", "--method", "none", "-o", "tolerance=abc"],
+                           "tolerance must be a number"),
+    "nothing for an option": (["run", "pendulum.toml", "--method", "none", "-o", "tolerance=null"],
+                              "tolerance must be a number"),
+    "text for the default's option": (["run", "pendulum.toml", "-o", "tolerance=abc"], "tolerance must be at least 0"),
     "text for an option in the file": (["run", "text.toml"], "tolerance must be a number"),
     "picture of no kind": (["run", "pendulum.toml", "--time", "1e9", "--picture", "x.docx"], ".png, .pdf or .svg"),
     "plot of no kind": (["run", "pendulum.toml", "--time", "1e9", "--plot", "x.docx"], ".png, .pdf or .svg"),
@@ -276,7 +282,8 @@ BAD = {
 def test_bad_input_exits_with_2_and_says_why(case: str, sesshoku: Run, pendulum: Path, robot: Path) -> None:
     (pendulum.parent / "bad.toml").write_text("[run]\ndt = = 1\n")
     (pendulum.parent / "typo.toml").write_text(PENDULUM.replace("mass", "mas"))
-    (pendulum.parent / "text.toml").write_text(PENDULUM.replace("[run]", '[run]\noptions = { tolerance = "a" }'))
+    (pendulum.parent / "text.toml").write_text(
+        PENDULUM.replace("[run]", '[run]\nmethod = "none"\noptions = { tolerance = "a" }'))
     (pendulum.parent / "notes.txt").write_text("")
     arguments, expected = BAD[case]
     said = sesshoku(*arguments)
@@ -385,8 +392,8 @@ def test_the_shipped_examples_run(path: Path, sesshoku: Run) -> None:
     assert np.isfinite([result["energy"]["kinetic"], result["energy"]["potential"]]).all()
 
 
-def test_the_demo_prints_a_table_and_draws(tmp_path: Path) -> None:
-    said = in_subprocess(str(ROOT / "examples" / "demo.py"), folder=tmp_path)
+def test_the_contact_free_example_prints_a_table_and_draws(tmp_path: Path) -> None:
+    said = in_subprocess(str(ROOT / "examples" / "contact_free.py"), folder=tmp_path)
     assert said.returncode == 0, said.stderr
     for word in ("humanoid", "double_pendulum", "four_bar", "arm_on_limits", "momentum stays zero", "µs"):
         assert word in said.stdout, word

@@ -100,7 +100,7 @@ def test_static_friction_holds_what_kinetic_friction_brought_to_rest():
     scene = ss.Scene(gravity=(0, 0, 0))
     scene.add_box("slider", size=(0.1, 0.1, 0.1), mass=1.0, joint=ss.Joint(
         "prismatic", axis=(1, 0, 0), static_friction=2.0, kinetic_friction=1.0, velocity=1.0002))
-    sim = ss.Simulation(scene, dt=1e-3)
+    sim = ss.Simulation(scene, "none", dt=1e-3)
     for _ in range(1500):
         sim.apply_force("slider", (-1.5, 0, 0))
         sim.step()
@@ -114,6 +114,6 @@ def test_a_mimic_that_limits_pull_apart_shows_in_the_report():
         scene.add_box(name, size=(0.1, 0.1, 0.1), mass=1.0, joint=ss.Joint(
             "revolute", axis=(0, 0, 1), lower=lower, upper=upper, position=start))
     scene.add_mimic("b", "a")
-    sim = ss.Simulation(scene)
+    sim = ss.Simulation(scene, "none")
     sim.step(50)
     assert sim.report.loop_error > 0.3

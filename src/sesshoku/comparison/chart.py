@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-WIDTH, HEIGHT = 520.0, 236.0
-LEFT, RIGHT, TOP, BOTTOM = 54.0, 10.0, 30.0, 26.0
+WIDTH, HEIGHT = 520.0, 244.0
+LEFT, RIGHT, TOP, BOTTOM = 54.0, 12.0, 38.0, 28.0
 TICKS = 5
+LEAST_SPAN = 0.02  # of the size of the values
 DECADES = 10  # most shown on a logarithmic axis, counted from the top
 
 
@@ -43,8 +44,8 @@ def _limits(lines: Sequence[Line], log: bool, also: Sequence[float]) -> tuple[fl
         return None
     low, high = min(float(values.min()), *also, math.inf), max(float(values.max()), *also, -math.inf)
     if not log:
-        room = max(high - low, 1e-6 * max(abs(high), abs(low)), 1e-9)
-        return low, low + room
+        room = 0.5 * max(high - low, LEAST_SPAN * max(abs(high), abs(low)), 1e-9)  # noise shall not fill the chart
+        return 0.5 * (low + high) - room, 0.5 * (low + high) + room
     top = math.ceil(math.log10(high) + 1e-9)
     bottom = min(max(math.floor(math.log10(low)), top - DECADES), top - 2)
     return float(bottom), float(top)
@@ -67,8 +68,8 @@ def line_chart(title: str, unit: str, lines: Sequence[Line], *, log: bool = Fals
     drawn = [line for line in lines if len(line.x)]
     limits = _limits(drawn, log, [value for value, _ in levels if not log])
     head = (f"<svg class='chart' viewBox='0 0 {WIDTH:g} {HEIGHT:g}' role='img' aria-label='{html.escape(title)}'>"
-            f"<text class='title' x='{LEFT:g}' y='14'>{html.escape(title)}</text>"
-            f"<text class='unit' x='{WIDTH - RIGHT:g}' y='14' text-anchor='end'>{html.escape(unit)}</text>")
+            f"<text class='title' x='{LEFT:g}' y='20'>{html.escape(title)}</text>"
+            f"<text class='unit' x='{WIDTH - RIGHT:g}' y='20' text-anchor='end'>{html.escape(unit)}</text>")
     if limits is None:
         return (head + f"<text class='none' x='{WIDTH / 2:g}' y='{HEIGHT / 2:g}' text-anchor='middle'>"
                 f"{'zero throughout' if drawn else 'nothing measured'}</text></svg>")

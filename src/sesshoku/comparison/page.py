@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +18,8 @@ from sesshoku.comparison.silhouette import side_views
 from sesshoku.comparison.style import HUES, STYLE
 from sesshoku.comparison.table import say
 from sesshoku.errors import RecordingError
-from sesshoku.record.channels import REPORT_UNITS
 from sesshoku.methods.report import CHANNELS
+from sesshoku.record.channels import REPORT_UNITS
 
 #: trace -> (title, unit, logarithmic, measure whose closed form is drawn across)
 PLOTS = {
@@ -29,10 +30,10 @@ PLOTS = {
     "penetration": ("deepest overlap", "m", True, None),
     "residual": ("violation of the method's contact law", "m/s", True, None),
 }
-READING = ("Green agrees with the closed form, red does not. Dashed curves are a method as its paper has it, solid ones its "
-           "recommended preset; a curve may hide under another that agrees with it. In the side views the start is "
-           f"outlined, the end filled. {MUJOCO} runs the exported model with its default settings.")
-LONG_FORCE = 20.0  # times the median: a higher peak of force is cut off in the plot
+READING = ("Green agrees with the closed form, red does not. Dashed curves are a method as its paper has it, solid "
+           "ones its recommended preset; a curve may hide under another that agrees with it. In the side views the "
+           f"start is outlined, the end filled. {MUJOCO} runs the exported model with its default settings.")
+LONG_FORCE = 4.0  # times the median: a higher peak of force is cut off in the plot
 
 
 def palette(comparisons: Sequence[Comparison]) -> dict[str, str]:
@@ -60,10 +61,15 @@ def legend(comparison: Comparison, colors: dict[str, str]) -> str:
 
 def plots(comparison: Comparison, colors: dict[str, str]) -> str:
     """The traces of all methods, one chart a quantity."""
+    def behind(outcome: Outcome) -> tuple[bool, bool]:  # peers at the back, dashes on top: nothing hides quite
+        return outcome.method != MUJOCO, "dashed" in colors[outcome.method]
+
     charts = []
     for name, (title, unit, log, measure) in PLOTS.items():
-        lines = [Line(o.method, f"curve {colors[o.method]}", o.time, _cut(o.traces[name]) if name == "force" else
-                      o.traces[name]) for o in comparison.outcomes if o.ran]
+        lines = [Line(o.method, f"curve {colors[o.method]}", o.time, o.traces[name])
+                 for o in sorted(comparison.outcomes, key=behind) if o.ran]
+        if name == "force":
+            title, lines = _cut(title, lines)
         if not any(np.isfinite(line.y).any() for line in lines):
             continue
         levels = [(comparison.expected[measure][0], EXACT)] if measure in comparison.expected else []
@@ -71,10 +77,13 @@ def plots(comparison: Comparison, colors: dict[str, str]) -> str:
     return f"<div class='charts'>{''.join(charts)}</div>"
 
 
-def _cut(force: np.ndarray) -> np.ndarray:
-    """Force with the spikes of impacts cut off: a step of 1 ms that stops a body shows thousands of newtons."""
-    carried = force[force > 0.0]
-    return np.minimum(force, LONG_FORCE * np.median(carried)) if len(carried) else force
+def _cut(title: str, lines: list[Line]) -> tuple[str, list[Line]]:
+    """Forces with the spikes of impacts cut off: a step of 1 ms that stops a body shows thousands of newtons."""
+    carried = [line.y[line.y > 0.0] for line in lines]
+    most = LONG_FORCE * max((float(np.median(y)) for y in carried if len(y)), default=np.inf)
+    if not any((y > most).any() for y in carried):
+        return title, lines
+    return f"{title}, peaks cut off", [replace(line, y=np.minimum(line.y, most)) for line in lines]
 
 
 def table(comparison: Comparison, colors: dict[str, str]) -> str:

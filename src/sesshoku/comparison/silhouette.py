@@ -14,7 +14,7 @@ from sesshoku.scene.surfaces import surface
 from sesshoku.spatial.rotation import quaternion_to_matrix
 
 FLAT = 3.0  # wider than so many heights: panels stand above each other, else side by side
-HEIGHT, WIDTH, LEAST_HEIGHT = 190.0, 1060.0, 56.0
+HEIGHT, WIDTH = 150.0, 1100.0  # of a panel at most, px
 
 
 def hull(points: np.ndarray) -> np.ndarray:
@@ -70,8 +70,7 @@ def side_views(scene: Scene, outcomes: Sequence[Outcome], colors: dict[str, str]
     low[1] = min(low[1], 0.0) if floor else low[1]
     size = np.maximum(high - low, 1e-6)
     flat = size[0] > FLAT * size[1]
-    scale = WIDTH / size[0] if flat else HEIGHT / size[1]
-    scale = min(scale, HEIGHT / size[1])
+    scale = min(HEIGHT * (2.0 if size[1] > size[0] else 1.0) / size[1], WIDTH / size[0])  # the upright get more height
     panels = [_panel(o, drawn[o.method], low, size, scale, floor, colors[o.method]) for o in shown]
     return f"<div class='views{' flat' if flat else ''}'>{''.join(panels)}</div>"
 

@@ -28,8 +28,8 @@ header p,.note{max-width:46rem;margin:.2rem 0 1rem}
 .meta,footer{color:var(--soft);font-size:.85rem}
 footer{margin-top:3rem;border-top:1px solid var(--line);padding-top:.8rem}
 .scroll{overflow-x:auto;margin:.6rem 0 1rem}
-table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-nums}
-th,td{padding:.36rem .7rem;text-align:right;white-space:nowrap;border-bottom:1px solid var(--line)}
+table{border-collapse:collapse;font-size:.82rem;font-variant-numeric:tabular-nums}
+th,td{padding:.36rem .5rem;text-align:right;white-space:nowrap;border-bottom:1px solid var(--line)}
 th:first-child{text-align:left;font-weight:500}
 thead th{color:var(--soft);font-weight:500;vertical-align:bottom;border-bottom:2px solid var(--line)}
 thead th[title]{cursor:help}
@@ -42,14 +42,14 @@ td.refused{text-align:left;white-space:normal}.refused{color:var(--bad)}
 .swatch.dashed{border-top-style:dashed}
 .legend{list-style:none;display:flex;flex-wrap:wrap;gap:.3rem 1.4rem;padding:0;margin:1.2rem 0 .3rem;font-size:.9rem}
 .legend svg{margin-right:.45rem;vertical-align:middle}
-.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(21rem,1fr));gap:1rem 1.6rem}
+.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,28rem),1fr));gap:1rem}
 .chart{width:100%;height:auto;background:var(--card);border-radius:8px}
 .chart text{fill:var(--soft);font:11px system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif}
 .chart .title{fill:var(--ink);font-size:12.5px;font-weight:600}
 .chart .none{font-size:12px}
 .grid{stroke:var(--line);stroke-width:1}
 .level{stroke:var(--ink);stroke-width:1;stroke-dasharray:2 3;opacity:.7}.chart .level-name{font-size:10px}
-.curve{fill:none;stroke:var(--c);stroke-width:2;stroke-linejoin:round;stroke-linecap:round}
+.curve{fill:none;stroke:var(--c);stroke-width:1.7;stroke-linejoin:round;stroke-linecap:round}
 .curve.dashed{stroke-dasharray:5 4}
 .views{display:flex;flex-wrap:wrap;align-items:flex-end;gap:.8rem 1.6rem;margin:1rem 0}
 .views.flat{flex-direction:column;align-items:stretch;gap:.5rem}

@@ -10,7 +10,7 @@ from sesshoku.comparison.outcome import EXACT, MEASURES, Comparison, Outcome
 
 PREFIXES = ((0.1, 1.0, ""), (1e-4, 1e-3, "m"), (1e-7, 1e-6, "µ"), (0.0, 1e-9, "n"))  # from this size on: scale, prefix
 NOTHING = 1e-9  # smaller numbers are rounding
-CELL, FRAME = 9, 3  # width of a column of numbers; what a table's edges take
+GAP = 3  # between columns
 
 
 def say(value: float, unit: str) -> str:
@@ -65,10 +65,15 @@ def _columns(comparison: Comparison, width: int | None) -> list[str]:
     """The measures that fit, those with a closed form first."""
     if width is None:
         return list(MEASURES)
-    taken = max((len(outcome.method) for outcome in comparison.outcomes), default=0)
-    room = max((width - max(taken, len(EXACT)) - FRAME) // (CELL + 2), 1)
-    order = sorted(MEASURES, key=lambda name: (name not in comparison.expected, MEASURES[name].rank))[:room]
-    return [name for name in MEASURES if name in order]
+    room = width - max(len(EXACT), *(len(outcome.method) for outcome in comparison.outcomes)) - GAP
+    kept: set[str] = set()
+    for name in sorted(MEASURES, key=lambda name: (name not in comparison.expected, MEASURES[name].rank)):
+        cells = [say(outcome.measures[name], MEASURES[name].unit) for outcome in comparison.outcomes if outcome.ran]
+        room -= max(map(len, [MEASURES[name].heading, "refused", *cells])) + GAP
+        if room < 0 and kept:
+            break
+        kept.add(name)
+    return [name for name in MEASURES if name in kept]
 
 
 def _box() -> Any:

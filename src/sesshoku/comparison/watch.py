@@ -26,7 +26,7 @@ TRACES = ("travel", "height", "energy", "force", "penetration", "residual")
 def touch(sim: Any) -> tuple[float, float]:
     """Sum of the normal forces of all contacts, N, and tangential speed of the fastest that carries force, m/s."""
     if hasattr(sim, "touch"):
-        return sim.touch()  # type: ignore[no-any-return]
+        return sim.touch()
     contacts = sim.records.get("contacts")
     if contacts is None or contacts.counts[CONTACTS] == 0:
         return 0.0, 0.0

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sesshoku.errors import SceneError
+from sesshoku.errors import RecordingError, SceneError
 
 #: name -> module; each has `TITLE`, `run(progress) -> Result`
 EXPERIMENTS = {
@@ -77,13 +77,17 @@ def title(name: str) -> str:
 def run(name: str, folder: Path | None = None, progress: Callable[[str], None] = lambda text: None) -> Result:
     """Run an experiment; with a folder, write its figure and its numbers there."""
     module = load(name)
+    if folder is not None:  # now, not after the run
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise RecordingError(f"{folder}: no folder can be made there ({error.strerror})") from error
     result: Result = module.run(progress)
     if folder is not None:
         import json
 
         from matplotlib.figure import Figure
 
-        folder.mkdir(parents=True, exist_ok=True)
         stem = folder / name.replace("/", "_")
         figure = Figure(figsize=result.figure_size, dpi=130, layout="constrained")
         result.draw(figure)

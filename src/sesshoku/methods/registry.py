@@ -44,6 +44,14 @@ class Method:
         chosen = ", ".join(f"{field.name}={getattr(self.options, field.name)!r}" for field in fields(self.options))
         return f"{self.keyword}({chosen})"
 
+    @property
+    def label(self) -> str:
+        """The keyword, with the options that differ from those it stands for: "lcp (max_sweeps=20)"."""
+        usual = resolve(self.keyword).options
+        changed = [f"{field.name}={getattr(self.options, field.name)}" for field in fields(self.options)
+                   if getattr(self.options, field.name) != getattr(usual, field.name)]
+        return self.keyword + (f" ({', '.join(changed)})" if changed else "")
+
     def __reduce__(self) -> Any:
         return (_rebuild, (self.keyword, self.options))
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from sesshoku.collision.contacts import CONTACTS, RELEASED, SLIP, STICK
 from sesshoku.errors import RecordingError
 from sesshoku.methods import report
 from sesshoku.scene.model import FREE, KINEMATIC, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL, TORQUE
@@ -149,6 +150,52 @@ def _one_axis(which: str, first: str) -> Callable[[Any], Read]:
     return bind
 
 
+CONTACT_PARTS = ("normal", "friction", "limit", "slip_speed", "sticking", "slipping")
+CONTACT_UNITS = ("N", "N", "N", "m/s", "", "")
+
+
+def _touching(compiled: Any) -> list[int]:
+    """Frames of bodies that move and have shapes: those whose contacts are recorded."""
+    model = compiled.model
+    return [frame for frame in dict.fromkeys(model.shape_frame.tolist()) if model.frame_link[frame] >= 0]
+
+
+def _contacts_channel(compiled: Any) -> Channel:
+    bodies = tuple(compiled.frame_names[frame] for frame in _touching(compiled))
+    return Channel("contacts", (len(bodies), len(CONTACT_PARTS)), (bodies, CONTACT_PARTS), CONTACT_UNITS * len(bodies))
+
+
+def _read_contacts(compiled: Any) -> Read:
+    """Per body: sum of normal forces, size of the summed friction, what friction may reach, fastest slip, and how many
+    contacts stick and slip. Contacts that carry no force count as neither."""
+    frames = _touching(compiled)
+    row = np.full(len(compiled.frame_names) + 1, -1)
+    row[frames] = np.arange(len(frames))
+    body = row[compiled.model.shape_frame] if len(compiled.model.shape_frame) else row[:0]
+
+    def read(sim: Any) -> np.ndarray:
+        out = np.zeros((len(frames) + 1, len(CONTACT_PARTS)))  # the last row gathers what is not asked for
+        record = sim.records.get("contacts")
+        count = 0 if record is None else int(record.counts[CONTACTS])
+        if count:
+            state, side = record.state[:count], body[record.shape[:count]]  # side: (count, 2)
+            push = np.einsum("ij,ij->i", record.force[:count], record.normal[:count])
+            pull = record.force[:count] - push[:, None] * record.normal[:count]
+            friction = np.zeros((len(frames) + 1, 3))
+            mu = np.where(state == SLIP, record.material[:count, 1], record.material[:count, 0])
+            values = np.stack([push, mu * push, state == STICK, state == SLIP], axis=1)
+            speed = np.where(state == RELEASED, 0.0, record.slip[:count])
+            for k, sign in ((0, -1.0), (1, 1.0)):
+                np.add.at(friction, side[:, k], sign * pull)
+                for column, part in zip((0, 2, 4, 5), values.T):
+                    np.add.at(out[:, column], side[:, k], part)
+                np.maximum.at(out[:, 3], side[:, k], speed)
+            out[:, 1] = np.sqrt(np.einsum("ij,ij->i", friction, friction))
+        return out[:-1]
+
+    return read
+
+
 def _always(read: Read) -> Callable[[Any], Read]:
     return lambda compiled: read
 
@@ -165,6 +212,7 @@ BUILT_IN: dict[str, tuple[Callable[[Any], Channel], Callable[[Any], Read]]] = {
     "actuator_force": (_actuator_force, _always(attrgetter("actuator_force"))),
     "command": (_command, _always(attrgetter("actuator_command"))),
     "report": (lambda c: _vector("report", report.CHANNELS, REPORT_UNITS), _always(attrgetter("report_array"))),
+    "contacts": (_contacts_channel, _read_contacts),
     "energy": (lambda c: _vector("energy", ("kinetic", "potential"), "J"), _always(methodcaller("energy"))),
     "momentum": (lambda c: _vector("momentum", ("px", "py", "pz", "Lx", "Ly", "Lz"), ("N s",) * 3 + ("N m s",) * 3),
                  _always(methodcaller("momentum"))),
@@ -179,10 +227,12 @@ DEFAULT = ("q", "v", "poses", "actuator_force", "report", "energy")
 def bind(sim: Any, wanted: Any = None) -> list[tuple[Channel, Read]]:
     """The channels to record with their readers.
 
-    wanted: None (the default set), a name, a mapping name -> function of sim or CustomChannel, or a list of names and
-    mappings: `["q", "poses", {"height": lambda sim: sim.bodies["crate"].position[2]}]`.
+    wanted: None (the default set, with the contacts where the method has any), a name, a mapping name -> function of
+    sim or CustomChannel, or a list of names and mappings:
+    `["q", "poses", {"height": lambda sim: sim.bodies["crate"].position[2]}]`.
     """
-    given = DEFAULT if wanted is None else [wanted] if isinstance(wanted, str | Mapping) else wanted
+    usual = DEFAULT + (("contacts",) if "contacts" in getattr(sim, "records", ()) else ())
+    given = usual if wanted is None else [wanted] if isinstance(wanted, str | Mapping) else wanted
     if not isinstance(given, Iterable):
         raise RecordingError(f"channels must be names or functions by name, not {wanted!r}; "
                              f"there are {', '.join(BUILT_IN)}")

@@ -13,7 +13,8 @@ import numpy as np
 
 from sesshoku.errors import RecordingError
 from sesshoku.methods import report
-from sesshoku.record.channels import QUATERNION, Channel
+from sesshoku.record.channels import CONTACT_PARTS, QUATERNION, Channel
+from sesshoku.record.plot_contacts import bodies_in_contact, draw_contacts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,6 +29,7 @@ DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1.2)), (0, (5, 1, 1, 1)))
 LEGEND_LIMIT = 8  # owners of lines with a colour and a name; the rest are grey
 LIMIT_WITH_PARTS = 5  # where each has several lines
 POINTS = 2000  # across a panel; more are drawn as their envelope
+CONTACT_PANELS = 6  # bodies whose contacts are drawn: those with the largest forces
 LABEL_LENGTH = 24
 NOISE, LEAST_ERROR = 1e-9, 1e-18  # smaller changes of a quantity, smaller errors of a step, are rounding
 WIDTH, PANEL_HEIGHT, TWO_COLUMNS_FROM = 9.5, 1.9, 7
@@ -115,6 +117,8 @@ def _panels(recording: Recording, name: str, keep: dict[str, list[str] | None]) 
     channel = recording.channels[name]
     if name == "report":
         return [Panel(channel, "", list(range(channel.size)))]
+    if name == "contacts":
+        return _contact_panels(recording, channel, keep["bodies"])
     owners = _owners(recording, channel)
     wanted = keep["bodies"] if name in ("poses", "velocities") else keep["joints"]
     by_unit: dict[str, Panel] = {}
@@ -123,6 +127,15 @@ def _panels(recording: Recording, name: str, keep: dict[str, list[str] | None]) 
             continue
         by_unit.setdefault(unit, Panel(channel, unit, [])).columns.append(column)
     return list(by_unit.values())
+
+
+def _contact_panels(recording: Recording, channel: Channel, wanted: list[str] | None) -> list[Panel]:
+    """One panel a body: those asked for, else those that touched something."""
+    parts = len(CONTACT_PARTS)
+    _, values = _envelope(recording, channel, list(range(channel.size)))
+    bodies = bodies_in_contact(values.reshape(len(values), -1, parts), CONTACT_PANELS) if wanted is None else \
+        [channel.labels[0].index(name) for name in wanted if name in channel.labels[0]]
+    return [Panel(channel, "N", list(range(parts * body, parts * (body + 1)))) for body in bodies]
 
 
 def _owners(recording: Recording, channel: Channel) -> list[str]:
@@ -197,6 +210,12 @@ def _draw(ax: Axes, recording: Recording, panel: Panel) -> None:
     ax.set_ylabel(f"[{panel.unit}]" if panel.unit else "")
     if name == "report":
         _draw_report(ax, time, values, panel)
+    elif name == "contacts":
+        body = panel.channel.labels[0][panel.columns[0] // len(CONTACT_PARTS)]
+        ax.set_title(f"contact forces of {body}, and whether it sticks or slips")
+        draw_contacts(ax, time, values)
+        _legend(ax)
+        return
     elif name == "energy":
         _draw_energy(ax, time, recording, panel)
     else:
@@ -269,11 +288,13 @@ def _total(recording: Recording, channel: Channel, time: np.ndarray) -> np.ndarr
 def _draw_report(ax: Axes, time: np.ndarray, values: np.ndarray, panel: Panel) -> None:
     """Errors on a logarithmic scale, each with its unit; a red mark where the solver did not converge."""
     units, drawn = panel.channel.units, 0
-    for column, label in enumerate(panel.channel.labels[0][:report.ROWS]):
+    for column, label in enumerate(panel.channel.labels[0]):
+        if not units[column]:  # counts and flags
+            continue
         size = np.abs(values[:, column])
         size = np.where(size > LEAST_ERROR, size, np.nan)  # zero has no place on a logarithmic scale
         if np.isfinite(size).any():
-            ax.plot(time, size, color=COLORS[drawn], label=f"{label.replace('_', ' ')} [{units[column]}]")
+            ax.plot(time, size, color=COLORS[drawn % len(COLORS)], label=f"{label.replace('_', ' ')} [{units[column]}]")
             drawn += 1
     if drawn:
         ax.set_yscale("log")

@@ -258,7 +258,8 @@ class CollisionTable(Table):
 
 
 class RunTable(Table):
-    method: str = Field("none", description="contact method, with its preset: \"lcp:recommended\"")
+    method: str = Field("lcp:recommended", description="contact method: \"lcp:recommended\" (default), \"lcp\", "
+                                                       "or \"none\": no contact")
     dt: Positive = Field(0.001, description="step, s")
     time: Positive = Field(1.0, description="how long to simulate, s")
     integrator: str | None = Field(None, description="integration scheme")

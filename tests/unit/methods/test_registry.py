@@ -63,3 +63,16 @@ def test_methods_print_and_pickle() -> None:
 
 def test_method_errors_are_scene_errors() -> None:
     assert issubclass(ss.MethodError, ss.SceneError) and issubclass(ss.SceneError, ss.SesshokuError)
+
+
+def test_options_on_top_of_a_preset() -> None:
+    method = registry.make("lcp:recommended", {"max_sweeps": 7})
+    assert method.keyword == "lcp:recommended" and method.options.max_sweeps == 7
+    assert method.options.static_pyramid == "cone"  # the preset's, not the paper's
+    with pytest.raises(ss.MethodError, match="did you mean 'max_sweeps'"):
+        registry.make("lcp:recommended", {"max_sweep": 7})
+
+
+def test_labels_name_what_was_changed() -> None:
+    assert registry.resolve("lcp").label == "lcp" and registry.resolve("lcp:recommended").label == "lcp:recommended"
+    assert registry.make("lcp", {"max_sweeps": 7, "warm_start": False}).label == "lcp (max_sweeps=7)"

@@ -35,7 +35,8 @@ def test_every_channel_agrees_with_the_simulation() -> None:
     np.testing.assert_array_equal(last["momentum"], sim.momentum())
     np.testing.assert_array_equal(last["com"], sim.center_of_mass())
     np.testing.assert_array_equal(last["report"], sim.report_array)
-    assert recording.meta["method"] == "none"
+    assert recording.meta["method"] == sim.method.keyword
+    assert not last["contacts"].any()
 
 
 def test_a_failing_controller_leaves_a_readable_file(tmp_path: Path) -> None:
