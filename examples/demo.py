@@ -54,7 +54,7 @@ CASES = [
          "crate pushed at 98\u00a0% of its limit creeps", "travel",
          f"Friction holds up to µmg = {LIMIT:g} N. Pushed with {0.98 * LIMIT:.4g} N it must not move at all, however "
          "long.", {"travel": (0.0, 1e-5)}, 0.98 * LIMIT, {"time": PUSHED}),
-    Case("crate_at_rest", "The same crate pushed with 102 %", f"at 102\u00a0% it slides, in {PUSHED:g}\u00a0s",
+    Case("crate_at_rest", "The same crate pushed with 102 %", f"at 102\u00a0% it slides, in\u00a0{PUSHED:g}\u00a0s",
          "travel", f"Pushed with {1.02 * LIMIT:.4g} N it must slide: 2 % of µmg is left to accelerate it, 0.098 m/s², "
          f"which makes {0.5 * 0.02 * LIMIT * PUSHED**2:.4g} m in {PUSHED:g} s.",
          {"travel": (0.5 * 0.02 * LIMIT * PUSHED**2, 0.01)}, 1.02 * LIMIT, {"time": PUSHED}),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sesshoku.errors import RecordingError, SceneError
+from sesshoku.record.plot import COLORS, STYLE
 
 #: name -> module; each has `TITLE`, `run(progress) -> Result`
 EXPERIMENTS = {
@@ -86,12 +87,15 @@ def run(name: str, folder: Path | None = None, progress: Callable[[str], None] =
     if folder is not None:
         import json
 
+        import matplotlib
+        from cycler import cycler
         from matplotlib.figure import Figure
 
         stem = folder / name.replace("/", "_")
-        figure = Figure(figsize=result.figure_size, dpi=130, layout="constrained")
-        result.draw(figure)
-        figure.savefig(stem.with_suffix(".png"))
+        with matplotlib.rc_context(STYLE | {"axes.prop_cycle": cycler(color=COLORS), "axes.titlesize": 10}):
+            figure = Figure(figsize=result.figure_size, dpi=110, layout="constrained")
+            result.draw(figure)
+            figure.savefig(stem.with_suffix(".png"))
         stem.with_suffix(".json").write_text(json.dumps(as_dict(name, result), indent=1) + "\n")
     return result
 

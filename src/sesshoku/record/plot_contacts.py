@@ -10,7 +10,7 @@ NORMAL, FRICTION, LIMIT, _, STICKING, SLIPPING = range(6)  # columns of the chan
 BLUE, ORANGE, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#404040"
 BANDS = (("sticks", GREEN, 0.85), ("partly slips", ORANGE, 0.45), ("slips", ORANGE, 0.95))
 BAND_HEIGHT = 0.09  # of the panel
-PEAK = 3.0  # forces above so many times the 95th percentile are cut off: impacts would hide all else
+PEAK = 2.0  # forces above so many times the 95th percentile are cut off: impacts would hide all else
 
 
 def bodies_in_contact(values: np.ndarray, most: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""Closed answers of the `lcp` digest, section 13."""
+"""Answers of `lcp` in closed form."""
 
 from __future__ import annotations
 

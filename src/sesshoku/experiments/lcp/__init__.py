@@ -1,1 +1,1 @@
-"""Experiments of the paper behind `lcp`, and of its digest's claims."""
+"""Experiments of the paper behind `lcp`, and of claims made for it."""

@@ -52,12 +52,13 @@ def run(progress: Callable[[str], None]) -> Result:
 
     def draw(figure: Any) -> None:
         axis = figure.add_subplot()
-        axis.plot(t[:3000], 1e3 * x[:3000], lw=1.2)
-        axis.set_xlabel("time, s")
-        axis.set_ylabel("height above rest, mm")
-        axis.set_title(
-            f"period {1e3 * period:.2f} ms, formula {1e3 * expected:.2f} ms; sag {1e3 * sag:.3f} mm", loc="left"
-        )
-        axis.grid(color="#e6e6e6")
+        axis.plot(t[:3000], 1e3 * x[:3000], label="simulated, dt 0.1 ms")
+        axis.plot(t[:3000], -0.5e3 * rest * np.cos(2 * np.pi / expected * t[:3000]), color="#404040", linewidth=1.0,
+                  linestyle=(0, (4, 3)), label="formula")
+        axis.set_xlabel("time [s]")
+        axis.set_ylabel("height above rest [mm]")
+        axis.set_title(f"period {1e3 * period:.2f} ms (formula {1e3 * expected:.2f} ms), "
+                       f"sag {1e3 * sag:.3f} mm (formula {1e3 * rest:.3f} mm)")
+        figure.legend(*axis.get_legend_handles_labels(), loc="outside right upper")
 
-    return Result(checks, draw, {"sag": sag, "period": period})
+    return Result(checks, draw, {"sag": sag, "period": period}, figure_size=(9.0, 3.4))

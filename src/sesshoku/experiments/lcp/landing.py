@@ -43,13 +43,19 @@ def run(progress: Callable[[str], None]) -> Result:
         checks.append(Check(f"depth at rest, {label}", -heights[-1], 0.0, deepest, "m", "at_most"))
 
     def draw(figure: Any) -> None:
-        axis = figure.add_subplot()
-        for label, (times, heights) in drops.items():
-            axis.plot(times, np.array(heights) * 1e3, label=label, lw=1.3)
-        axis.set_xlabel("time, s")
-        axis.set_ylabel("height of the lower face, mm")
-        axis.set_title("dropped from 0.2 m, dt 1 ms", loc="left")
-        axis.grid(color="#e6e6e6")
-        axis.legend(frameon=False)
+        whole, close = figure.subplots(1, 2)
+        for (label, (times, heights)), dash in zip(drops.items(), ("-", (0, (5, 1.5)), "-"), strict=True):
+            for axis, scale in ((whole, 1.0), (close, 1e3)):
+                axis.plot(np.array(times) * scale, np.array(heights) * 1e3, label=label, linestyle=dash)
+        whole.set_title("dropped from 0.2 m, dt 1 ms")
+        whole.set_ylabel("height of the lower face [mm]")
+        close.set_title("the landing")
+        landing = 1e3 * np.sqrt(2 * 0.2 / g)
+        close.set_xlim(landing - 4.0, landing + 16.0)
+        close.set_ylim(-3.5, 6.0)
+        close.axhline(0.0, color="#404040", linewidth=0.8, linestyle=(0, (1, 1.5)), label="floor")
+        close.legend()
+        whole.set_xlabel("time [s]")
+        close.set_xlabel("time [ms]")
 
-    return Result(checks, draw)
+    return Result(checks, draw, figure_size=(9.0, 3.6))

@@ -102,10 +102,15 @@ def run(progress: Callable[[str], None]) -> Result:
         for label, values in curves.items():
             axis.plot(full, np.concatenate([values, *([values[1:]] * 3)]), label=label)
         for points, mean in means.items():
-            axis.plot(full, np.full_like(full, mean), ls=":", label=f"random axes, {points}: mean {mean:.3f}")
-        axis.set_title("force held / mu N", loc="left")
-        axis.legend(loc="lower right", bbox_to_anchor=(1.5, 0.0), frameon=False)
+            many = f"{points} contact{'s' if points > 1 else ''}"
+            axis.plot(full, np.full_like(full, mean), ls=":", label=f"random axes, {many}: mean {mean:.3f}")
+        axis.set_title("force that static friction holds, by direction, in units of friction times load", pad=16)
+        axis.set_rmax(1.5)
+        axis.set_rticks([0.5, 1.0, 1.5])
+        axis.set_rlabel_position(68)
+        figure.legend(*axis.get_legend_handles_labels(), loc="outside right center")
 
     return Result(
-        checks, draw, {"angles": angles.tolist(), **{k: v.tolist() for k, v in curves.items()}, "means": means}
+        checks, draw, {"angles": angles.tolist(), **{k: v.tolist() for k, v in curves.items()}, "means": means},
+        figure_size=(8.0, 4.8),
     )
