@@ -78,7 +78,9 @@ def compare(
     2 bad input.
     """
     from sesshoku.compare import compare as run_compare
+    from sesshoku.comparison.outcome import MEASURES
     from sesshoku.comparison.page import page_path
+    from sesshoku.comparison.table import columns
 
     if html is not None:
         page_path(html)  # now, not after the runs
@@ -96,7 +98,10 @@ def compare(
         typer.echo(json_module.dumps(result.as_dict()))
     else:
         out.print(result.table(width=out.width))
-        out.print("[dim]turned, lift and all other columns: --json or --html[/]" if out.width < 140 else "")
+        shown = columns(result, out.width)
+        hidden = [measure.heading for name, measure in MEASURES.items() if name not in shown]
+        if hidden:
+            out.print(f"[dim]no room for {', '.join(hidden)}: a wider terminal, --html or --json shows all[/]")
     if html is not None and not json:
         out.print(f"wrote {html}", markup=False, highlight=False, soft_wrap=True)
     if not any(outcome.ran for outcome in result.outcomes):

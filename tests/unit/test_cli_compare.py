@@ -31,6 +31,15 @@ def test_compare_prints_a_row_a_method(call: Call) -> None:
     assert "MuJoCo" in said.out and "travel" in said.out and "running lcp ..." in said.err
 
 
+def test_a_narrow_terminal_says_what_it_left_out(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+) -> None:
+    said = caller(monkeypatch, capsys, width=80)("compare", CRATE, "-m", "none", "--time", 0.01)
+    assert "travel" in said.out.split("no room for")[0] and "law error" in said.out.split("no room for")[1]
+    said = caller(monkeypatch, capsys, width=200)("compare", CRATE, "-m", "none", "--time", 0.01)
+    assert "law error" in said.out and "no room" not in said.out
+
+
 def test_compare_as_json(call: Call) -> None:
     said = call("compare", CRATE, "--time", 0.02, "--peer", "mujoco", "--json", "--expect", "travel=0±1e-5")
     result = said.json  # fails on NaN

@@ -120,6 +120,27 @@ def test_contacts_are_recorded_by_body() -> None:
     assert recording["report"].shape[1] == len(recording.channels["report"].labels[0])
 
 
+def test_the_sums_are_those_of_the_contacts(rng: np.random.Generator) -> None:
+    """A heap of thrown boxes: the channel against the list of contacts, body by body."""
+    scene = crate_on_floor(height=0.05, tilt=0.2)
+    for n in range(4):
+        place = (*rng.uniform(-0.3, 0.3, 2), 1.5 + n / 2)
+        scene.add_box(f"box{n}", size=rng.uniform(0.2, 0.5, 3), mass=1.0, position=place, material=ss.Material(0.4, 0.2))
+    sim = ss.Simulation(scene, METHOD)
+    sim.step(int(rng.integers(300, 700)))
+    recording = sim.run(0.0, record="contacts")
+    for name in sim.bodies:
+        if name == "ground":
+            continue
+        loaded = [contact for contact in sim.bodies[name].contacts if contact.state != "released"]
+        slipping = [contact.state == "slip" for contact in loaded]
+        pull = sum(((1 if c.bodies[1] == name else -1) * c.friction_force for c in loaded), np.zeros(3))
+        limit = sum((c.kinetic_friction if c.state == "slip" else c.static_friction) * c.normal_force for c in loaded)
+        wanted = [sum(c.normal_force for c in loaded), np.linalg.norm(pull), limit,
+                  max((c.slip_speed for c in loaded), default=0.0), len(loaded) - sum(slipping), sum(slipping)]
+        np.testing.assert_allclose(recording["contacts", name][-1], wanted, rtol=1e-9, atol=1e-9)
+
+
 def test_contacts_between_moving_bodies_count_for_both() -> None:
     scene = crate_on_floor()
     scene.add_box("hat", size=(0.5, 0.5, 0.1), mass=0.5, position=(0, 0, 1.05))

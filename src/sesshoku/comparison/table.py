@@ -31,7 +31,7 @@ def table(comparison: Comparison, title: str | None = None, width: int | None = 
     from rich.markup import escape
     from rich.table import Table
 
-    names = _columns(comparison, width)
+    names = columns(comparison, width)
     heading = title or comparison.title or comparison.scene
     made = Table(title=f"{escape(heading)}  [dim]{comparison.duration:g} s in steps of {comparison.dt:g} s[/]",
                  title_justify="left", title_style="bold", box=_box(), pad_edge=False)
@@ -61,7 +61,7 @@ def _cell(comparison: Comparison, outcome: Outcome, name: str) -> str:
     return text if hit is None else f"[green]{text}[/]" if hit else f"[red]{text}[/]"
 
 
-def _columns(comparison: Comparison, width: int | None) -> list[str]:
+def columns(comparison: Comparison, width: int | None) -> list[str]:
     """The measures that fit, those with a closed form first."""
     if width is None:
         return list(MEASURES)

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.collision.contacts import CONTACTS, RELEASED, SLIP, STICK
+from sesshoku.collision.contacts import CONTACTS
+from sesshoku.collision.per_body import sum_by_body
 from sesshoku.errors import RecordingError
 from sesshoku.methods import report
 from sesshoku.scene.model import FREE, KINEMATIC, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL, TORQUE
@@ -166,32 +167,20 @@ def _contacts_channel(compiled: Any) -> Channel:
 
 
 def _read_contacts(compiled: Any) -> Read:
-    """Per body: sum of normal forces, size of the summed friction, what friction may reach, fastest slip, and how many
-    contacts stick and slip. Contacts that carry no force count as neither."""
+    """Contacts summed up by body (collision/per_body.py)."""
     frames = _touching(compiled)
-    row = np.full(len(compiled.frame_names) + 1, -1)
-    row[frames] = np.arange(len(frames))
-    body = row[compiled.model.shape_frame] if len(compiled.model.shape_frame) else row[:0]
+    by_frame = np.full(len(compiled.frame_names) + 1, -1)
+    by_frame[frames] = np.arange(len(frames))
+    row = by_frame[compiled.model.shape_frame.astype(np.int64)]
+    out, friction = np.zeros((len(frames), len(CONTACT_PARTS))), np.zeros((len(frames), 3))
 
     def read(sim: Any) -> np.ndarray:
-        out = np.zeros((len(frames) + 1, len(CONTACT_PARTS)))  # the last row gathers what is not asked for
         record = sim.records.get("contacts")
-        count = 0 if record is None else int(record.counts[CONTACTS])
-        if count:
-            state, side = record.state[:count], body[record.shape[:count]]  # side: (count, 2)
-            push = np.einsum("ij,ij->i", record.force[:count], record.normal[:count])
-            pull = record.force[:count] - push[:, None] * record.normal[:count]
-            friction = np.zeros((len(frames) + 1, 3))
-            mu = np.where(state == SLIP, record.material[:count, 1], record.material[:count, 0])
-            values = np.stack([push, mu * push, state == STICK, state == SLIP], axis=1)
-            speed = np.where(state == RELEASED, 0.0, record.slip[:count])
-            for k, sign in ((0, -1.0), (1, 1.0)):
-                np.add.at(friction, side[:, k], sign * pull)
-                for column, part in zip((0, 2, 4, 5), values.T):
-                    np.add.at(out[:, column], side[:, k], part)
-                np.maximum.at(out[:, 3], side[:, k], speed)
-            out[:, 1] = np.sqrt(np.einsum("ij,ij->i", friction, friction))
-        return out[:-1]
+        if record is None:
+            return np.zeros_like(out)
+        sum_by_body(int(record.counts[CONTACTS]), record.shape, record.force, record.normal, record.material, record.state, record.slip, row,
+                    friction, out)
+        return out
 
     return read
 

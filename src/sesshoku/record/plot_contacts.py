@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-NORMAL, FRICTION, LIMIT, _, STICKING, SLIPPING = range(6)  # columns of the channel "contacts"
+from sesshoku.collision.per_body import FRICTION, LIMIT, NORMAL, SLIPPING, STICKING
+
 BLUE, ORANGE, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#404040"
 BANDS = (("sticks", GREEN, 0.85), ("partly slips", ORANGE, 0.45), ("slips", ORANGE, 0.95))
 BAND_HEIGHT = 0.09  # of the panel
