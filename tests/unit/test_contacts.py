@@ -123,9 +123,10 @@ def test_contacts_are_recorded_by_body() -> None:
 def test_the_sums_are_those_of_the_contacts(rng: np.random.Generator) -> None:
     """A heap of thrown boxes: the channel against the list of contacts, body by body."""
     scene = crate_on_floor(height=0.05, tilt=0.2)
+    ice = ss.Material(0.4, 0.2)
     for n in range(4):
         place = (*rng.uniform(-0.3, 0.3, 2), 1.5 + n / 2)
-        scene.add_box(f"box{n}", size=rng.uniform(0.2, 0.5, 3), mass=1.0, position=place, material=ss.Material(0.4, 0.2))
+        scene.add_box(f"box{n}", size=rng.uniform(0.2, 0.5, 3), mass=1.0, position=place, material=ice)
     sim = ss.Simulation(scene, METHOD)
     sim.step(int(rng.integers(300, 700)))
     recording = sim.run(0.0, record="contacts")

@@ -178,8 +178,8 @@ def _read_contacts(compiled: Any) -> Read:
         record = sim.records.get("contacts")
         if record is None:
             return np.zeros_like(out)
-        sum_by_body(int(record.counts[CONTACTS]), record.shape, record.force, record.normal, record.material, record.state, record.slip, row,
-                    friction, out)
+        sum_by_body(int(record.counts[CONTACTS]), record.shape, record.force, record.normal, record.material,
+                    record.state, record.slip, row, friction, out)
         return out
 
     return read
