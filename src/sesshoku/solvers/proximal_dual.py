@@ -1,0 +1,103 @@
+"""Newton direction of proximal_newton.py in dual form: a dense system in the rows that can move.
+
+With R = Z^T image - y the direction solves (I + Z^T (D/eps) Z) dy = R. By Woodbury's identity dy = R - Z^T w with
+    (eps I + D G) w = D Z R,      G = Z Z^T,
+where w is zero on the rows with D = 0 (open contacts, joints at a bound): the system has three rows per active contact.
+"""
+
+from __future__ import annotations
+
+from sesshoku.compiled.jit import jit
+from sesshoku.solvers.dense_lu import lu_factor, lu_solve
+from sesshoku.solvers.problem import block_product, push_joint, read_contact, read_joint
+from sesshoku.solvers.proximal_local import OPEN
+from sesshoku.solvers.proximal_rows import push_rows, read_rows
+
+
+@jit
+def fill_matrix(chains, problem, contact_list, joint_list, dof_list, work):
+    """G = Z Z^T (3 m + nj) of the island."""
+    m, nj, G = len(contact_list), len(joint_list), work.matrix
+    small, y = work.small[:9].reshape((3, 3)), work.y_step
+    for i in range(m):
+        for e in range(i + 1):
+            block_product(chains, problem, contact_list[i], contact_list[e], small)
+            for a in range(3):
+                for b in range(3):
+                    G[3 * i + a, 3 * e + b] = G[3 * e + b, 3 * i + a] = small[a, b]
+    for i in range(nj):
+        j, r = joint_list[i], 3 * m + i
+        for n in range(len(dof_list)):
+            for k in range(dof_list[n, 0], dof_list[n, 1]):
+                y[k] = 0.0
+        push_joint(chains, problem, j, 1.0, y)
+        for e in range(m):
+            G[r, 3 * e], G[r, 3 * e + 1], G[r, 3 * e + 2] = read_contact(chains, problem, contact_list[e], y)
+        for e in range(i + 1):
+            G[r, 3 * m + e] = read_joint(chains, problem, joint_list[e], y)
+        for s in range(r + 1):
+            G[s, r] = G[r, s]
+
+
+@jit
+def fill_system(m, nj, sigma, work):
+    """System eps I + D G and right side D Z R over the active rows; returns how many rows."""
+    G, A, right, q = work.matrix, work.system, work.right, work.mismatch
+    rows, state, slope, scale, n = work.active_row, work.state, work.slope, work.scale, 0
+    for i in range(m):
+        if state[i] != OPEN:
+            rows[n], rows[n + 1], rows[n + 2] = 3 * i, 3 * i + 1, 3 * i + 2
+            n += 3
+    for j in range(nj):
+        if state[m + j] != OPEN:
+            rows[n] = 3 * m + j
+            n += 1
+    r = 0
+    while r < n:
+        k = rows[r]
+        if k >= 3 * m:
+            line, source = A[r], G[k]
+            for s in range(n):
+                line[s] = source[rows[s]]
+            line[r] += sigma * scale[k - 2 * m]
+            right[r] = q[k]
+            r += 1
+            continue
+        d, eps = slope[k // 3], sigma * scale[k // 3]
+        d0, d1, d2, d3, d4 = d[0], d[1], d[2], d[3], d[4]
+        g0, g1, g2 = G[k], G[k + 1], G[k + 2]
+        a0, a1, a2 = A[r], A[r + 1], A[r + 2]
+        for s in range(n):
+            c = rows[s]
+            x, y, z = g0[c], g1[c], g2[c]
+            a0[s], a1[s], a2[s] = d0 * x + d1 * y + d3 * z, d1 * x + d2 * y + d4 * z, z
+        a0[r] += eps
+        a1[r + 1] += eps
+        a2[r + 2] += eps
+        right[r] = d0 * q[k] + d1 * q[k + 1] + d3 * q[k + 2]
+        right[r + 1] = d1 * q[k] + d2 * q[k + 1] + d4 * q[k + 2]
+        right[r + 2] = q[k + 2]
+        r += 3
+    return n
+
+
+@jit
+def dual_direction(chains, problem, contact_list, joint_list, dof_list, sigma, work):
+    """Newton direction y_step and the change of the velocities along it; False if the system is singular."""
+    m, nj, w = len(contact_list), len(joint_list), work.trial
+    n = fill_system(m, nj, sigma, work)
+    if n > 0:
+        if not lu_factor(n, work.system, work.pivot):
+            return False
+        lu_solve(n, work.system, work.pivot, work.right)
+    for k in range(3 * m + nj):
+        w[k] = 0.0
+    for r in range(n):
+        w[work.active_row[r]] = work.right[r]
+    step, gap = work.y_step, work.y_gap
+    push_rows(chains, problem, contact_list, joint_list, dof_list, w, step)
+    for r in range(len(dof_list)):
+        for k in range(dof_list[r, 0], dof_list[r, 1]):
+            step[k] = gap[k] - step[k]
+    read_rows(chains, problem, contact_list, joint_list, step, work.change)
+    return True

@@ -1,0 +1,316 @@
+"""Coulomb's law solved exactly: proximal (augmented Lagrangian) Newton on the true complementarity problem.
+
+    u = u_free + Z Z^T x,    0 <= x_n  complementary to  u_n >= 0,    |x_t| <= mu x_n,    x_t = -mu x_n u_t/|u_t| if u_t
+per contact, without convex relaxation; joint rows with bounds (limits, friction, loops, mimics) beside them.
+
+An outer pass replaces the law around the present impulses x_k by a compliant one (proximal_local.py: every velocity has
+one image), whose solution is the fixed point y = Z^T image(u_free + Z y), found by Newton's method with a line search.
+The image becomes the next x_k; where the passes come to rest x_k obeys the law itself. The compliance sigma shrinks
+while passes settle quickly and grows, the pass being undone, where one does not settle.
+Starting at zero, redundant contacts share their load evenly (the smallest sum of squares); no sweeps come first, which
+would break that.
+
+The Newton direction has two forms, chosen by their cost: `proximal_dual` (dense, in the impulses of active contacts)
+and `proximal_primal` (block-sparse, in the velocities of the island's trees). Iterates are the same up to rounding.
+Islands of many trees and more than `large` contacts are swept first (NNCG, pgs.py), then bettered by some Newton steps.
+"""
+
+from __future__ import annotations
+
+from sesshoku.compiled.jit import jit
+from sesshoku.solvers.block_sweeps import sweep_exactly
+from sesshoku.solvers.pgs import solve_rows
+from sesshoku.solvers.proximal_dual import dual_direction, fill_matrix
+from sesshoku.solvers.proximal_local import image_derivatives, images, law_residual, project
+from sesshoku.solvers.proximal_primal import analyze_island, primal_direction
+from sesshoku.solvers.proximal_rows import load_island, push_rows, read_rows, store_island, velocities
+from sesshoku.solvers.proximal_work import (
+    ACCEPT,
+    AUTO,
+    CAP,
+    CAP_MANY,
+    DUAL,
+    FEW,
+    FORM,
+    FORM_USED,
+    INNER,
+    INNER_ACCURACY,
+    LARGE,
+    MOST_FLOPS,
+    NEWTON_STEPS,
+    OUTER,
+    OUTER_PASSES,
+    POLISH,
+    PRIMAL,
+    RESCUE,
+    SHRINK,
+    SIGMA,
+    SIGMA_LEAST,
+    SWEEPS,
+    SWEEPS_FIRST,
+    SWEEPS_USED,
+    TOLERANCE,
+    TRIALS,
+)
+
+ROUNDING = 64 * 2.3e-16  # velocities are known to about this share of the largest that impulses make
+TRIAL_STEPS = 10  # of a line search
+SIGMA_MOST = 1.0
+
+
+@jit
+def solve_island(chains, problem, mu, contact_list, joint_list, dof_list, options, work):
+    """Solve the contacts and joint rows of one island; returns (Newton steps, residual in m/s, whether it is solved).
+
+    chains: Model.row_dof. problem: rows, free velocities and bounds (problem.py); its impulses are the start (last
+    step's, or zero; they are brought into their cones first) and the result, and problem.y of the island's dofs comes
+    out as Z^T x of them, whatever it held. mu (C): friction coefficient of each contact. contact_list, joint_list:
+    rows of the island. dof_list (n, 2): ranges of dofs of its trees, all trees that its rows reach. options:
+    `newton_parameters`. work: NewtonWork; work.info tells more about the solve.
+
+    The residual is zero iff complementarity, cone and direction of friction hold in every row. Where no solution exists
+    (a body squeezed between walls that close) the result is the bounded answer of the first compliant pass; such
+    impulses make a poor start of the next step, so start it at zero where this one was not solved.
+    """
+    m, nj, info, y, tol = len(contact_list), len(joint_list), work.info, problem.y, options[TOLERANCE]
+    for k in range(len(info)):
+        info[k] = 0
+    load_island(problem, mu, contact_list, joint_list, work)
+    project(m, nj, work.mu, work.low, work.high, work.impulse)
+    velocities(chains, problem, contact_list, joint_list, dof_list, work.impulse, work.free, y, work.speed)
+    residual = residual_of(m, nj, work)
+    if residual < max(tol, rounding_floor(m, nj, work)):
+        store_island(problem, contact_list, joint_list, work.impulse)
+        return 0, residual, True
+    form = choose_form(chains, problem, contact_list, joint_list, dof_list, options, work)
+    cap = int(options[CAP] if len(dof_list) <= options[FEW] else options[CAP_MANY])
+    if form == SWEEPS_FIRST:
+        residual = sweep_first(chains, problem, mu, contact_list, joint_list, dof_list, options, work, residual)
+        cap = int(options[POLISH])
+    steps = 0
+    if info[FORM_USED] == DUAL or info[FORM_USED] == PRIMAL:
+        steps, residual = outer_passes(chains, problem, contact_list, joint_list, dof_list, options, work, cap,
+                                       residual)  # fmt: skip
+    tol = max(tol, rounding_floor(m, nj, work))
+    if residual >= max(tol, options[ACCEPT]) and form != SWEEPS_FIRST:
+        residual = rescue(chains, problem, mu, contact_list, joint_list, dof_list, options, work, residual)
+    store_island(problem, contact_list, joint_list, work.impulse)
+    info[NEWTON_STEPS] = steps
+    return steps, residual, residual < max(tol, options[ACCEPT])
+
+
+@jit
+def residual_of(m, nj, work):
+    return law_residual(m, nj, work.mu, work.scale, work.low, work.high, work.impulse, work.speed)
+
+
+@jit
+def rounding_floor(m, nj, work):
+    """Residual below which nothing can be known: velocities are differences of what impulses make of them."""
+    x, scale, free, largest = work.impulse, work.scale, work.free, 0.0
+    for i in range(m):
+        k = 3 * i
+        largest = max(largest, scale[i] * x[k + 2])
+        if x[k + 2] > 0.0:
+            largest = max(largest, abs(free[k]), abs(free[k + 1]), abs(free[k + 2]))
+    for j in range(nj):
+        k = 3 * m + j
+        largest = max(largest, scale[m + j] * abs(x[k]), abs(free[k]))
+    return ROUNDING * largest
+
+
+@jit
+def choose_form(chains, problem, contact_list, joint_list, dof_list, options, work):
+    """Dual, primal or sweeps first, by the cost of a Newton step; prepares what the form needs once per solve."""
+    m, nj, info, trees = len(contact_list), len(joint_list), work.info, len(dof_list)
+    rows, dofs = 3 * m + nj, 0
+    for r in range(trees):
+        dofs += dof_list[r, 1] - dof_list[r, 0]
+    wish, active = int(options[FORM]), nj
+    for i in range(m):
+        if work.impulse[3 * i + 2] > 0.0 or work.speed[3 * i + 2] < 0.0:
+            active += 3
+    fits = rows <= work.dense_rows
+    if fits and (wish == DUAL or wish == AUTO and active <= dofs):
+        fill_matrix(chains, problem, contact_list, joint_list, dof_list, work)
+        info[FORM_USED] = DUAL
+        return DUAL
+    flops = analyze_island(chains, problem, contact_list, joint_list, dof_list, work)
+    if flops >= 0.0 and (flops <= options[MOST_FLOPS] or wish == PRIMAL):
+        info[FORM_USED] = PRIMAL
+    elif fits and wish != SWEEPS_FIRST:
+        fill_matrix(chains, problem, contact_list, joint_list, dof_list, work)
+        info[FORM_USED] = DUAL
+        return DUAL
+    many = m > options[LARGE] and trees > options[FEW]
+    if wish == SWEEPS_FIRST or info[FORM_USED] != PRIMAL or wish == AUTO and many:
+        return SWEEPS_FIRST
+    return PRIMAL
+
+
+@jit
+def sweep_first(chains, problem, mu, contact_list, joint_list, dof_list, options, work, residual):
+    """NNCG from the start; its result is taken if it is no worse than the start. Returns the residual."""
+    store_island(problem, contact_list, joint_list, work.impulse)
+    made = solve_rows(chains, problem, work.law, mu, contact_list, joint_list, dof_list, False, False, True,
+                      int(options[SWEEPS]), options[TOLERANCE], work, problem.y)  # fmt: skip
+    work.info[SWEEPS_USED] = made
+    return take_swept(chains, problem, mu, contact_list, joint_list, dof_list, work, 1.5 * residual)
+
+
+@jit
+def take_swept(chains, problem, mu, contact_list, joint_list, dof_list, work, limit):
+    """Take the impulses that sweeps left in the problem if their residual is at most `limit`, else go back."""
+    m, nj, x, kept = len(contact_list), len(joint_list), work.impulse, work.kept
+    rows = 3 * m + nj
+    for k in range(rows):
+        kept[k] = x[k]
+    load_island(problem, mu, contact_list, joint_list, work)
+    project(m, nj, work.mu, work.low, work.high, x)
+    velocities(chains, problem, contact_list, joint_list, dof_list, x, work.free, problem.y, work.speed)
+    residual = residual_of(m, nj, work)
+    if not residual <= limit:
+        for k in range(rows):
+            x[k] = kept[k]
+        velocities(chains, problem, contact_list, joint_list, dof_list, x, work.free, problem.y, work.speed)
+        residual = residual_of(m, nj, work)
+    return residual
+
+
+@jit
+def rescue(chains, problem, mu, contact_list, joint_list, dof_list, options, work, residual):
+    """Newton failed: sweeps with exact local solves from its best iterate, kept if they at least halve the residual.
+
+    (Where no solution exists sweeps raise the impulses without end and the residual hardly falls.)
+    """
+    store_island(problem, contact_list, joint_list, work.impulse)
+    made = sweep_exactly(chains, problem, mu, contact_list, joint_list, problem.y, int(options[RESCUE]), 0.0)
+    work.info[SWEEPS_USED] += made
+    return take_swept(chains, problem, mu, contact_list, joint_list, dof_list, work, 0.5 * residual)
+
+
+@jit
+def outer_passes(chains, problem, contact_list, joint_list, dof_list, options, work, cap, residual):
+    """Passes until the residual falls below the tolerance or a budget ends; returns (Newton steps, residual).
+
+    Of all passes the best is kept. The first may be up to half worse than the start and still replaces it: where no
+    solution exists nothing is better than zero, and contacts would vanish.
+    """
+    m, nj, info, y = len(contact_list), len(joint_list), work.info, problem.y
+    x, kept, center, image, rows = work.impulse, work.kept, work.center, work.image, 3 * m + nj
+    tol, sigma, most = options[TOLERANCE], options[SIGMA], int(options[OUTER])
+    best, first, grown, steps, passes = residual, True, 0, 0, 0
+    for k in range(rows):
+        kept[k] = x[k]
+    while residual >= tol and steps < cap and passes < most:
+        passes += 1
+        for k in range(rows):
+            center[k] = x[k]
+        inner, settled = newton_pass(chains, problem, contact_list, joint_list, dof_list, options, work, sigma, tol,
+                                     cap - steps, residual)  # fmt: skip
+        steps += inner
+        for k in range(rows):  # y_image belongs to the images: momentum balance is exact
+            x[k] = image[k]
+        for r in range(len(dof_list)):
+            for k in range(dof_list[r, 0], dof_list[r, 1]):
+                y[k] = work.y_image[k]
+        read_rows(chains, problem, contact_list, joint_list, y, work.speed)
+        for k in range(rows):
+            work.speed[k] += work.free[k]
+        new = residual_of(m, nj, work)
+        tol = max(options[TOLERANCE], rounding_floor(m, nj, work))
+        if new < best or first and new <= 1.5 * best:
+            best, first = new, False
+            for k in range(rows):
+                kept[k] = x[k]
+        if not settled and sigma < SIGMA_MOST:  # back to the last centre, with a stiffer proximal term
+            for k in range(rows):
+                x[k] = center[k]
+            velocities(chains, problem, contact_list, joint_list, dof_list, x, work.free, y, work.speed)
+            sigma, grown = min(10.0 * sigma, SIGMA_MOST), grown + 1
+        else:
+            residual = new
+            if inner <= 4 and grown < 3:
+                sigma = max(options[SHRINK] * sigma, options[SIGMA_LEAST])
+            elif inner <= 4:
+                grown -= 1
+    info[OUTER_PASSES] = passes
+    if residual > best or residual != best:
+        for k in range(rows):
+            x[k] = kept[k]
+        velocities(chains, problem, contact_list, joint_list, dof_list, x, work.free, y, work.speed)
+        best = residual_of(m, nj, work)
+    return steps, best
+
+
+@jit
+def newton_pass(chains, problem, contact_list, joint_list, dof_list, options, work, sigma, tol, budget, residual):
+    """Newton's method on y = Z^T image(u_free + Z y) around work.center, from problem.y and work.speed.
+
+    Returns (steps, whether it settled). work.image and work.y_image belong to the last velocities.
+    """
+    m, nj, y = len(contact_list), len(joint_list), problem.y
+    mu, scale, low, high = work.mu, work.scale, work.low, work.high
+    u, image, gap, step, change, q = work.speed, work.image, work.y_gap, work.y_step, work.change, work.mismatch
+    most, steps, goal = min(int(options[INNER]), budget), 0, options[INNER_ACCURACY] * residual
+    while True:
+        images(m, nj, mu, scale, low, high, sigma, work.center, u, image)
+        push_rows(chains, problem, contact_list, joint_list, dof_list, image, work.y_image)
+        for r in range(len(dof_list)):
+            for k in range(dof_list[r, 0], dof_list[r, 1]):
+                gap[k] = work.y_image[k] - y[k]
+        read_rows(chains, problem, contact_list, joint_list, gap, q)
+        worst = 0.0
+        for k in range(3 * m + nj):
+            worst = max(worst, abs(q[k]))
+        if worst < 0.1 * tol or steps > 0 and worst < goal:
+            return steps, True
+        if steps == most:
+            return steps, False
+        image_derivatives(m, nj, mu, scale, low, high, sigma, work.center, u, image, work.state, work.slope)
+        if work.info[FORM_USED] == DUAL:
+            found = dual_direction(chains, problem, contact_list, joint_list, dof_list, sigma, work)
+        else:
+            found = primal_direction(chains, problem, contact_list, joint_list, dof_list, sigma, work)
+        steps += 1
+        if not found:
+            return steps, False
+        length = line_search(m, nj, dof_list, sigma, y, work)
+        for r in range(len(dof_list)):
+            for k in range(dof_list[r, 0], dof_list[r, 1]):
+                y[k] += length * step[k]
+        for k in range(3 * m + nj):
+            u[k] += length * change[k]
+
+
+@jit
+def line_search(m, nj, dof_list, sigma, y, work):
+    """Length of the step: the root in (0, 1] of phi(a) = dy (y + a dy) - du image(u + a du), by bisection.
+
+    Were the problem convex phi would be the slope of the function minimised along the step.
+    """
+    u, change, step, trial, image = work.speed, work.change, work.y_step, work.trial, work.image
+    rows, slope, size = 3 * m + nj, 0.0, 0.0
+    for r in range(len(dof_list)):
+        for k in range(dof_list[r, 0], dof_list[r, 1]):
+            slope += step[k] * y[k]
+            size += step[k] * step[k]
+    low, high, a = 0.0, 1.0, 1.0
+    for _ in range(TRIAL_STEPS):
+        work.info[TRIALS] += 1
+        for k in range(rows):
+            trial[k] = u[k] + a * change[k]
+        images(m, nj, work.mu, work.scale, work.low, work.high, sigma, work.center, trial, image)
+        phi = slope + a * size
+        for k in range(rows):
+            phi -= change[k] * image[k]
+        if a == 1.0 and phi <= 0.01 * size:
+            return a
+        if phi > 0.0:
+            high = a
+        else:
+            low = a
+        if abs(phi) < 0.05 * size:
+            return a
+        a = 0.5 * (low + high)
+    return a

@@ -1,0 +1,142 @@
+"""Newton direction of proximal_newton.py in primal form: (I + Z^T (D/eps) Z) dy = R, tree by tree (block_lu.py).
+
+A contact adds Z_a^T (D/eps) Z_b for each pair of the trees it touches. The mass matrix is the identity here, since rows
+are kept in half form; what remains is as sparse as who touches whom.
+"""
+
+from __future__ import annotations
+
+from sesshoku.compiled.jit import jit
+from sesshoku.solvers import block_lu
+from sesshoku.solvers.proximal_local import OPEN
+from sesshoku.solvers.proximal_rows import read_rows
+from sesshoku.solvers.proximal_work import FACTOR_SIZE
+
+
+@jit
+def analyze_island(chains, problem, contact_list, joint_list, dof_list, work):
+    """Elimination order and layout of the island's trees; returns the flops of a factorisation, -1 if it can't be made.
+
+    Needs to be done again only when other trees touch.
+    """
+    count, touch = len(dof_list), work.touch
+    if count > work.block_capacity:
+        return -1.0
+    for b in range(count):
+        first, last = dof_list[b, 0], dof_list[b, 1]
+        work.block_dof[b], work.block_size[b] = first, last - first
+        for k in range(first, last):
+            work.dof_block[k], work.dof_place[k] = b, k - first
+        for e in range(count):
+            touch[b, e] = 0
+    for i in range(len(contact_list)):
+        join(chains, problem.span[contact_list[i]], work)
+    for i in range(len(joint_list)):
+        join(chains, problem.joint_span[joint_list[i]], work)
+    used, flops = block_lu.analyze(count, work.block_size, touch, work.place, work.order, work.neighbour_start,
+                                   work.neighbour, work.degree, work.done)  # fmt: skip
+    if used < 0 or used > len(work.arena):
+        return -1.0
+    work.info[FACTOR_SIZE] = used
+    return flops
+
+
+@jit
+def join(chains, span, work):
+    """Mark the two trees of a row as touching."""
+    if span[0, 1] > 0 and span[1, 1] > 0:
+        a, b = work.dof_block[chains[span[0, 0]]], work.dof_block[chains[span[1, 0]]]
+        if a != b:
+            work.touch[a, b] = work.touch[b, a] = 1
+
+
+@jit
+def fill_blocks(chains, problem, contact_list, joint_list, dof_list, sigma, work):
+    """I + Z^T (D/eps) Z."""
+    m, arena, place, size = len(contact_list), work.arena, work.place, work.block_size
+    for n in range(work.info[FACTOR_SIZE]):
+        arena[n] = 0.0
+    for b in range(len(dof_list)):
+        n = size[b]
+        for r in range(n):
+            arena[place[b, b] + r * n + r] = 1.0
+    for i in range(m):
+        if work.state[i] != OPEN:
+            add_contact(chains, problem, contact_list[i], work.slope[i], 1.0 / (sigma * work.scale[i]), work)
+    for i in range(len(joint_list)):
+        if work.state[m + i] != OPEN:
+            add_joint(chains, problem, joint_list[i], 1.0 / (sigma * work.scale[m + i]), work)
+
+
+@jit
+def add_contact(chains, problem, c, slope, stiffness, work):
+    """Z^T (D/eps) Z of one contact."""
+    span, half, scratch = problem.span[c], problem.half, work.small
+    d0, d1, d2 = slope[0] * stiffness, slope[1] * stiffness, slope[2] * stiffness
+    d3, d4 = slope[3] * stiffness, slope[4] * stiffness
+    for side in range(2):
+        columns = span[side, 1]
+        if columns == 0:
+            continue
+        z = half[span[side, 2] : span[side, 2] + 3 * columns]
+        p, q, s = scratch[:columns], scratch[columns : 2 * columns], scratch[2 * columns : 3 * columns]
+        for e in range(columns):  # D Z along this chain
+            x, y, w = z[3 * e], z[3 * e + 1], z[3 * e + 2]
+            p[e], q[e], s[e] = d0 * x + d1 * y + d3 * w, d1 * x + d2 * y + d4 * w, stiffness * w
+        dofs = chains[span[side, 0] : span[side, 0] + columns]
+        column_block = work.dof_block[dofs[0]]
+        together = dofs[columns - 1] - dofs[0] == columns - 1  # dofs in one run, as a free body's
+        for other in range(2):
+            rows = span[other, 1]
+            if rows == 0:
+                continue
+            left = half[span[other, 2] : span[other, 2] + 3 * rows]
+            row_dofs = chains[span[other, 0] : span[other, 0] + rows]
+            width, at = work.block_size[column_block], work.place[work.dof_block[row_dofs[0]], column_block]
+            for r in range(rows):
+                a, b, d = left[3 * r], left[3 * r + 1], left[3 * r + 2]
+                begin = at + work.dof_place[row_dofs[r]] * width
+                if together:
+                    begin += work.dof_place[dofs[0]]
+                    line = work.arena[begin : begin + columns]
+                    for e in range(columns):
+                        line[e] += a * p[e] + b * q[e] + d * s[e]
+                else:
+                    line = work.arena[begin : begin + width]
+                    for e in range(columns):
+                        line[work.dof_place[dofs[e]]] += a * p[e] + b * q[e] + d * s[e]
+
+
+@jit
+def add_joint(chains, problem, j, stiffness, work):
+    """Z^T Z / eps of one joint row."""
+    span, half = problem.joint_span[j], problem.half
+    for side in range(2):
+        for e in range(span[side, 1]):
+            a = half[span[side, 2] + e] * stiffness
+            if a == 0.0:
+                continue
+            row = chains[span[side, 0] + e]
+            b, r = work.dof_block[row], work.dof_place[row]
+            for other in range(2):
+                for f in range(span[other, 1]):
+                    column = chains[span[other, 0] + f]
+                    width, at = work.block_size[work.dof_block[column]], work.place[b, work.dof_block[column]]
+                    work.arena[at + r * width + work.dof_place[column]] += a * half[span[other, 2] + f]
+
+
+@jit
+def primal_direction(chains, problem, contact_list, joint_list, dof_list, sigma, work):
+    """Newton direction y_step and the change of the velocities along it; False if the system is singular."""
+    count, step, gap = len(dof_list), work.y_step, work.y_gap
+    fill_blocks(chains, problem, contact_list, joint_list, dof_list, sigma, work)
+    if not block_lu.factor(count, work.block_size, work.block_dof, work.order, work.neighbour_start, work.neighbour,
+                           work.place, work.arena, work.pivot):  # fmt: skip
+        return False
+    for r in range(count):
+        for k in range(dof_list[r, 0], dof_list[r, 1]):
+            step[k] = gap[k]
+    block_lu.solve(count, work.block_size, work.block_dof, work.order, work.neighbour_start, work.neighbour, work.place,
+                   work.arena, work.pivot, step)  # fmt: skip
+    read_rows(chains, problem, contact_list, joint_list, step, work.change)
+    return True
