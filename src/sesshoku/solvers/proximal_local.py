@@ -79,10 +79,15 @@ def image_derivatives(m, nj, mu, scale, low, high, sigma, center, u, image, stat
 
 @jit
 def project(m, nj, mu, low, high, x):
-    """Bring impulses x into their cones and bounds, in place: the friction shortened, the normal as it is."""
+    """Bring impulses x into their cones and bounds, in place: the friction shortened, the normal as it is.
+
+    What stands on the cone up to rounding stays as it is, so that a solution comes back unchanged.
+    """
     for i in range(m):
         k = 3 * i
-        x[k], x[k + 1], x[k + 2] = contact_image(mu[i], 0.0, x[k], x[k + 1], x[k + 2], 0.0, 0.0, 0.0)
+        radius = mu[i] * x[k + 2]
+        if not (x[k + 2] >= 0.0 and x[k] * x[k] + x[k + 1] * x[k + 1] <= (1.0 + 1e-14) * radius * radius):
+            x[k], x[k + 1], x[k + 2] = contact_image(mu[i], 0.0, x[k], x[k + 1], x[k + 2], 0.0, 0.0, 0.0)
     for j in range(nj):
         x[3 * m + j] = min(max(x[3 * m + j], low[j]), high[j])
 
@@ -132,8 +137,10 @@ def exact_contact(W, mu, q0, q1, q2):
     c0, c1 = q0 - w0 * q2, q1 - w1 * q2
     if mu == 0.0:
         return 0.0, 0.0, -q2 * inverse
-    least = 1e-12 * trace
+    least = 1e-12 * trace  # a direction nothing moves along has no stiffness of its own
     t0, t1 = shifted_solve(a + least, b, d + least, -c0, -c1)
+    v0, v1 = shifted_solve(a + least, b, d + least, -c0 - a * t0 - b * t1, -c1 - b * t0 - d * t1)  # and without it
+    t0, t1 = t0 + v0, t1 + v1
     n = -q2 * inverse - w0 * t0 - w1 * t1
     if n >= 0.0 and t0 * t0 + t1 * t1 <= mu * mu * n * n:
         return t0, t1, n

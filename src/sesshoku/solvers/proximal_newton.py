@@ -7,7 +7,7 @@ An outer pass replaces the law around the present impulses x_k by a compliant on
 one image), whose solution is the fixed point y = Z^T image(u_free + Z y), found by Newton's method with a line search.
 The image becomes the next x_k; where the passes come to rest x_k obeys the law itself. The compliance sigma shrinks
 while passes settle quickly and grows, the pass being undone, where one does not settle.
-Starting at zero, redundant contacts share their load evenly (the smallest sum of squares); no sweeps come first, which
+Starting at zero, redundant contacts share their load evenly (the smallest sum of g x^2); no sweeps come first, which
 would break that.
 
 The Newton direction has two forms, chosen by their cost: `proximal_dual` (dense, in the impulses of active contacts)
@@ -56,6 +56,7 @@ from sesshoku.solvers.proximal_work import (
 ROUNDING = 64 * 2.3e-16  # velocities are known to about this share of the largest that impulses make
 TRIAL_STEPS = 10  # of a line search
 SIGMA_MOST = 1.0
+BETTER = 0.999  # a pass counts as better from here on: rounding is no progress
 
 
 @jit
@@ -199,7 +200,7 @@ def outer_passes(chains, problem, contact_list, joint_list, dof_list, options, w
     m, nj, info, y = len(contact_list), len(joint_list), work.info, problem.y
     x, kept, center, image, rows = work.impulse, work.kept, work.center, work.image, 3 * m + nj
     tol, sigma, most = options[TOLERANCE], options[SIGMA], int(options[OUTER])
-    best, first, grown, steps, passes = residual, True, 0, 0, 0
+    best, first, at_best, grown, steps, passes = residual, True, True, 0, 0, 0
     for k in range(rows):
         kept[k] = x[k]
     while residual >= tol and steps < cap and passes < most:
@@ -219,13 +220,16 @@ def outer_passes(chains, problem, contact_list, joint_list, dof_list, options, w
             work.speed[k] += work.free[k]
         new = residual_of(m, nj, work)
         tol = max(options[TOLERANCE], rounding_floor(m, nj, work))
-        if new < best or first and new <= 1.5 * best:
-            best, first = new, False
+        if new < BETTER * best or first and new <= 1.5 * best:
+            best, first, at_best = new, False, True
             for k in range(rows):
                 kept[k] = x[k]
+        else:
+            at_best = False
         if not settled and sigma < SIGMA_MOST:  # back to the last centre, with a stiffer proximal term
             for k in range(rows):
                 x[k] = center[k]
+            at_best = False
             velocities(chains, problem, contact_list, joint_list, dof_list, x, work.free, y, work.speed)
             sigma, grown = min(10.0 * sigma, SIGMA_MOST), grown + 1
         else:
@@ -235,7 +239,7 @@ def outer_passes(chains, problem, contact_list, joint_list, dof_list, options, w
             elif inner <= 4:
                 grown -= 1
     info[OUTER_PASSES] = passes
-    if residual > best or residual != best:
+    if not at_best:
         for k in range(rows):
             x[k] = kept[k]
         velocities(chains, problem, contact_list, joint_list, dof_list, x, work.free, y, work.speed)

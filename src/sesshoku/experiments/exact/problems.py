@@ -1,0 +1,183 @@
+"""Contact problems to compare solvers on: snapshots of simulated scenes, one per island.
+
+A scene runs under the step of `lcp` (semi-implicit, true cones), with its problem solved by the exact solver; the
+problem of a step is copied before it is solved, so that `start` holds the previous step's impulses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from sesshoku.collision.contacts import CONTACTS, ISLANDS
+from sesshoku.experiments.exact.islands import Island
+from sesshoku.methods.lcp import apply, islands, pose
+from sesshoku.methods.lcp import stages as lcp_stages
+from sesshoku.methods.registry import make
+from sesshoku.scene.elements import Material
+from sesshoku.scene.scene import Scene
+from sesshoku.simulation import Simulation
+from sesshoku.solvers.problem import JOINT_ROWS
+from sesshoku.solvers.proximal_newton import solve_island
+from sesshoku.solvers.proximal_work import NewtonOptions, make_newton_work, newton_parameters
+from sesshoku.spatial.rotation import axis_angle
+
+METHOD = ("lcp:recommended", {"static_friction_speed": 0.0, "margin": 0.01})
+
+
+class Stepper:
+    """Steps a scene, solving each island exactly; hands out the problems it meets."""
+
+    def __init__(self, scene: Scene, dt: float, options: NewtonOptions | None = None) -> None:
+        self.sim = Simulation(scene, make(*METHOD), dt)
+        self.sim.step(0)
+        r = self.sim.records
+        self.contacts, self.problem, self.memory = r["contacts"], r["problem"], r["memory"]
+        m = self.sim.model
+        self.work = make_newton_work(self.contacts.capacity, self.problem.joint_capacity, m.dof_count, m.tree_count)
+        self.parameters = newton_parameters(options or NewtonOptions(tolerance=1e-10))
+        self.stages = lcp_stages(self.sim.method.options)
+        self.steps = 0
+
+    def step(self, take: bool = False) -> list[Island]:
+        """One time step; the islands with contact, as they stood before their solve, if wanted."""
+        sim = self.sim
+        arguments = (sim.model, sim.data, *sim.records.values(), sim._parameters, sim.dt)
+        for name in ("kinematics", "detect", "free motion"):
+            self.stages[name](*arguments)
+        pose.pose_problem(*arguments)
+        taken = [self._copy(*lists) for lists in self._islands()] if take else []
+        sim.data.report[:] = 0.0
+        self.problem.y[:] = 0.0
+        for contact_list, joint_list, dof_list in self._islands():
+            solve_island(sim.model.row_dof, self.problem, self.memory.mu, contact_list, joint_list, dof_list,
+                         self.parameters, self.work)
+        apply.apply_forces(sim.model, sim.data, self.contacts, self.problem, self.memory, sim.dt)
+        self.stages["advance"](*arguments)
+        self.steps += 1
+        sim._stale = True
+        return [island for island in taken if island.contacts > 0]
+
+    def _islands(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Lists of contacts, joint rows and dof ranges of every island."""
+        model, c = self.sim.model, self.contacts
+        rest = islands.group_joint_rows(model, c, self.problem, self.memory)
+        for n in range(rest + 1):
+            first, last = (c.island_start[n], c.island_start[n + 1]) if n < c.counts[ISLANDS] else (0, 0)
+            joint_list = self.memory.joint_list[self.memory.joint_start[n] : self.memory.joint_start[n + 1]]
+            if last > first or len(joint_list):
+                trees = islands.island_dofs(model, c, self.memory, n)
+                yield c.island_contact[first:last].copy(), joint_list.copy(), self.memory.dof_list[:trees].copy()
+
+    def _copy(self, contact_list: np.ndarray, joint_list: np.ndarray, dof_list: np.ndarray) -> Island:
+        """The island alone: rows renumbered, dofs and chains of its own."""
+        p, chains = self.problem, self.sim.model.row_dof
+        dofs = np.concatenate([np.arange(a, b) for a, b in dof_list])
+        place = np.full(self.sim.model.dof_count, -1)
+        place[dofs] = np.arange(len(dofs))
+        from sesshoku.solvers.problem import make_problem
+
+        m, nj = len(contact_list), len(joint_list)
+        out = make_problem(m, nj, len(dofs), int(max(self.sim.model.dof_depth, default=0)) + 1)
+        new_chains: list[int] = []
+        used = 0
+        for i, old in [(i, c) for i, c in enumerate(contact_list)] + [(m + i, j) for i, j in enumerate(joint_list)]:
+            width, spans = (3, p.span[old]) if i < m else (1, p.joint_span[old])
+            for side, (start, count, at) in enumerate(spans):
+                target = out.span[i, side] if i < m else out.joint_span[i - m, side]
+                target[:] = len(new_chains), count, used
+                new_chains += list(place[chains[start : start + count]])
+                out.half[used : used + width * count] = p.half[at : at + width * count]
+                used += width * count
+        for name in ("block", "free", "impulse", "velocity"):
+            getattr(out, name)[:] = getattr(p, name)[contact_list]
+        for name in ("joint_block", "joint_free", "joint_low", "joint_high", "joint_impulse"):
+            getattr(out, name)[:] = getattr(p, name)[joint_list]
+        out.counts[JOINT_ROWS] = nj
+        sizes = np.diff(dof_list, axis=1)[:, 0]
+        first = np.concatenate([[0], np.cumsum(sizes)])
+        start = np.concatenate([p.impulse[contact_list].ravel(), p.joint_impulse[joint_list]])
+        return Island(out, np.array(new_chains, dtype=np.int64), self.memory.mu[contact_list].copy(), np.arange(m),
+                      np.arange(nj), np.stack([first[:-1], first[1:]], axis=1), start)
+
+    @property
+    def contact_count(self) -> int:
+        return int(self.contacts.counts[CONTACTS])
+
+
+# ---- scenes --------------------------------------------------------------------------------------------------------
+
+
+def _tilt(rng: np.random.Generator, most: float) -> np.ndarray:
+    axis = rng.normal(size=3)
+    return axis_angle(axis / np.linalg.norm(axis), float(rng.uniform(-most, most)))
+
+
+def _floor(mu: float) -> tuple[Scene, Material]:
+    material, scene = Material(mu), Scene(gravity=(0, 0, -9.8))
+    scene.add_ground(material=material)
+    return scene, material
+
+
+def box_stop(rng: np.random.Generator) -> Scene:
+    """A cube of 1 m sliding and spinning to rest, mu 0.2 to 1."""
+    scene, material = _floor(rng.uniform(0.2, 1.0))
+    scene.add_box("box", size=(1, 1, 1), mass=1.0, position=(0, 0, 0.5), velocity=(*rng.uniform(-3, 3, size=2), 0),
+                  angular_velocity=(0, 0, rng.uniform(-5, 5)), material=material)
+    return scene
+
+
+def box_land(rng: np.random.Generator) -> Scene:
+    """A tilted cube of 0.2 m landing."""
+    scene, material = _floor(rng.uniform(0.2, 1.0))
+    scene.add_box("box", size=(0.2,) * 3, mass=1.0, position=(0, 0, 0.18), rotation=_tilt(rng, 0.5),
+                  velocity=rng.uniform(-2, 2, size=3), angular_velocity=rng.uniform(-5, 5, size=3), material=material)
+    return scene
+
+
+def stack(rng: np.random.Generator, masses: list[float], kick: float, shift: float) -> Scene:
+    """Cubes of 0.2 m on each other, up to `shift` off centre, kicked at about `kick` m/s."""
+    scene, material = _floor(0.5)
+    for n, mass in enumerate(masses):
+        scene.add_box(f"box{n}", size=(0.2,) * 3, mass=mass, material=material, velocity=kick * rng.normal(size=3),
+                      position=(*rng.uniform(-shift, shift, size=2), 0.2 * (n + 0.5)))
+    return scene
+
+
+def grasp(rng: np.random.Generator) -> Scene:
+    """Two sliding fingers press a box with 4 to 12 N each (4.9 N holds it); the box is perturbed."""
+    material, scene = Material(0.5), Scene(gravity=(0, 0, -9.8))
+    push = rng.uniform(4.0, 12.0)
+    for side in (-1.0, 1.0):
+        name = "left" if side < 0 else "right"
+        scene.add_box(name, size=(0.04, 0.06, 0.06), mass=0.5, position=(0.07 * side, 0, 1.0), material=material,
+                      free=False)
+        # a spring whose rest lies far inside presses with a nearly constant force
+        scene.add_joint(f"{name}_slide", "world", name, kind="prismatic", axis=(1, 0, 0), stiffness=push, rest=-side)
+    scene.add_box("box", size=(0.1,) * 3, mass=0.5, position=(0, 0, 1.0), velocity=0.05 * rng.normal(size=3),
+                  angular_velocity=0.05 * rng.normal(size=3), material=material)
+    return scene
+
+
+def pile(rng: np.random.Generator, edge: int, size: float = 0.1) -> Scene:
+    """edge^3 loosely stacked, tilted cubes that fall on a heap."""
+    scene, material = _floor(0.5)
+    for n, (i, j, k) in enumerate(np.ndindex(edge, edge, edge)):
+        aside = rng.uniform(-0.02, 0.02, size=2)
+        spot = ((i - edge / 2) * 1.7 * size + aside[0], (j - edge / 2) * 1.7 * size + aside[1], (1 + 1.7 * k) * size)
+        scene.add_box(f"box{n}", size=(size,) * 3, mass=1.0, position=spot, rotation=_tilt(rng, 0.35),
+                      material=material)
+    return scene
+
+
+def collect(scene: Scene, dt: float, steps: int, choose: Callable[[int, int], bool],
+            prepare: Callable[[Simulation, int], None] | None = None,
+            options: NewtonOptions | None = None) -> list[Island]:
+    """Islands of the steps that `choose(step, contacts)` picks. prepare(sim, step): before each step."""
+    stepper, out = Stepper(scene, dt, options), []
+    for n in range(steps):
+        if prepare is not None:
+            prepare(stepper.sim, n)
+        out += stepper.step(take=choose(n, stepper.contact_count))
+    return out
