@@ -179,7 +179,7 @@ def test_heavy_on_light_pushed(ratio: float, rng: np.random.Generator) -> None:
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("push", [4.0, 6.0, 12.0])
 def test_grasp(form: str, push: float) -> None:
-    """Two fingers, sliding along x only, press a box of 0.5 kg with `push` newtons each; mu 0.5: it holds from 4.9 N."""
+    """Two fingers sliding along x press a box of 0.5 kg with `push` newtons each; mu 0.5: it holds from 4.9 N."""
     dt, g, mass, mu = 0.005, 9.8, 0.5, 0.5
     Z, half = [], 0.05
     for side in (-1.0, 1.0):

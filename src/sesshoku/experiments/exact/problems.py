@@ -6,31 +6,35 @@ problem of a step is copied before it is solved, so that `start` holds the previ
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from sesshoku.collision.contacts import CONTACTS, ISLANDS
+from sesshoku.errors import UnsupportedFeature
 from sesshoku.experiments.exact.islands import Island
 from sesshoku.methods.lcp import apply, islands, pose
 from sesshoku.methods.lcp import stages as lcp_stages
-from sesshoku.methods.registry import make
-from sesshoku.scene.elements import Material
+from sesshoku.methods.registry import Method, resolve
+from sesshoku.robots import path
+from sesshoku.scene.elements import Joint, Material
 from sesshoku.scene.scene import Scene
 from sesshoku.simulation import Simulation
-from sesshoku.solvers.problem import JOINT_ROWS
+from sesshoku.solvers.problem import JOINT_ROWS, make_problem
 from sesshoku.solvers.proximal_newton import solve_island
 from sesshoku.solvers.proximal_work import NewtonOptions, make_newton_work, newton_parameters
 from sesshoku.spatial.rotation import axis_angle
-
-METHOD = ("lcp:recommended", {"static_friction_speed": 0.0, "margin": 0.01})
 
 
 class Stepper:
     """Steps a scene, solving each island exactly; hands out the problems it meets."""
 
     def __init__(self, scene: Scene, dt: float, options: NewtonOptions | None = None) -> None:
-        self.sim = Simulation(scene, make(*METHOD), dt)
+        base = resolve("lcp:recommended")  # its own friction state is set aside: one coefficient per contact
+        options_of_step = replace(base.options, static_friction_speed=0.0, margin=0.01)
+        self.sim = Simulation(scene, Method("lcp", options_of_step, base.module), dt)
         self.sim.step(0)
         r = self.sim.records
         self.contacts, self.problem, self.memory = r["contacts"], r["problem"], r["memory"]
@@ -38,7 +42,6 @@ class Stepper:
         self.work = make_newton_work(self.contacts.capacity, self.problem.joint_capacity, m.dof_count, m.tree_count)
         self.parameters = newton_parameters(options or NewtonOptions(tolerance=1e-10))
         self.stages = lcp_stages(self.sim.method.options)
-        self.steps = 0
 
     def step(self, take: bool = False) -> list[Island]:
         """One time step; the islands with contact, as they stood before their solve, if wanted."""
@@ -55,7 +58,7 @@ class Stepper:
                          self.parameters, self.work)
         apply.apply_forces(sim.model, sim.data, self.contacts, self.problem, self.memory, sim.dt)
         self.stages["advance"](*arguments)
-        self.steps += 1
+        sim._release()
         sim._stale = True
         return [island for island in taken if island.contacts > 0]
 
@@ -76,8 +79,6 @@ class Stepper:
         dofs = np.concatenate([np.arange(a, b) for a, b in dof_list])
         place = np.full(self.sim.model.dof_count, -1)
         place[dofs] = np.arange(len(dofs))
-        from sesshoku.solvers.problem import make_problem
-
         m, nj = len(contact_list), len(joint_list)
         out = make_problem(m, nj, len(dofs), int(max(self.sim.model.dof_depth, default=0)) + 1)
         new_chains: list[int] = []
@@ -151,24 +152,38 @@ def grasp(rng: np.random.Generator) -> Scene:
     push = rng.uniform(4.0, 12.0)
     for side in (-1.0, 1.0):
         name = "left" if side < 0 else "right"
-        scene.add_box(name, size=(0.04, 0.06, 0.06), mass=0.5, position=(0.07 * side, 0, 1.0), material=material,
-                      free=False)
         # a spring whose rest lies far inside presses with a nearly constant force
-        scene.add_joint(f"{name}_slide", "world", name, kind="prismatic", axis=(1, 0, 0), stiffness=push, rest=-side)
+        slide = Joint("prismatic", axis=(1, 0, 0), stiffness=push, rest=-side)
+        scene.add_box(name, size=(0.04, 0.06, 0.06), mass=0.5, position=(0.07 * side, 0, 1.0), material=material,
+                      joint=slide)
     scene.add_box("box", size=(0.1,) * 3, mass=0.5, position=(0, 0, 1.0), velocity=0.05 * rng.normal(size=3),
                   angular_velocity=0.05 * rng.normal(size=3), material=material)
     return scene
 
 
 def pile(rng: np.random.Generator, edge: int, size: float = 0.1) -> Scene:
-    """edge^3 loosely stacked, tilted cubes that fall on a heap."""
+    """edge^3 loosely stacked, tilted cubes that fall on a heap; layers shifted, so that most of it is one island."""
     scene, material = _floor(0.5)
     for n, (i, j, k) in enumerate(np.ndindex(edge, edge, edge)):
-        aside = rng.uniform(-0.02, 0.02, size=2)
-        spot = ((i - edge / 2) * 1.7 * size + aside[0], (j - edge / 2) * 1.7 * size + aside[1], (1 + 1.7 * k) * size)
+        aside, shift = rng.uniform(-0.01, 0.01, size=2), 0.5 * (k % 2)
+        spot = (1.3 * (i + shift) * size + aside[0], 1.3 * (j + shift) * size + aside[1], (0.8 + 1.4 * k) * size)
         scene.add_box(f"box{n}", size=(size,) * 3, mass=1.0, position=spot, rotation=_tilt(rng, 0.35),
                       material=material)
     return scene
+
+
+def humanoid() -> Scene:
+    """The large humanoid on its two feet, servos holding its stance: 8 contacts."""
+    scene, _ = _floor(0.5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnsupportedFeature)
+        scene.load(path("humanoid_large.xml"), pose="stand")
+    return scene
+
+
+def _shove(sim: Simulation, step: int) -> None:
+    if 400 < step < 500:
+        sim.apply_force("pelvis", (60.0 * np.sin(step), 30.0, 0.0))
 
 
 def collect(scene: Scene, dt: float, steps: int, choose: Callable[[int, int], bool],
@@ -181,3 +196,37 @@ def collect(scene: Scene, dt: float, steps: int, choose: Callable[[int, int], bo
             prepare(stepper.sim, n)
         out += stepper.step(take=choose(n, stepper.contact_count))
     return out
+
+
+def problem_sets(seed: int = 3, share: float = 1.0, progress: Callable[[str], None] = lambda text: None,
+                 large: bool = True) -> dict[str, list[Island]]:
+    """The sets solvers are compared on. share: of the scenes of each set. large: also the pile of 125 (minutes)."""
+    rng = np.random.default_rng(seed)
+    sets: dict[str, list[Island]] = {name: [] for name in ("box stop", "box land", "1000:1", "10000:1", "grasp",
+                                                           "humanoid", "stack of 10", "pile of 27")}
+
+    def count(full: int) -> int:
+        return max(1, round(share * full))
+
+    for _ in range(count(60)):
+        sets["box stop"] += collect(box_stop(rng), 1 / 50, 30, lambda n, _: rng.random() < 0.15)
+        sets["box land"] += collect(box_land(rng), 1 / 100, 60, lambda n, c: c > 1 and rng.random() < 0.15)
+    progress("boxes")
+    for name, ratio in (("1000:1", 1e3), ("10000:1", 1e4)):
+        for _ in range(count(6)):
+            sets[name] += collect(stack(rng, [1.0, ratio], 0.02, 0.005), 1 / 200, 60, lambda n, _: n % 6 == 0)
+    for _ in range(count(4)):
+        sets["grasp"] += collect(grasp(rng), 1 / 200, 60, lambda n, _: n % 4 == 0)
+    progress("heavy on light, grasps")
+    sets["humanoid"] = collect(humanoid(), 1e-3, round(1500 * min(1.0, share)), lambda n, _: n % 15 == 0, _shove)
+    for _ in range(count(4)):
+        sets["stack of 10"] += collect(stack(rng, [1.0] * 10, 0.05, 0.01), 1 / 60, 60, lambda n, _: n % 4 == 0)
+    progress("stacks")
+    sets["pile of 27"] = collect(pile(rng, 3), 1 / 200, 400, lambda n, _: n % 20 == 19)
+    if large:
+        progress("piles")
+        sets["pile of 125"] = collect(pile(rng, 5), 1 / 200, 400, lambda n, _: n % 40 == 39)
+    return {name: [p for p in found if p.contacts >= _LEAST.get(name, 1)] for name, found in sets.items()}
+
+
+_LEAST = {"stack of 10": 20, "pile of 27": 15, "pile of 125": 200}  # contacts: not the lone boxes beside the heap
