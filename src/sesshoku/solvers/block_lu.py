@@ -152,12 +152,10 @@ def times_inverse6(rows, A, X):
 @jit
 def subtract_product6(C, A, B):
     """C -= A B, all (36)."""
-    for r in range(6):
-        row, a = C[6 * r : 6 * r + 6], A[6 * r : 6 * r + 6]
-        for k in range(6):
-            f, b = a[k], B[6 * k : 6 * k + 6]
-            for j in range(6):
-                row[j] -= f * b[j]
+    for r in range(0, 36, 6):
+        a, b, c, d, e, f = A[r], A[r + 1], A[r + 2], A[r + 3], A[r + 4], A[r + 5]
+        for j in range(6):
+            C[r + j] -= a * B[j] + b * B[6 + j] + c * B[12 + j] + d * B[18 + j] + e * B[24 + j] + f * B[30 + j]
 
 
 @jit

@@ -11,30 +11,54 @@ REASSOCIATE = {"contract", "reassoc"}  # sums may be split over vector lanes
 def lu_factor(n, A, pivot):
     """A (>= n, >= n) <- its factors, the multipliers below the diagonal; pivot (n): row swapped with row k.
 
-    The diagonal keeps the reciprocals of the pivots. False if a pivot vanishes.
+    The diagonal keeps the reciprocals of the pivots. Four columns at a time: the rest of the matrix is then visited
+    once for the four, not once for each. False if a pivot vanishes.
     """
-    for k in range(n):
-        p, largest = k, abs(A[k, k])
-        for i in range(k + 1, n):
-            if abs(A[i, k]) > largest:
-                p, largest = i, abs(A[i, k])
-        pivot[k] = p
-        if not largest > 0.0:  # also NaN
-            return False
-        if p != k:
-            upper, lower = A[k, :n], A[p, :n]
-            for j in range(n):
-                upper[j], lower[j] = lower[j], upper[j]
-        inverse = 1.0 / A[k, k]
-        A[k, k] = inverse
-        mine = A[k, k + 1 : n]
-        for i in range(k + 1, n):
-            if A[i, k] != 0.0:
-                f = A[i, k] * inverse
-                A[i, k] = f
-                theirs = A[i, k + 1 : n]
+    k = 0
+    while k < n:
+        width = min(4, n - k)
+        end = k + width
+        for c in range(k, end):  # the columns themselves, with all rows below
+            if not choose_pivot(n, A, pivot, c):
+                return False
+            inverse = 1.0 / A[c, c]
+            A[c, c] = inverse
+            for i in range(c + 1, n):
+                f = A[i, c] * inverse
+                A[i, c] = f
+                for j in range(c + 1, end):
+                    A[i, j] -= f * A[c, j]
+        if end == n:
+            return True
+        for c in range(k + 1, end):  # their rows to the right
+            theirs = A[c, end:n]
+            for i in range(k, c):
+                f, mine = A[c, i], A[i, end:n]
                 for j in range(len(theirs)):
                     theirs[j] -= f * mine[j]
+        r0, r1, r2, r3 = A[k, end:n], A[k + 1, end:n], A[k + 2, end:n], A[k + 3, end:n]
+        for i in range(end, n):  # and what remains
+            f0, f1, f2, f3, theirs = A[i, k], A[i, k + 1], A[i, k + 2], A[i, k + 3], A[i, end:n]
+            for j in range(len(theirs)):
+                theirs[j] -= f0 * r0[j] + f1 * r1[j] + f2 * r2[j] + f3 * r3[j]
+        k = end
+    return True
+
+
+@jit
+def choose_pivot(n, A, pivot, k):
+    """Bring the largest entry of column k on or below the diagonal to the diagonal; False if it vanishes."""
+    p, largest = k, abs(A[k, k])
+    for i in range(k + 1, n):
+        if abs(A[i, k]) > largest:
+            p, largest = i, abs(A[i, k])
+    pivot[k] = p
+    if not largest > 0.0:  # also NaN
+        return False
+    if p != k:
+        upper, lower = A[k, :n], A[p, :n]
+        for j in range(n):
+            upper[j], lower[j] = lower[j], upper[j]
     return True
 
 

@@ -56,6 +56,7 @@ from sesshoku.solvers.proximal_work import (
 ROUNDING = 64 * 2.3e-16  # velocities are known to about this share of the largest that impulses make
 TRIAL_STEPS = 10  # of a line search
 SIGMA_MOST = 1.0
+STALLED = 3  # passes that settle but hardly lower a small residual: contacts that ask for contradicting things
 BETTER = 0.999  # a pass counts as better from here on: rounding is no progress
 
 
@@ -195,12 +196,14 @@ def outer_passes(chains, problem, contact_list, joint_list, dof_list, options, w
     """Passes until the residual falls below the tolerance or a budget ends; returns (Newton steps, residual).
 
     Of all passes the best is kept. The first may be up to half worse than the start and still replaces it: where no
-    solution exists nothing is better than zero, and contacts would vanish.
+    solution exists nothing is better than zero, and contacts would vanish. A residual below `accept` that passes hardly
+    lower any more ends the solve: four corners of a face whose gaps contradict each other in the twelfth digit would
+    be obeyed only by one of them giving up its load.
     """
     m, nj, info, y = len(contact_list), len(joint_list), work.info, problem.y
     x, kept, center, image, rows = work.impulse, work.kept, work.center, work.image, 3 * m + nj
     tol, sigma, most = options[TOLERANCE], options[SIGMA], int(options[OUTER])
-    best, first, at_best, grown, steps, passes = residual, True, True, 0, 0, 0
+    best, first, at_best, grown, stalled, steps, passes = residual, True, True, 0, 0, 0, 0
     for k in range(rows):
         kept[k] = x[k]
     while residual >= tol and steps < cap and passes < most:
@@ -233,7 +236,10 @@ def outer_passes(chains, problem, contact_list, joint_list, dof_list, options, w
             velocities(chains, problem, contact_list, joint_list, dof_list, x, work.free, y, work.speed)
             sigma, grown = min(10.0 * sigma, SIGMA_MOST), grown + 1
         else:
+            stalled = stalled + 1 if new > 0.5 * residual else 0
             residual = new
+            if stalled >= STALLED and best < options[ACCEPT]:
+                break
             if inner <= 4 and grown < 3:
                 sigma = max(options[SHRINK] * sigma, options[SIGMA_LEAST])
             elif inner <= 4:
@@ -289,9 +295,10 @@ def newton_pass(chains, problem, contact_list, joint_list, dof_list, options, wo
 
 @jit
 def line_search(m, nj, dof_list, sigma, y, work):
-    """Length of the step: the root in (0, 1] of phi(a) = dy (y + a dy) - du image(u + a du), by bisection.
+    """Length of the step: about the root in (0, 1] of phi(a) = dy (y + a dy) - du image(u + a du).
 
-    Were the problem convex phi would be the slope of the function minimised along the step.
+    Were the problem convex phi would be the slope of the function minimised along the step. The full step where phi(1)
+    is not above zero; else the secant inside a bracket, halved where the secant hardly moves.
     """
     u, change, step, trial, image = work.speed, work.change, work.y_step, work.trial, work.image
     rows, slope, size = 3 * m + nj, 0.0, 0.0
@@ -300,6 +307,9 @@ def line_search(m, nj, dof_list, sigma, y, work):
             slope += step[k] * y[k]
             size += step[k] * step[k]
     low, high, a = 0.0, 1.0, 1.0
+    below, above = slope, 0.0
+    for k in range(rows):
+        below -= change[k] * image[k]
     for _ in range(TRIAL_STEPS):
         work.info[TRIALS] += 1
         for k in range(rows):
@@ -308,13 +318,12 @@ def line_search(m, nj, dof_list, sigma, y, work):
         phi = slope + a * size
         for k in range(rows):
             phi -= change[k] * image[k]
-        if a == 1.0 and phi <= 0.01 * size:
+        if a == 1.0 and phi <= 0.01 * size or abs(phi) < 0.05 * size:
             return a
         if phi > 0.0:
-            high = a
+            high, above = a, phi
         else:
-            low = a
-        if abs(phi) < 0.05 * size:
-            return a
-        a = 0.5 * (low + high)
+            low, below = a, phi
+        share = -below / (above - below) if below < 0.0 else 0.5
+        a = low + min(max(share, 0.1), 0.9) * (high - low)
     return a

@@ -166,7 +166,7 @@ def pile(rng: np.random.Generator, edge: int, size: float = 0.1) -> Scene:
     scene, material = _floor(0.5)
     for n, (i, j, k) in enumerate(np.ndindex(edge, edge, edge)):
         aside, shift = rng.uniform(-0.01, 0.01, size=2), 0.5 * (k % 2)
-        spot = (1.3 * (i + shift) * size + aside[0], 1.3 * (j + shift) * size + aside[1], (0.8 + 1.4 * k) * size)
+        spot = (1.6 * (i + shift) * size + aside[0], 1.6 * (j + shift) * size + aside[1], (0.8 + 1.4 * k) * size)
         scene.add_box(f"box{n}", size=(size,) * 3, mass=1.0, position=spot, rotation=_tilt(rng, 0.35),
                       material=material)
     return scene
