@@ -30,12 +30,12 @@ def visit_exactly(chains, problem, mu, c, y):
 
 
 @jit
-def sweep_exactly(chains, problem, mu, contact_list, joint_list, y, sweeps, tolerance):
+def sweep_exactly(chains, problem, mu, contact_list, joint_list, joint_moved, y, sweeps, tolerance):
     """At most `sweeps` sweeps over joint rows and contacts; returns how many were made. y belongs to the impulses."""
     for s in range(sweeps):
         worst = 0.0
         for n in range(len(joint_list)):
-            worst = max(worst, visit_joint(chains, problem, joint_list[n], y))
+            worst = max(worst, visit_joint(chains, problem, joint_list[n], joint_moved, y))
         for n in range(len(contact_list)):
             worst = max(worst, visit_exactly(chains, problem, mu, contact_list[n], y))
         if worst <= tolerance:

@@ -8,7 +8,7 @@ A contact's impulse is (t1, t2, n) with n >= 0 and a friction law of one of thre
 A sweep visits the joint rows, then either all normals and then all tangents (`normals_first`), or contact by contact.
 With `accelerate` sweeps are combined by the nonsmooth nonlinear conjugate gradient (NNCG): after a sweep that changed
 the impulses by d, x += beta p with beta = |d|^2 / |d_before|^2 (0 where beta > 1), p = beta p + d; the same
-combination acts on y. A visit leaves its d in work.change.
+combination acts on y. A visit leaves its d in work.moved.
 """
 
 from __future__ import annotations
@@ -172,9 +172,9 @@ def visit_joint(chains, problem, j, change_out, y):
 @jit
 def sweep(chains, problem, law, mu, contact_list, joint_list, normals_first, exact, work, y):
     """One sweep; returns the largest change of any row, as a velocity."""
-    worst, change, x, pack, pack_dof = 0.0, work.change, problem.impulse, work.pack, work.pack_dof
+    worst, change, x, pack, pack_dof = 0.0, work.moved, problem.impulse, work.pack, work.pack_dof
     for n in range(len(joint_list)):
-        worst = max(worst, visit_joint(chains, problem, joint_list[n], work.joint_change, y))
+        worst = max(worst, visit_joint(chains, problem, joint_list[n], work.joint_moved, y))
     if normals_first and not exact:
         for n in range(len(contact_list)):
             worst = max(worst, visit_normal(chains, problem, contact_list[n], change, y))
@@ -211,7 +211,7 @@ def solve_rows(
     """Sweep until no row changes by more than `tolerance` (a velocity); returns the number of sweeps.
 
     y must belong to the impulses at the start. dof_list: (n, 2) ranges of dofs the rows act on. work: record of the
-    last sweep's changes and the search direction (change, direction; joint_change, joint_direction; y_before,
+    last sweep's changes and the search direction (moved, direction; joint_moved, joint_direction; y_before,
     y_direction), and of the packed contacts (pack, pack_dof).
     """
     choose_visits(problem, law, mu, contact_list, normals_first or exact, work)
@@ -250,7 +250,7 @@ def remember(dof_list, work, y):
 @jit
 def combine(problem, contact_list, joint_list, dof_list, work, y, last):
     """NNCG: add beta times the search direction (none at the first sweep and where beta > 1); returns |d|^2."""
-    size, change, joint_change = 0.0, work.change, work.joint_change
+    size, change, joint_change = 0.0, work.moved, work.joint_moved
     for n in range(len(contact_list)):
         d = change[contact_list[n]]
         size += d[0] * d[0] + d[1] * d[1] + d[2] * d[2]

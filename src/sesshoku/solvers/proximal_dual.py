@@ -55,10 +55,11 @@ def fill_block(chains, mine, theirs, half, G_out, r, s):
                 while n < common and chains[at + n] == chains[to + n]:
                     n += 1
                 common = n
-            x = half[mine[side, 2] : mine[side, 2] + 3 * common]
-            y = half[theirs[other, 2] : theirs[other, 2] + 3 * common]
-            for n in range(0, 3 * common, 3):
-                x0, x1, x2, y0, y1, y2 = x[n], x[n + 1], x[n + 2], y[n], y[n + 1], y[n + 2]
+            x, wide = half[mine[side, 2] :], mine[side, 1]
+            y, long = half[theirs[other, 2] :], theirs[other, 1]
+            xs, ys, xn, yn = x[wide:], y[long:], x[2 * wide :], y[2 * long :]
+            for n in range(common):
+                x0, x1, x2, y0, y1, y2 = x[n], xs[n], xn[n], y[n], ys[n], yn[n]
                 b00 += x0 * y0
                 b01 += x0 * y1
                 b02 += x0 * y2

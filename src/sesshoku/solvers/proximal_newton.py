@@ -186,7 +186,8 @@ def rescue(chains, problem, mu, contact_list, joint_list, dof_list, options, wor
     (Where no solution exists sweeps raise the impulses without end and the residual hardly falls.)
     """
     store_island(problem, contact_list, joint_list, work.impulse)
-    made = sweep_exactly(chains, problem, mu, contact_list, joint_list, problem.y, int(options[RESCUE]), 0.0)
+    made = sweep_exactly(chains, problem, mu, contact_list, joint_list, work.joint_moved, problem.y,
+                         int(options[RESCUE]), 0.0)  # fmt: skip
     work.info[SWEEPS_USED] += made
     return take_swept(chains, problem, mu, contact_list, joint_list, dof_list, work, 0.5 * residual)
 

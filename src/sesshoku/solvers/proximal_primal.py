@@ -78,10 +78,11 @@ def add_contact(chains, problem, c, slope, stiffness, work):
         columns = span[side, 1]
         if columns == 0:
             continue
-        z = half[span[side, 2] : span[side, 2] + 3 * columns]
+        at = span[side, 2]
+        z0, z1, z2 = half[at:], half[at + columns :], half[at + 2 * columns :]
         p, q, s = scratch[:columns], scratch[columns : 2 * columns], scratch[2 * columns : 3 * columns]
         for e in range(columns):  # D Z along this chain
-            x, y, w = z[3 * e], z[3 * e + 1], z[3 * e + 2]
+            x, y, w = z0[e], z1[e], z2[e]
             p[e], q[e], s[e] = d0 * x + d1 * y + d3 * w, d1 * x + d2 * y + d4 * w, stiffness * w
         dofs = chains[span[side, 0] : span[side, 0] + columns]
         column_block = work.dof_block[dofs[0]]
@@ -90,11 +91,12 @@ def add_contact(chains, problem, c, slope, stiffness, work):
             rows = span[other, 1]
             if rows == 0:
                 continue
-            left = half[span[other, 2] : span[other, 2] + 3 * rows]
+            at = span[other, 2]
+            l0, l1, l2 = half[at:], half[at + rows :], half[at + 2 * rows :]
             row_dofs = chains[span[other, 0] : span[other, 0] + rows]
             width, at = work.block_size[column_block], work.place[work.dof_block[row_dofs[0]], column_block]
             for r in range(rows):
-                a, b, d = left[3 * r], left[3 * r + 1], left[3 * r + 2]
+                a, b, d = l0[r], l1[r], l2[r]
                 begin = at + work.dof_place[row_dofs[r]] * width
                 if together:
                     begin += work.dof_place[dofs[0]]

@@ -91,12 +91,14 @@ class NewtonWork(Record):
     small = array(float, 1)  # (6 V): D Z of one contact along a chain
     # sweeps (see pgs.solve_rows)
     law = array(int, 1)  # (C)
-    before = array(float, 2)  # (C, 3)
+    moved = array(float, 2)  # (C, 3)
     direction = array(float, 2)
-    joint_before = array(float, 1)  # (W)
+    joint_moved = array(float, 1)  # (W)
     joint_direction = array(float, 1)
     y_before = array(float, 1)  # (V)
     y_direction = array(float, 1)
+    pack = array(float, 2)  # (C, PACKED)
+    pack_dof = array(int, 2)  # (C, 2)
 
 
 as_newton_work = viewer(NewtonWork)
@@ -109,6 +111,7 @@ ARENA = 400_000  # most numbers in a sparse factor: 3.2 MB
 def make_newton_work(contacts: int, joint_rows: int, dofs: int, trees: int) -> NewtonWork:
     """Work space for islands of up to so many contacts, joint rows, dofs and trees."""
     from sesshoku.solvers.pgs import DISC
+    from sesshoku.solvers.pgs_bodies import PACKED
 
     C, W, V, B = contacts, joint_rows, dofs, min(trees, BLOCKS)
     N, D = 3 * C + W, min(3 * C + W, DENSE_ROWS)
@@ -122,8 +125,8 @@ def make_newton_work(contacts: int, joint_rows: int, dofs: int, trees: int) -> N
         "matrix": (D, D), "system": (D, D), "right": D, "active_row": D, "pivot": max(D, V),
         "block_size": B, "block_dof": B, "touch": (B, B), "place": (B, B), "order": B, "degree": B, "done": B,
         "neighbour_start": B + 1, "neighbour": pairs, "arena": arena, "small": max(6 * V, 9),
-        "law": C, "before": (C, 3), "direction": (C, 3), "joint_before": W, "joint_direction": W,
-        "y_before": V, "y_direction": V,
+        "law": C, "moved": (C, 3), "direction": (C, 3), "joint_moved": W, "joint_direction": W,
+        "y_before": V, "y_direction": V, "pack": (C, PACKED), "pack_dof": (C, 2),
     }  # fmt: skip
     arrays = {name: np.zeros(shape, dtype=np.int64 if NewtonWork.fields[name].dtype is int else np.float64)
               for name, shape in shapes.items()}

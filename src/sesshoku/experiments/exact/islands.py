@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.solvers.problem import Problem, diagonal_block, make_problem
+from sesshoku.solvers.problem import CHAIN, NOTHING, Problem, diagonal_block, make_problem
 from sesshoku.solvers.proximal_newton import solve_island
 from sesshoku.solvers.proximal_work import NewtonOptions, NewtonWork, make_newton_work, newton_parameters
 
@@ -35,7 +35,7 @@ class Island:
         for i, c in enumerate(self.contact_list):
             for start, count, at in p.span[c]:
                 dofs = self.chains[start : start + count]
-                out[3 * i : 3 * i + 3, dofs] += p.half[at : at + 3 * count].reshape(count, 3).T
+                out[3 * i : 3 * i + 3, dofs] += p.half[at : at + 3 * count].reshape(3, count)
         for i, j in enumerate(self.joint_list):
             for start, count, at in p.joint_span[j]:
                 out[3 * self.contacts + i, self.chains[start : start + count]] += p.half[at : at + count]
@@ -99,12 +99,13 @@ def island_from_rows(
             raise ValueError(f"row {r} touches {len(touched)} trees")
         span = problem.span[r] if r < m else problem.joint_span[r - m]
         for side, t in enumerate(touched):
-            part = Z[at, first[t] : first[t + 1]].T
+            part = Z[at, first[t] : first[t + 1]]
             span[side] = first[t], trees[t], used
             problem.half[used : used + part.size] = part.ravel()
             used += part.size
         if r < m:
-            diagonal_block(chains, problem, problem.span[r], problem.block[r])
+            problem.body[r] = [CHAIN if side < len(touched) else NOTHING for side in range(2)]
+            diagonal_block(chains, problem, r)
         else:
             problem.joint_block[r - m] = float(np.sum(Z[at] ** 2))
     problem.free[:] = free[: 3 * m].reshape(m, 3)

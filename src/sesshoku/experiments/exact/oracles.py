@@ -55,7 +55,7 @@ def nncg(island: Island, most: int = 1500, tolerance: float = 1e-9) -> tuple[int
 def gauss_seidel_exact(island: Island, most: int = 3000, tolerance: float = 1e-9) -> tuple[int, float]:
     island.problem.y[:] = island.rows().T @ island.impulses()
     made = sweep_exactly(island.chains, island.problem, island.mu, island.contact_list, island.joint_list,
-                         island.problem.y, most, tolerance)
+                         island.work().joint_moved, island.problem.y, most, tolerance)
     return int(made), residual(island)
 
 

@@ -91,7 +91,8 @@ class Stepper:
                 new_chains += list(place[chains[start : start + count]])
                 out.half[used : used + width * count] = p.half[at : at + width * count]
                 used += width * count
-        for name in ("block", "free", "impulse", "velocity"):
+        out.body[:] = [[place[k] if k >= 0 else k for k in p.body[c]] for c in contact_list]
+        for name in ("block", "inverse", "free", "impulse", "velocity"):
             getattr(out, name)[:] = getattr(p, name)[contact_list]
         for name in ("joint_block", "joint_free", "joint_low", "joint_high", "joint_impulse"):
             getattr(out, name)[:] = getattr(p, name)[joint_list]

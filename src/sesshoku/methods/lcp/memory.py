@@ -24,9 +24,9 @@ class Memory(Record):
     mu = array(float, 1)  # (C)
     impulse_world = array(float, 2)  # (C, 3) of this step, world axes: the next step's start
     old_impulse = array(float, 2)  # (C, 3)
-    change = array(float, 2)  # (C, 3) of the last sweep
+    moved = array(float, 2)  # (C, 3) of the last sweep
     direction = array(float, 2)  # (C, 3) NNCG
-    joint_change = array(float, 1)  # (J)
+    joint_moved = array(float, 1)  # (J)
     joint_direction = array(float, 1)
     pack = array(float, 2)  # (C, PACKED) rows of contacts between free bodies
     pack_dof = array(int, 2)  # (C, 2)
@@ -60,9 +60,9 @@ def make_memory(compiled: CompiledScene, contacts: Any, options: Options) -> tup
         "mu": C,
         "impulse_world": (C, 3),
         "old_impulse": (C, 3),
-        "change": (C, 3),
+        "moved": (C, 3),
         "direction": (C, 3),
-        "joint_change": W,
+        "joint_moved": W,
         "joint_direction": W,
         "pack": (C, PACKED),
         "pack_dof": (C, 2),
