@@ -27,7 +27,7 @@ def joint_space_inertia(model, data):
 
 
 @jit
-def free_velocity(model, data, dt, least_spin=SPIN):
+def free_velocity(model, data, dt, least_spin):
     """new_v = v + dt H^-1 (joint force - bias); lone free bodies above `least_spin` (rad per step) turn by `rotor`.
 
     Needs `link_velocities`.
@@ -39,6 +39,12 @@ def free_velocity(model, data, dt, least_spin=SPIN):
     solve(model, data.factor, data.factor_dinv, a)
     for k in range(model.dof_count):
         data.new_v[k] = data.v[k] + dt * a[k]
+    spin_lone_bodies(model, data, dt, least_spin)
+
+
+@jit
+def spin_lone_bodies(model, data, dt, least_spin):
+    """`spin_freely` for every body alone on a free joint."""
     for t in range(model.tree_count):
         i = model.tree_link[t]
         if model.tree_link[t + 1] == i + 1 and model.link_joint[i] == FREE:

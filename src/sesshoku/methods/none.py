@@ -117,7 +117,7 @@ def step(model, data, options, dt):
 @jit
 def forces(model, data, implicit_dt):
     """Actuators, springs, external forces."""
-    joint_forces(model, data, data.q, data.v, implicit_dt)
+    joint_forces(model, data, data.q, data.v, implicit_dt, 1.0)
     external_wrenches(model, data)
 
 

@@ -27,7 +27,7 @@ from typing import Any
 from sesshoku.errors import MethodError
 from sesshoku.scene.calls import checked_as
 
-MODULES = {"none": "sesshoku.methods.none", "lcp": "sesshoku.methods.lcp"}
+MODULES = {"none": "sesshoku.methods.none", "lcp": "sesshoku.methods.lcp", "exact": "sesshoku.methods.exact"}
 DEFAULT = "lcp:recommended"
 
 

@@ -27,7 +27,7 @@ def one_joint(joint: dict[str, Any] | None = None, actuators: tuple[dict[str, An
 
 def forces(posed: Posed, dt: float) -> tuple[float, float]:
     """Joint force and implicit diagonal."""
-    joint_forces(posed.model, posed.data, posed.data.q, posed.data.v, dt)
+    joint_forces(posed.model, posed.data, posed.data.q, posed.data.v, dt, 1.0)
     return float(posed.data.joint_force[0]), float(posed.data.implicit_diagonal[0])
 
 
@@ -79,5 +79,5 @@ def test_nothing_drives_a_scene_without_actuators(rng: np.random.Generator) -> N
     from trees import random_scene
 
     posed = Posed(random_scene(rng, trees=2))
-    joint_forces(posed.model, posed.data, posed.data.q, posed.data.v, 0.01)
+    joint_forces(posed.model, posed.data, posed.data.q, posed.data.v, 0.01, 1.0)
     assert not posed.data.joint_force.any() and not posed.data.implicit_diagonal.any()

@@ -15,7 +15,8 @@ import numpy as np
 from sesshoku.collision.contacts import CONTACTS, ISLANDS
 from sesshoku.errors import UnsupportedFeature
 from sesshoku.experiments.exact.islands import Island
-from sesshoku.methods.lcp import apply, islands, pose
+from sesshoku.methods import contact_forces, island_rows
+from sesshoku.methods.lcp import pose
 from sesshoku.methods.lcp import stages as lcp_stages
 from sesshoku.methods.registry import Method, resolve
 from sesshoku.robots import path
@@ -56,7 +57,7 @@ class Stepper:
         for contact_list, joint_list, dof_list in self._islands():
             solve_island(sim.model.row_dof, self.problem, self.memory.mu, contact_list, joint_list, dof_list,
                          self.parameters, self.work)
-        apply.apply_forces(sim.model, sim.data, self.contacts, self.problem, self.memory, sim.dt)
+        contact_forces.apply_forces(sim.model, sim.data, self.contacts, self.problem, self.memory, sim.dt)
         self.stages["advance"](*arguments)
         sim._release()
         sim._stale = True
@@ -65,12 +66,12 @@ class Stepper:
     def _islands(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Lists of contacts, joint rows and dof ranges of every island."""
         model, c = self.sim.model, self.contacts
-        rest = islands.group_joint_rows(model, c, self.problem, self.memory)
+        rest = island_rows.group_joint_rows(model, c, self.problem, self.memory)
         for n in range(rest + 1):
             first, last = (c.island_start[n], c.island_start[n + 1]) if n < c.counts[ISLANDS] else (0, 0)
             joint_list = self.memory.joint_list[self.memory.joint_start[n] : self.memory.joint_start[n + 1]]
             if last > first or len(joint_list):
-                trees = islands.island_dofs(model, c, self.memory, n)
+                trees = island_rows.island_dofs(model, c, self.memory, n)
                 yield c.island_contact[first:last].copy(), joint_list.copy(), self.memory.dof_list[:trees].copy()
 
     def _copy(self, contact_list: np.ndarray, joint_list: np.ndarray, dof_list: np.ndarray) -> Island:

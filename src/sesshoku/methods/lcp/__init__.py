@@ -40,16 +40,17 @@ from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import external_wrenches, link_velocities
 from sesshoku.integrate.rk4 import TABLEAU
 from sesshoku.integrate.runge_kutta import runge_kutta
+from sesshoku.methods.contact_forces import apply_forces
 from sesshoku.methods.free_motion import (
     RUNGE_KUTTA,
     SEMI_IMPLICIT,
+    SPIN,
     finish,
     finish_turns,
     free_velocity,
     hold_fast_turns,
     joint_space_inertia,
 )
-from sesshoku.methods.lcp.apply import apply_forces
 from sesshoku.methods.lcp.islands import solve_islands
 from sesshoku.methods.lcp.memory import Memory, as_memory, make_memory
 from sesshoku.methods.lcp.options import AHEAD, MARGIN, MOST, PRESETS, RK4, Options, parameters
@@ -114,7 +115,7 @@ def step(model, data, contacts, problem, memory, options, dt):
     detect(model, data, contacts, options[MARGIN], options[AHEAD] * dt, int(options[MOST]))
     forces(model, data, options, dt)
     joint_space_inertia(model, data)
-    free_velocity(model, data, dt)
+    free_velocity(model, data, dt, SPIN)
     pose_problem(model, data, contacts, problem, memory, options, dt)
     solve_islands(model, data, contacts, problem, memory, options, dt)
     apply_forces(model, data, contacts, problem, memory, dt)
@@ -125,7 +126,7 @@ def step(model, data, contacts, problem, memory, options, dt):
 @jit
 def forces(model, data, options, dt):
     """Actuators, springs, external forces."""
-    joint_forces(model, data, data.q, data.v, 0.0 if options[RK4] else dt)
+    joint_forces(model, data, data.q, data.v, 0.0 if options[RK4] else dt, 1.0)
     external_wrenches(model, data)
 
 
@@ -160,7 +161,7 @@ def stage_detect(model, data, contacts, problem, memory, options, dt):
 def stage_free(model, data, contacts, problem, memory, options, dt):
     forces(model, data, options, dt)
     joint_space_inertia(model, data)
-    free_velocity(model, data, dt)
+    free_velocity(model, data, dt, SPIN)
 
 
 @jit

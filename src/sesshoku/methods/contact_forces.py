@@ -1,4 +1,7 @@
-"""From impulses to the new velocity, the contacts' forces and the report."""
+"""From impulses to the new velocity, the contacts' forces and the report.
+
+`memory`: a method's record with law and mu of each contact, impulse_world and old_impulse, y_before and y_direction.
+"""
 
 from __future__ import annotations
 

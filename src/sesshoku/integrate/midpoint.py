@@ -1,0 +1,87 @@
+"""Moreau's midpoint rule: positions move by the mean of the old and the new velocity, forces and contacts are those of
+the middle of the step.
+
+    q_M = q (+) dt/2 v,    v+ = v + dt H(q_M)^-1 (forces at q_M and v_M) + impulses,    q+ = q_M (+) dt/2 v+
+with the velocity of the middle predicted, v_M = v + dt/2 a(q_M, v). Second order in smooth motion, and exact for
+constant forces, sliding friction among them.
+
+A lone free body that turns by more than FAST within a step is not turned to a middle that means nothing: it stays as it
+stands, spins by `rotor`, and ends where that leaves it, or, where contact changed its spin, along the new one.
+"""
+
+from __future__ import annotations
+
+from sesshoku.compiled.jit import jit
+from sesshoku.dynamics.factor import solve
+from sesshoku.dynamics.rnea import bias_at_velocities, link_velocities
+from sesshoku.integrate.position import move, move_kinematic
+from sesshoku.scene.model import FREE
+
+FAST = 0.5  # rad per step
+
+
+@jit
+def turns_fast(model, data, t, dt):
+    """Whether tree t is a lone free body that turns by more than FAST in a step."""
+    i = model.tree_link[t]
+    if model.tree_link[t + 1] != i + 1 or model.link_joint[i] != FREE:
+        return False
+    k = model.link_dof[i] + 3
+    x, y, z = data.v[k], data.v[k + 1], data.v[k + 2]
+    return not (x * x + y * y + z * z) * dt * dt < FAST * FAST
+
+
+@jit
+def to_middle(model, data, dt):
+    """new_q = q_M; scripted links go half their way."""
+    q, middle = data.q, data.new_q
+    for n in range(model.coordinate_count):
+        middle[n] = q[n]
+    move(model, middle, data.v, 0.5 * dt)
+    for t in range(model.tree_count):
+        if turns_fast(model, data, t, dt):
+            at = model.link_coordinate[model.tree_link[t]]
+            for n in range(at + 3, at + 7):
+                middle[n] = q[n]
+    move_kinematic(model, data, 0.5 * dt)
+
+
+@jit
+def middle_velocity(model, data, dt):
+    """new_v = v + dt H^-1 (joint force - bias at the predicted middle velocity). Needs `link_velocities` of v."""
+    a, bias, force, v, middle = data.free_acceleration, data.bias_force, data.joint_force, data.v, data.stage_v
+    for predicting in range(2):
+        bias_at_velocities(model, data, bias)
+        for k in range(model.dof_count):
+            a[k] = force[k] - bias[k]
+        solve(model, data.factor, data.factor_dinv, a)
+        if predicting == 0:
+            for k in range(model.dof_count):
+                middle[k] = v[k] + 0.5 * dt * a[k]
+            for t in range(model.tree_count):
+                if turns_fast(model, data, t, dt):  # `rotor` takes the gyroscopic torque of v out again
+                    first = model.link_dof[model.tree_link[t]] + 3
+                    for k in range(first, first + 3):
+                        middle[k] = v[k]
+            link_velocities(model, data, middle)
+    for k in range(model.dof_count):
+        data.new_v[k] = v[k] + dt * a[k]
+
+
+@jit
+def from_middle(model, data, shift, dt):
+    """q, v at the end of the step; shift (V): a further displacement, or zero."""
+    way, v, new_v = data.stage_v, data.v, data.new_v
+    for k in range(model.dof_count):
+        way[k] = 0.5 * dt * new_v[k] + shift[k]
+    for t in range(model.tree_count):
+        if turns_fast(model, data, t, dt):
+            first = model.link_dof[model.tree_link[t]] + 3
+            for k in range(first, first + 3):
+                way[k] = dt * new_v[k]
+    move(model, data.new_q, way, 1.0)
+    for n in range(model.coordinate_count):
+        data.q[n] = data.new_q[n]
+    for k in range(model.dof_count):
+        v[k] = new_v[k]
+    move_kinematic(model, data, 0.5 * dt)

@@ -1,0 +1,247 @@
+"""`exact`: Coulomb's law as it stands, solved to rounding; Moreau's midpoint rule in time. Our own, and the default.
+
+At every contact the normal impulse and the normal velocity are complementary, the friction impulse lies in its disc,
+and where the contact slips it opposes the slip at full size. No relaxation, no compliance, no pyramid: solvers/
+proximal_newton.py solves that law, island by island, beside the rows of joints.
+
+    middle      q_M = q (+) dt/2 v: contacts, inertia and forces are those of the middle (integrate/midpoint.py)
+    free        v_free = v + dt H^-1 (forces - bias at the predicted middle velocity)
+    pose        rows of contacts and joints; impacts are told from resting contacts and given their instant (`pose`)
+    solve       impulses; static and kinetic friction by what the solution does (`islands`)
+    apply       v+ = v_free + H^-1 J^T impulse; forces, report
+    end         q+ = q_M (+) (dt/2 v+ + what impacts act longer or shorter than the rest of the step)
+
+Static friction holds as long as the law has a solution in which nothing moves; a contact that moves has kinetic
+friction, and one that turns back is first tried at rest. All of a sole's points are judged on the solved motion, so they
+break away together. Impacts obey Newton's law with the pair's restitution. With several points the split of the load is
+the smallest one (proximal_newton.py), which decides how a sole that slips and turns moves.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sesshoku.collision.contacts import CONTACTS, RELEASED, SLIP, STICK, Contacts, as_contacts, make_contacts
+from sesshoku.collision.detect import CONTACT_STATE, CONTACT_VIEW, contact_capacity, detect, pair_capacity
+from sesshoku.compiled.jit import jit
+from sesshoku.compiled.table import Record
+from sesshoku.dynamics.actuation import joint_forces
+from sesshoku.dynamics.data import Data, as_data
+from sesshoku.dynamics.kinematics import kinematics
+from sesshoku.dynamics.rnea import external_wrenches, link_velocities
+from sesshoku.integrate.midpoint import FAST, from_middle, middle_velocity, to_middle
+from sesshoku.integrate.position import move_kinematic
+from sesshoku.methods.contact_forces import apply_forces
+from sesshoku.methods.contact_rows import velocity_change
+from sesshoku.methods.exact.islands import keep_states, solve_islands
+from sesshoku.methods.exact.memory import Memory, as_memory, make_memory
+from sesshoku.methods.exact.options import AHEAD, MARGIN, MIDPOINT, MOST, SLIP_SPEED, Options, parameters
+from sesshoku.methods.exact.pose import frame_contacts, pose_problem
+from sesshoku.methods.free_motion import (
+    SEMI_IMPLICIT,
+    SPIN,
+    finish,
+    finish_turns,
+    free_velocity,
+    joint_space_inertia,
+    spin_lone_bodies,
+)
+from sesshoku.methods.joint_constraints import measure_errors, return_to_limits
+from sesshoku.methods.registry import register
+from sesshoku.methods.tunnelling import count_tunnelling
+from sesshoku.scene.compiler import CompiledScene
+from sesshoku.scene.model import Model, as_model
+from sesshoku.solvers.problem import Problem, as_problem, push_contact
+from sesshoku.solvers.proximal_work import NewtonWork, as_newton_work
+
+#: compiled side by side on a cold start
+PARTS = [
+    ("sesshoku.methods.exact.islands:solve_islands", (Model, Data, Contacts, Problem, Memory, NewtonWork, "options")),
+    ("sesshoku.collision.detect:detect", (Model, Data, Contacts, float, float, int)),
+]
+STATE = {
+    "contacts": CONTACT_STATE + CONTACT_VIEW,
+    "memory": ("old_impulse", "old_slips"),
+}  # what a saved state holds of the records
+
+
+def make_records(compiled: CompiledScene, options: Options) -> dict[str, Record]:
+    """Contacts, the problem's rows, memory and the solver's work space, in the order `run` takes them."""
+    contacts = make_contacts(compiled.model, contact_capacity(compiled.model), pair_capacity(compiled.model))
+    problem, memory, newton = make_memory(compiled, contacts)
+    return {"contacts": contacts, "problem": problem, "memory": memory, "newton": newton}
+
+
+def supports(compiled: CompiledScene) -> list[str]:
+    """Reasons why the method cannot carry a scene: none."""
+    return []
+
+
+#: what the contract suite may hold the method to
+GUARANTEES = {
+    "friction_bound": lambda options: 1.0,
+    # e = 0 and nothing to undo: contact never adds kinetic energy
+    "passive": lambda options: options.correction == 0.0,
+}
+
+register(__name__)
+
+
+@jit
+def run(model_table, data_table, contact_table, problem_table, memory_table, newton_table, options, dt, steps):
+    """Advance `steps` steps; returns how many were done before the state stopped being finite."""
+    model, data, contacts = as_model(model_table), as_data(data_table), as_contacts(contact_table)
+    problem, memory, newton = as_problem(problem_table), as_memory(memory_table), as_newton_work(newton_table)
+    for n in range(steps):
+        if not step(model, data, contacts, problem, memory, newton, options, dt):
+            return n
+    return steps
+
+
+@jit(inline="always")
+def step(model, data, contacts, problem, memory, newton, options, dt):
+    """One step; False if its result is not finite (the state then stays as it was)."""
+    middle(model, data, options, dt)
+    detect(model, data, contacts, options[MARGIN], options[AHEAD] * dt, int(options[MOST]))
+    frame_contacts(model, data, contacts, problem)
+    free_motion(model, data, options, dt)
+    pose_problem(model, data, contacts, problem, memory, data.new_q, options, dt)
+    solve_islands(model, data, contacts, problem, memory, newton, options)
+    apply(model, data, contacts, problem, memory, options, dt)
+    return end(model, data, problem, contacts, memory, options, dt)
+
+
+@jit
+def middle(model, data, options, dt):
+    """Poses and velocities of the links in the middle of the step (semi-implicit: at its start); new_q is that place."""
+    if options[MIDPOINT]:
+        to_middle(model, data, dt)
+    else:
+        for n in range(model.coordinate_count):
+            data.new_q[n] = data.q[n]
+    kinematics(model, data, data.new_q)
+    link_velocities(model, data, data.v)
+
+
+@jit
+def free_motion(model, data, options, dt):
+    """new_v: the velocity at the end if there were no contacts, limits or joint friction."""
+    if options[MIDPOINT]:
+        joint_forces(model, data, data.new_q, data.v, 0.5 * dt, 0.0)
+    else:
+        joint_forces(model, data, data.q, data.v, dt, 1.0)
+    external_wrenches(model, data)
+    joint_space_inertia(model, data)
+    if options[MIDPOINT]:
+        middle_velocity(model, data, dt)
+        spin_lone_bodies(model, data, dt, FAST)
+    else:
+        free_velocity(model, data, dt, SPIN)
+
+
+@jit
+def apply(model, data, contacts, problem, memory, options, dt):
+    """New velocity, forces and states of the contacts, report."""
+    apply_forces(model, data, contacts, problem, memory, dt)
+    slip_speed = options[SLIP_SPEED]
+    for c in range(contacts.counts[CONTACTS]):
+        slips = contacts.slip[c] > slip_speed
+        loaded = problem.impulse[c, 2] > 0.0
+        memory.old_slips[c] = 1 if slips and loaded else 0
+        contacts.state[c] = RELEASED if not loaded else (SLIP if slips else STICK)
+    keep_states(model, data, contacts, problem, memory, slip_speed)
+    measure_errors(model, data, data.new_q)
+    count_tunnelling(model, data, contacts, dt)
+
+
+@jit
+def end(model, data, problem, contacts, memory, options, dt):
+    """Take the new state over if it is finite."""
+    if not options[MIDPOINT]:
+        return finish(model, data, SEMI_IMPLICIT, dt)
+    shift_impacts(model, data, contacts, problem, memory, dt)
+    finite = 0.0
+    for k in range(model.dof_count):
+        speed = max(1.0, dt) * data.new_v[k]
+        finite += 0.0 * (speed * speed) + 0.0 * memory.shift[k]
+    if finite != 0.0:
+        move_kinematic(model, data, -0.5 * dt)
+        return False
+    from_middle(model, data, memory.shift, dt)
+    finish_turns(model, data, data.q, data.v)
+    return_to_limits(model, data.q)
+    data.time[0] += dt
+    return True
+
+
+@jit
+def shift_impacts(model, data, contacts, problem, memory, dt):
+    """The displacement by which impacts, acting from their own instant, differ from impulses of the step's middle.
+
+    Only the share of an impulse that its own approach speed explains is an impact; what carries load from then on acts
+    through the rest of the step.
+    """
+    y, some = memory.y_before, False
+    for k in range(model.dof_count):
+        y[k] = memory.shift[k] = 0.0
+    for c in range(contacts.counts[CONTACTS]):
+        x, (t, taken, support) = problem.impulse[c], memory.impact[c]
+        made = problem.block[c, 2, 2] * x[2]
+        if made > 0.0 and (taken > 0.0 or support > 0.0):
+            share = min(1.0, taken / made)
+            held = min(1.0 - share, support / made)
+            longer = share * (0.5 * dt - t) - held * 0.5 * t
+            push_contact(model.row_dof, problem, c, longer * x[0], longer * x[1], longer * x[2], y)
+            some = True
+    if some:
+        velocity_change(model, data, problem, y, memory.shift)
+
+
+@jit
+def stage_nothing(model, data, contacts, problem, memory, newton, options, dt):
+    """What a call of a stage costs."""
+
+
+@jit
+def stage_middle(model, data, contacts, problem, memory, newton, options, dt):
+    middle(model, data, options, dt)
+
+
+@jit
+def stage_detect(model, data, contacts, problem, memory, newton, options, dt):
+    detect(model, data, contacts, options[MARGIN], options[AHEAD] * dt, int(options[MOST]))
+    frame_contacts(model, data, contacts, problem)
+
+
+@jit
+def stage_free(model, data, contacts, problem, memory, newton, options, dt):
+    free_motion(model, data, options, dt)
+
+
+@jit
+def stage_pose(model, data, contacts, problem, memory, newton, options, dt):
+    pose_problem(model, data, contacts, problem, memory, data.new_q, options, dt)
+
+
+@jit
+def stage_solve(model, data, contacts, problem, memory, newton, options, dt):
+    solve_islands(model, data, contacts, problem, memory, newton, options)
+
+
+@jit
+def stage_apply(model, data, contacts, problem, memory, newton, options, dt):
+    apply(model, data, contacts, problem, memory, options, dt)
+
+
+@jit
+def stage_end(model, data, contacts, problem, memory, newton, options, dt):
+    end(model, data, problem, contacts, memory, options, dt)
+
+
+def stages(options: Options) -> dict[str, Any]:
+    """Stage name -> compiled function of all records, options and dt, in the order of `step`."""
+    return {"middle": stage_middle, "detect": stage_detect, "free motion": stage_free, "pose problem": stage_pose,
+            "solve": stage_solve, "apply forces": stage_apply, "end": stage_end}
+
+
+__all__ = ["STATE", "Options", "make_records", "parameters", "run", "stages", "step", "supports"]

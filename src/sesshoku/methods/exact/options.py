@@ -1,0 +1,62 @@
+"""Options of `exact`, and the array compiled code takes of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from sesshoku.errors import MethodError
+from sesshoku.solvers.proximal_work import NewtonOptions, newton_parameters
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a user may choose; the defaults are what measured best.
+
+    integrator: midpoint (Moreau's rule, second order) or semi-implicit (first order, penetrates least on landing).
+    tolerance (m/s): residual of the contact law at which a solve ends. newton_cap: Newton steps of an island at most,
+    2.5 times as many where it has more than three bodies. margin (m): contacts are found this far apart, and farther by
+    what the shapes travel in `ahead` steps. most_per_pair: keep at most so many points of a pair of shapes (0: all).
+    correction: share of an overlap that is undone per step, where it is deeper than slop (m). restitution_speed (m/s):
+    slower impacts do not bounce. slip_speed (m/s): a faster contact slips, and has kinetic friction. rounds: of
+    switching between static and kinetic friction in a step.
+    """
+
+    integrator: Literal["midpoint", "semi-implicit"] = "midpoint"
+    tolerance: float = 1e-12
+    newton_cap: int = 100
+    margin: float = 1e-3
+    ahead: float = 1.0
+    most_per_pair: int = 0
+    correction: float = 0.1
+    slop: float = 1e-5
+    restitution_speed: float = 1e-2
+    slip_speed: float = 1e-7
+    rounds: int = 8
+
+    def __post_init__(self) -> None:
+        if self.integrator not in ("midpoint", "semi-implicit"):
+            raise MethodError("integrator must be midpoint or semi-implicit", element="method 'exact'",
+                              value=self.integrator)
+        for name, least in (("tolerance", 0.0), ("newton_cap", 1), ("margin", 0.0), ("ahead", 0.0),
+                            ("most_per_pair", 0), ("correction", 0.0), ("slop", 0.0), ("restitution_speed", 0.0),
+                            ("slip_speed", 0.0), ("rounds", 1)):
+            value = getattr(self, name)
+            if not isinstance(value, (int, float)) or not least <= value < float("inf"):
+                raise MethodError(f"{name} must be at least {least}", element="method 'exact'", value=value)
+        if self.correction > 1.0:
+            raise MethodError("correction must be at most 1", element="method 'exact'", value=self.correction)
+
+
+MIDPOINT, MARGIN, AHEAD, MOST, CORRECTION, SLOP, BOUNCE_SPEED, SLIP_SPEED, ROUNDS, NEWTON = range(10)
+
+
+def parameters(options: Options) -> np.ndarray:
+    """What compiled code takes of the options: ours, then from NEWTON on the solver's."""
+    o = options
+    newton = NewtonOptions(tolerance=o.tolerance, cap=o.newton_cap, cap_many=round(2.5 * o.newton_cap))
+    ours = [o.integrator == "midpoint", o.margin, o.ahead, o.most_per_pair, o.correction, o.slop, o.restitution_speed,
+            o.slip_speed, o.rounds]
+    return np.concatenate([np.array(ours, dtype=np.float64), newton_parameters(newton)])

@@ -1,0 +1,49 @@
+"""Which joint rows and dofs belong to an island. `memory`: a record with joint_list, joint_start and dof_list."""
+
+from __future__ import annotations
+
+from sesshoku.collision.contacts import ISLANDS
+from sesshoku.compiled.jit import jit
+from sesshoku.solvers.problem import JOINT_ROWS
+
+
+@jit
+def group_joint_rows(model, contacts, problem, memory):
+    """Sort the joint rows by island.
+
+    Those of trees without contact come last, as one more island. Returns its number.
+    """
+    islands, start = contacts.counts[ISLANDS], memory.joint_start
+    for i in range(islands + 2):
+        start[i] = 0
+    for j in range(problem.counts[JOINT_ROWS]):
+        i = contacts.tree_island[problem.joint_tree[j]]
+        start[(i if i >= 0 else islands) + 1] += 1
+    for i in range(islands + 1):
+        start[i + 1] += start[i]
+    for j in range(problem.counts[JOINT_ROWS] - 1, -1, -1):  # fill each range from its end
+        i = contacts.tree_island[problem.joint_tree[j]]
+        i = i if i >= 0 else islands
+        start[i + 1] -= 1
+        memory.joint_list[start[i + 1]] = j
+    for i in range(islands + 1):  # the ends moved to the starts: shift back
+        start[i] = start[i + 1]
+    start[islands + 1] = problem.counts[JOINT_ROWS]
+    return islands
+
+
+@jit
+def island_dofs(model, contacts, memory, island):
+    """Ranges of dofs of an island's trees (all trees for the rows without contact); returns how many."""
+    count = 0
+    if island < contacts.counts[ISLANDS]:
+        for n in range(contacts.island_tree_start[island], contacts.island_tree_start[island + 1]):
+            t = contacts.island_tree[n]
+            memory.dof_list[count, 0], memory.dof_list[count, 1] = model.tree_dof[t], model.tree_dof[t + 1]
+            count += 1
+    else:
+        for t in range(model.tree_count):
+            if contacts.tree_island[t] < 0:
+                memory.dof_list[count, 0], memory.dof_list[count, 1] = model.tree_dof[t], model.tree_dof[t + 1]
+                count += 1
+    return count
