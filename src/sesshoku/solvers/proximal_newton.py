@@ -35,6 +35,7 @@ from sesshoku.solvers.proximal_work import (
     FORM_USED,
     INNER,
     INNER_ACCURACY,
+    INNER_MANY,
     LARGE,
     MOST_FLOPS,
     NEWTON_STEPS,
@@ -42,6 +43,7 @@ from sesshoku.solvers.proximal_work import (
     OUTER_PASSES,
     POLISH,
     PRIMAL,
+    QUIET,
     RESCUE,
     SHRINK,
     SIGMA,
@@ -86,16 +88,18 @@ def solve_island(chains, problem, mu, contact_list, joint_list, dof_list, option
         return 0, residual, True
     form = choose_form(chains, problem, contact_list, joint_list, dof_list, options, work)
     cap = int(options[CAP] if len(dof_list) <= options[FEW] else options[CAP_MANY])
-    if form == SWEEPS_FIRST:
+    if form == SWEEPS_FIRST and residual > options[QUIET]:
         residual = sweep_first(chains, problem, mu, contact_list, joint_list, dof_list, options, work, residual)
+    if form == SWEEPS_FIRST:
         cap = int(options[POLISH])
     steps = 0
     if info[FORM_USED] == DUAL or info[FORM_USED] == PRIMAL:
         steps, residual = outer_passes(chains, problem, contact_list, joint_list, dof_list, options, work, cap,
-                                       residual)  # fmt: skip
+                                       options[SIGMA], residual)  # fmt: skip
     tol = max(tol, rounding_floor(m, nj, work))
     if residual >= max(tol, options[ACCEPT]) and form != SWEEPS_FIRST:
-        residual = rescue(chains, problem, mu, contact_list, joint_list, dof_list, options, work, residual)
+        more, residual = rescue(chains, problem, mu, contact_list, joint_list, dof_list, options, work, cap, residual)
+        steps += more
     store_island(problem, contact_list, joint_list, work.impulse)
     info[NEWTON_STEPS] = steps
     return steps, residual, residual < max(tol, options[ACCEPT])
@@ -123,31 +127,40 @@ def rounding_floor(m, nj, work):
 
 @jit
 def choose_form(chains, problem, contact_list, joint_list, dof_list, options, work):
-    """Dual, primal or sweeps first, by the cost of a Newton step; prepares what the form needs once per solve."""
+    """Dual, primal or sweeps first, by the flops of a Newton step; prepares what the form needs once per solve.
+
+    Dual: 2/3 n^3 for n active rows, and 8 n^2 to fill. Primal: those of the sparse factor, and 6 (a + b)^2 per active
+    contact whose chains have a and b dofs.
+    """
     m, nj, info, trees = len(contact_list), len(joint_list), work.info, len(dof_list)
-    rows, dofs = 3 * m + nj, 0
+    wish, dofs, active, assembly = int(options[FORM]), 0, 1.0 * nj, 0.0
     for r in range(trees):
         dofs += dof_list[r, 1] - dof_list[r, 0]
-    wish, active = int(options[FORM]), nj
+    closing = 0.0
     for i in range(m):
-        if work.impulse[3 * i + 2] > 0.0 or work.speed[3 * i + 2] < 0.0:
-            active += 3
-    fits = rows <= work.dense_rows
-    if fits and (wish == DUAL or wish == AUTO and active <= dofs):
+        closing = max(closing, -work.speed[3 * i + 2])
+    for i in range(m):  # contacts that may become active: others may push them together as fast as anything closes
+        if work.impulse[3 * i + 2] > 0.0 or work.speed[3 * i + 2] <= closing:
+            span = problem.span[contact_list[i]]
+            length = span[0, 1] + span[1, 1]
+            active += 3.0
+            assembly += 6.0 * length * length
+    fits, dual = 3 * m + nj <= work.dense_rows, active * active * (0.67 * active + 8.0)
+    least = 0.67 * dofs * dofs * dofs if trees == 1 else 145.0 * trees
+    if fits and (wish == DUAL or wish == AUTO and dual <= least + assembly):  # no sparse factor can be cheaper
         fill_matrix(chains, problem, contact_list, joint_list, dof_list, work)
         info[FORM_USED] = DUAL
         return DUAL
     flops = analyze_island(chains, problem, contact_list, joint_list, dof_list, work)
-    if flops >= 0.0 and (flops <= options[MOST_FLOPS] or wish == PRIMAL):
-        info[FORM_USED] = PRIMAL
-    elif fits and wish != SWEEPS_FIRST:
+    possible = flops >= 0.0 and (flops <= options[MOST_FLOPS] or wish == PRIMAL)
+    if fits and (not possible or wish == AUTO and dual <= flops + assembly) and wish != SWEEPS_FIRST:
         fill_matrix(chains, problem, contact_list, joint_list, dof_list, work)
         info[FORM_USED] = DUAL
         return DUAL
+    if possible:
+        info[FORM_USED] = PRIMAL
     many = m > options[LARGE] and trees > options[FEW]
-    if wish == SWEEPS_FIRST or info[FORM_USED] != PRIMAL or wish == AUTO and many:
-        return SWEEPS_FIRST
-    return PRIMAL
+    return SWEEPS_FIRST if wish == SWEEPS_FIRST or not possible or wish == AUTO and many else PRIMAL
 
 
 @jit
@@ -180,20 +193,24 @@ def take_swept(chains, problem, mu, contact_list, joint_list, dof_list, work, li
 
 
 @jit
-def rescue(chains, problem, mu, contact_list, joint_list, dof_list, options, work, residual):
-    """Newton failed: sweeps with exact local solves from its best iterate, kept if they at least halve the residual.
+def rescue(chains, problem, mu, contact_list, joint_list, dof_list, options, work, cap, residual):
+    """Newton failed: sweeps with exact local solves, then Newton again, very stiff; returns (steps, residual).
 
-    (Where no solution exists sweeps raise the impulses without end and the residual hardly falls.)
+    Sweeps are kept if they at least halve the residual: where no solution exists they raise the impulses without end
+    and the residual hardly falls. For that reason, too, only small islands try again.
     """
     store_island(problem, contact_list, joint_list, work.impulse)
     made = sweep_exactly(chains, problem, mu, contact_list, joint_list, work.joint_moved, problem.y,
                          int(options[RESCUE]), 0.0)  # fmt: skip
     work.info[SWEEPS_USED] += made
-    return take_swept(chains, problem, mu, contact_list, joint_list, dof_list, work, 0.5 * residual)
+    swept = take_swept(chains, problem, mu, contact_list, joint_list, dof_list, work, 0.5 * residual)
+    if swept > 0.5 * residual or len(dof_list) > options[FEW] or made == 0:
+        return 0, swept
+    return outer_passes(chains, problem, contact_list, joint_list, dof_list, options, work, cap, SIGMA_MOST, swept)
 
 
 @jit
-def outer_passes(chains, problem, contact_list, joint_list, dof_list, options, work, cap, residual):
+def outer_passes(chains, problem, contact_list, joint_list, dof_list, options, work, cap, sigma, residual):
     """Passes until the residual falls below the tolerance or a budget ends; returns (Newton steps, residual).
 
     Of all passes the best is kept. The first may be up to half worse than the start and still replaces it: where no
@@ -203,7 +220,7 @@ def outer_passes(chains, problem, contact_list, joint_list, dof_list, options, w
     """
     m, nj, info, y = len(contact_list), len(joint_list), work.info, problem.y
     x, kept, center, image, rows = work.impulse, work.kept, work.center, work.image, 3 * m + nj
-    tol, sigma, most = options[TOLERANCE], options[SIGMA], int(options[OUTER])
+    tol, most = options[TOLERANCE], int(options[OUTER])
     best, first, at_best, grown, stalled, steps, passes = residual, True, True, 0, 0, 0, 0
     for k in range(rows):
         kept[k] = x[k]
@@ -263,7 +280,8 @@ def newton_pass(chains, problem, contact_list, joint_list, dof_list, options, wo
     m, nj, y = len(contact_list), len(joint_list), problem.y
     mu, scale, low, high = work.mu, work.scale, work.low, work.high
     u, image, gap, step, change, q = work.speed, work.image, work.y_gap, work.y_step, work.change, work.mismatch
-    most, steps, goal = min(int(options[INNER]), budget), 0, options[INNER_ACCURACY] * residual
+    most = int(options[INNER] if len(dof_list) <= options[FEW] else options[INNER_MANY])
+    most, steps, goal = min(most, budget), 0, options[INNER_ACCURACY] * residual
     while True:
         images(m, nj, mu, scale, low, high, sigma, work.center, u, image)
         push_rows(chains, problem, contact_list, joint_list, dof_list, image, work.y_image)

@@ -19,23 +19,25 @@ class NewtonOptions:
     sigma: float = 1e-2  # first proximal parameter, as a share of each block's diagonal
     sigma_least: float = 1e-7
     shrink: float = 0.3  # of sigma after an outer pass that settled quickly
-    inner: int = 12  # Newton steps per outer pass
+    inner: int = 8  # Newton steps per outer pass, of islands of up to `few` trees
+    inner_many: int = 12  # and of larger ones
     outer: int = 200
-    cap: int = 100  # Newton steps of islands of up to `few` trees
+    cap: int = 200  # Newton steps in all, of islands of up to `few` trees
     cap_many: int = 250
     few: int = 3
     accept: float = 1e-8  # a residual that counts as solved where the cap was reached
     inner_accuracy: float = 0.01  # of an outer pass, as a share of the residual it began with
     form: int = AUTO
-    large: int = 150  # contacts above which an island of many trees is swept first
+    large: int = 250  # contacts above which an island of many trees is swept first
     sweeps: int = 60  # NNCG sweeps there
     polish: int = 10  # and Newton steps after them
+    quiet: float = 1e-6  # m/s: a start so good that sweeps are left out
     most_flops: float = 2e6  # of one factorisation; dearer ones are not made
     rescue: int = 50  # sweeps with exact local solves where Newton failed
 
 
-(TOLERANCE, SIGMA, SIGMA_LEAST, SHRINK, INNER, OUTER, CAP, CAP_MANY, FEW, ACCEPT, INNER_ACCURACY, FORM, LARGE, SWEEPS,
- POLISH, MOST_FLOPS, RESCUE) = range(17)
+(TOLERANCE, SIGMA, SIGMA_LEAST, SHRINK, INNER, INNER_MANY, OUTER, CAP, CAP_MANY, FEW, ACCEPT, INNER_ACCURACY, FORM,
+ LARGE, SWEEPS, POLISH, QUIET, MOST_FLOPS, RESCUE) = range(19)
 
 
 def newton_parameters(options: NewtonOptions) -> np.ndarray:

@@ -8,7 +8,7 @@ import pytest
 from ncp_oracle import all_solutions, violation
 from sesshoku.experiments.exact.islands import Island, island_from_matrix, island_from_rows
 from sesshoku.solvers.proximal_local import exact_contact
-from sesshoku.solvers.proximal_work import DUAL, PRIMAL, NewtonOptions
+from sesshoku.solvers.proximal_work import DUAL, FORM_USED, PRIMAL, SWEEPS_USED, NewtonOptions
 from support import sample_count
 
 pytestmark = pytest.mark.boundscheck
@@ -74,18 +74,18 @@ def test_single_contacts_are_solved_exactly(rng: np.random.Generator) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("mu_most", [0.8, 2.0])
+@pytest.mark.parametrize("mu_most", [0.8, 2.0, 5.0])
 def test_random_contacts_on_one_body(form: str, mu_most: float, rng: np.random.Generator) -> None:
-    """Two to six contacts in any direction, any velocity. All are solved, or all but one in a hundred where mu is up
-    to 2; what is called solved obeys the law."""
+    """Two to six contacts in any direction, any velocity: all are solved, up to one in five hundred; what is called
+    solved obeys the law."""
     total, failed = sample_count(150, 5000), 0
     for _ in range(total):
         island = random_body(rng, int(rng.integers(2, 7)), mu_most)
-        _, residual, solved = island.solve(NewtonOptions(form=FORMS[form], tolerance=1e-10))
+        _, _, solved = island.solve(NewtonOptions(form=FORMS[form], tolerance=1e-10))
         failed += not solved
         if solved:
             check(island, 3e-8)
-    assert failed <= (0.01 * total if mu_most > 1.0 else 0.002 * total)
+    assert failed <= 1 + total // 1000
 
 
 def rod(mu: float, angle: float, speed: float, mass: float = 1.0, length: float = 2.0) -> Island:
@@ -123,7 +123,7 @@ def test_a_closing_squeeze_stays_bounded() -> None:
     for mu in (0.0, 0.5):
         island = island_from_rows(Z, np.array([0.0, 0.0, -1.0, 0.0, 0.0, -1.0]), np.full(2, mu))
         steps, residual, solved = island.solve()
-        assert not solved and residual >= 0.5 and steps <= 100
+        assert not solved and residual >= 0.5 and steps <= 200
         x = island.impulses()
         assert x[2] == pytest.approx(x[5]) and 1.0 <= x[2] <= 1000.0  # pressed from both sides alike
 
@@ -212,7 +212,7 @@ def test_redundant_soles_share_evenly(form: str, edge: int) -> None:
     Z = body_rows(points, np.array([np.eye(3)] * len(points)), 1.0, 0.02)
     speed = np.array([0.003, 0.0, -0.049, 0.0, 0.0, 0.0])  # a push the friction holds
     island = island_from_rows(Z, Z @ (speed * np.sqrt([1, 1, 1, 0.02, 0.02, 0.02])), np.full(len(points), 0.5))
-    steps, residual, solved = island.solve(NewtonOptions(form=FORMS[form], tolerance=1e-12))
+    _, residual, solved = island.solve(NewtonOptions(form=FORMS[form], tolerance=1e-12))
     assert solved and residual <= 1e-12
     x = island.impulses().reshape(edge, edge, 3)
     assert x[..., 2].sum() == pytest.approx(0.049, rel=1e-9)
@@ -286,11 +286,54 @@ def test_both_forms_walk_the_same_way(rng: np.random.Generator) -> None:
     assert same >= 0.9 * total  # rounding may turn a decision of the line search
 
 
+def test_trees_and_free_bodies_in_one_island(rng: np.random.Generator) -> None:
+    """A robot of 14 dofs, a slider and free bodies, contacts and loops between any two: both forms agree."""
+    sizes = [14, 6, 1, 6, 6]
+    first = np.concatenate([[0], np.cumsum(sizes)])
+    same, total = 0, sample_count(40, 1000)
+    for _ in range(total):
+        m, nj = int(rng.integers(2, 9)), int(rng.integers(0, 4))
+        Z = np.zeros((3 * m + nj, first[-1]))
+        for r in range(m + nj):
+            at = slice(3 * r, 3 * r + 3) if r < m else slice(2 * m + r, 2 * m + r + 1)
+            for t in rng.choice(5, size=int(rng.integers(1, 3)), replace=False):
+                Z[at, first[t] : first[t + 1]] = rng.normal(size=(3 if r < m else 1, sizes[t]))
+        Z[: 3 * m][np.abs(Z[: 3 * m]).sum(axis=1) == 0.0] = 0.0
+        island = island_from_rows(Z, Z @ rng.normal(size=first[-1]), rng.uniform(0.1, 0.8, size=m), sizes,
+                                  np.full(nj, -UNBOUNDED), np.full(nj, UNBOUNDED))
+        results, steps = [], []
+        for form in FORMS.values():
+            count, residual, solved = island.solve(NewtonOptions(form=form, tolerance=1e-10))
+            assert solved, residual
+            results.append(island.impulses())
+            steps.append(count)
+        same += steps[0] == steps[1] and np.abs(results[0] - results[1]).max() <= 1e-6 * np.abs(results[0]).max()
+    assert same >= 0.9 * total
+
+
+def test_the_cheaper_form_is_chosen() -> None:
+    """One contact on a free body: dual. Many on one body, or a stack: primal. A large heap: sweeps come first."""
+    sole = np.array([[x, y, -0.2] for x in (-0.1, 0.0, 0.1) for y in (-0.1, 0.0, 0.1)])
+    speed = np.zeros((10, 6))
+    speed[:, 2] = -0.05
+    one = island_from_rows(body_rows(sole[:1], np.array([np.eye(3)])), np.array([0.1, 0.0, -1.0]), np.array([0.5]))
+    Z = body_rows(sole, np.array([np.eye(3)] * 9))
+    many = island_from_rows(Z, Z @ np.array([0.1, 0, -1.0, 0, 0, 0]), np.full(9, 0.5))
+    pillar = stack([1.0] * 10, speed)
+    for island, wanted in ((one, DUAL), (many, PRIMAL), (pillar, PRIMAL)):
+        _, _, solved = island.solve()
+        assert solved and island.work().info[FORM_USED] == wanted
+    _, residual, _ = pillar.solve(NewtonOptions(large=30))
+    assert pillar.work().info[SWEEPS_USED] > 0 and residual <= 1e-2
+    _, _, solved = pillar.solve_on(NewtonOptions(large=30, quiet=1.0, polish=200))
+    assert solved and pillar.work().info[SWEEPS_USED] == 0  # a good start needs no sweeps
+
+
 def test_a_solution_is_kept_as_it_is(rng: np.random.Generator) -> None:
     island = random_body(rng, 4, 0.8)
     island.solve()
     x = island.impulses()
-    steps, residual, solved = island.solve_on()
+    steps, _, solved = island.solve_on()
     assert (steps, solved) == (0, True)
     np.testing.assert_array_equal(island.impulses(), x)
 
@@ -301,7 +344,7 @@ def test_starts_outside_the_cone_are_brought_in() -> None:
     island = island_from_rows(Z, np.array([-3.0, 0.0, -1.0]), np.array([0.3]))
     for start in ([2.0, 0.0, 1.0], [1.0, 1.0, -1.0]):
         island.set_impulses(np.array(start))
-        _, residual, solved = island.solve_on()
+        _, _, solved = island.solve_on()
         assert solved
         np.testing.assert_allclose(island.impulses(), [0.3, 0.0, 1.0], atol=1e-10)
 
@@ -320,7 +363,7 @@ def test_contacts_that_nothing_can_move_and_contacts_that_stay_open() -> None:
     Z = np.zeros((6, 6))
     Z[3:, :3] = np.eye(3)
     island = island_from_rows(Z, np.array([0.0, 0.0, -1.0, 0.0, 0.0, 1e30]), np.full(2, 0.5))
-    steps, residual, solved = island.solve()
+    _, residual, solved = island.solve()
     assert solved and residual == 0.0 and not island.impulses().any()
 
 
