@@ -21,7 +21,7 @@ from sesshoku.collision.epa import epa
 from sesshoku.collision.features import edge_slope, flattest_neighbour
 from sesshoku.collision.gjk import APART, BEYOND, gjk
 from sesshoku.collision.manifold import facing_points, same_distance, to_world, with_witness
-from sesshoku.collision.normals import axis_normal, best_normal, deep_normal
+from sesshoku.collision.normals import axis_normal, best_normal, drum_normal
 from sesshoku.collision.planes import plane_points
 from sesshoku.collision.reduction import reduce_manifold
 from sesshoku.collision.rounds import capsule_normal, sphere_normal
@@ -187,8 +187,8 @@ def general_normal(model, contacts, a, b, cx, cy, cz, margin, size):
     else:
         gap, nx, ny, nz = axis_normal(model, contacts, a, b, cx, cy, cz)
     if state != APART:
-        gap, nx, ny, nz = deep_normal(model, contacts, a, b, cx, cy, cz, 1e-9 * size, gap, nx, ny, nz)
-        near = 0.02 * min(model.shape_radius[a], model.shape_radius[b]) + 1e-12 * size
+        gap, nx, ny, nz = drum_normal(model, contacts, a, b, cx, cy, cz, size, gap, nx, ny, nz)
+        near = 1e-4 * min(model.shape_radius[a], model.shape_radius[b]) + 1e-12 * size
         mend_witness(model, contacts, a, b, cx, cy, cz, gap + ra + rb, nx, ny, nz, near)
     return gap, nx, ny, nz
 
