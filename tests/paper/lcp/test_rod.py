@@ -30,7 +30,8 @@ def sliding_rod(slip: float, mu: float, theta: float = STEEP, **options):
                    rotation=axis_angle(np.array([0.0, 1.0, 0.0]), -theta), velocity=(slip, 0, 0),
                    inertial=Inertial(1.0, matrix=np.diag([1e-3, 1 / 12, 1 / 12])),
                    geometries=[Geometry(Sphere(FOOT), position=(-0.5, 0, 0), material=Material(mu))])
-    sim = ss.Simulation(scene, ss.methods.lcp(integrator="semi-implicit", centripetal=False, margin=1e-4, **options), DT)
+    method = ss.methods.lcp(integrator="semi-implicit", centripetal=False, margin=1e-4, **options)
+    sim = ss.Simulation(scene, method, DT)
     sim.step()
     return sim
 
