@@ -15,7 +15,7 @@ from sesshoku.spatial.algebra import cross, quaternion_matrix, quaternion_times,
 
 SEMI_IMPLICIT, EULER, RUNGE_KUTTA = range(3)
 # rad per step above which a lone free body turns by `rotor`; the other schemes are left alone while they are harmless
-SPIN, EULER_SPIN, RUNGE_KUTTA_SPIN = 1e-3, 0.02, 1.0
+SPIN, EULER_SPIN, RUNGE_KUTTA_SPIN = 1e-4, 0.02, 1.0
 UNTURNED, IF_UNTOUCHED, ALWAYS = 0.0, 1.0, 2.0  # last number of `turn`: whether it holds
 
 
