@@ -143,7 +143,8 @@ class ProgressLine:
     def __call__(self, label: str, done: float, scene: str = "") -> None:
         text = f"{scene}: {label}" if scene else label
         if self._status is not None:
-            self._status.update(f"{escape(text)}  {100 * done:.0f} %")
+            state = f"{100 * done:.0f} %" if done > 0.0 else "starting; the first run of a method compiles it, once"
+            self._status.update(f"{escape(text)}  {state}")
         elif not self._quiet and text != self._said:
             err.print(f"running {text} ...", markup=False, highlight=False)
             self._said = text

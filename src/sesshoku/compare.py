@@ -38,8 +38,9 @@ def compare(
     controller(sim) is called before every step. Each run is made twice, watched and timed: a controller that remembers
     begins anew where sim.time is 0. With peers=("mujoco",) MuJoCo runs the same model, and a controller is given an
     object with the parts of Simulation it needs (time, dt, apply_force, actuators, bodies). watch: bodies whose final
-    positions are shown (default: the free ones, at most four); travel, height and turn are of the first. expected:
-    measure -> value, or (value, within), known in closed form. progress(label, share done) is called often.
+    positions are shown (default: the free ones, at most four, else the last that moves); travel, height and turn are of
+    the first. expected: measure -> value, or (value, within), known in closed form. progress(label, share done) is
+    called often.
     """
     if not isinstance(scene, Scene):
         raise SceneError("compare needs a Scene", element="scene", value=type(scene).__name__)
@@ -88,7 +89,8 @@ def _peers(peers: Iterable[str]) -> list[str]:
 
 def _watched(scene: Scene, watch: Iterable[str] | None) -> list[str]:
     if watch is None:
-        return [body.name for body in scene.bodies.values() if body.joint.kind == "free"][:4]
+        free = [body.name for body in scene.bodies.values() if body.joint.kind == "free"][:4]
+        return free or [body.name for body in scene.bodies.values() if body.joint.kind != "fixed"][-1:]
     names = [watch] if isinstance(watch, str) else list(watch)
     for name in names:
         if name not in scene.bodies:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import sesshoku as ss
+from sesshoku.collision.per_body import sum_by_body
 from sesshoku.experiments.scenes import crate_on_floor
 from sesshoku.methods import registry
 from sesshoku.record.channels import CONTACT_PARTS
@@ -140,6 +141,21 @@ def test_the_sums_are_those_of_the_contacts(rng: np.random.Generator) -> None:
         wanted = [sum(c.normal_force for c in loaded), np.linalg.norm(pull), limit,
                   max((c.slip_speed for c in loaded), default=0.0), len(loaded) - sum(slipping), sum(slipping)]
         np.testing.assert_allclose(recording["contacts", name][-1], wanted, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.boundscheck
+@pytest.mark.nojit
+def test_sums_by_hand() -> None:
+    """Three contacts of shapes 0 (not asked for), 1 and 2: one sticks, one slips, one carries nothing."""
+    up, row = np.tile([0.0, 0, 1], (3, 1)), np.array([-1, 0, 1])
+    shape, state = np.array([[0, 1], [1, 2], [0, 2]]), np.array([1, 2, 0])
+    force = np.array([[3.0, 0, 10], [0, 2, 5], [0, 0, 0]])
+    material = np.tile([0.5, 0.4, 0.0], (3, 1))
+    out, friction = np.full((2, 6), np.nan), np.full((2, 3), np.nan)
+    sum_by_body(3, shape, force, up, material, state, np.array([0.0, 0.7, 9.9]), row, friction, out)
+    np.testing.assert_allclose(out, [[15, np.hypot(3, 2), 7, 0.7, 1, 1], [5, 2, 2, 0.7, 0, 1]])
+    sum_by_body(0, shape, force, up, material, state, np.zeros(3), row, friction, out)
+    assert not out.any()
 
 
 def test_contacts_between_moving_bodies_count_for_both() -> None:

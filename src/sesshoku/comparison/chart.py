@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 WIDTH, HEIGHT = 520.0, 244.0
-LEFT, RIGHT, TOP, BOTTOM = 54.0, 12.0, 38.0, 28.0
+LEFT, RIGHT, TOP, BOTTOM = 54.0, 20.0, 38.0, 28.0
 TICKS = 5
 LEAST_SPAN = 0.02  # of the size of the values
 DECADES = 10  # most shown on a logarithmic axis, counted from the top
@@ -40,7 +40,7 @@ def nice_ticks(low: float, high: float, count: int = TICKS) -> list[float]:
 def _limits(lines: Sequence[Line], log: bool, also: Sequence[float]) -> tuple[float, float] | None:
     values = np.concatenate([line.y for line in lines]) if lines else np.zeros(0)
     values = values[np.isfinite(values) & ((values > 0.0) | (not log))]
-    if len(values) == 0:
+    if len(values) == 0 or not (values.any() or any(also)):
         return None
     low, high = min(float(values.min()), *also, math.inf), max(float(values.max()), *also, -math.inf)
     if not log:
@@ -71,8 +71,9 @@ def line_chart(title: str, unit: str, lines: Sequence[Line], *, log: bool = Fals
             f"<text class='title' x='{LEFT:g}' y='20'>{html.escape(title)}</text>"
             f"<text class='unit' x='{WIDTH - RIGHT:g}' y='20' text-anchor='end'>{html.escape(unit)}</text>")
     if limits is None:
+        zero = any(np.isfinite(line.y).any() for line in drawn)
         return (head + f"<text class='none' x='{WIDTH / 2:g}' y='{HEIGHT / 2:g}' text-anchor='middle'>"
-                f"{'zero throughout' if drawn else 'nothing measured'}</text></svg>")
+                f"{'zero throughout' if zero else 'nothing measured'}</text></svg>")
     ticks = _axis(limits, log)
     low, high = (limits if log else (min(limits[0], ticks[0][0]), max(limits[1], ticks[-1][0])))
     start = min(float(line.x[0]) for line in drawn)

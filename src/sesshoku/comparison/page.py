@@ -25,7 +25,7 @@ from sesshoku.record.channels import REPORT_UNITS
 PLOTS = {
     "travel": ("distance along the floor", "m", False, "travel"),
     "height": ("height of the centre of mass", "m", False, "height"),
-    "energy": ("total energy", "J", False, None),
+    "energy": ("change of total energy", "J", False, None),
     "force": ("sum of the normal forces of all contacts", "N", False, None),
     "penetration": ("deepest overlap", "m", True, None),
     "residual": ("violation of the method's contact law", "m/s", True, None),
@@ -66,7 +66,8 @@ def plots(comparison: Comparison, colors: dict[str, str]) -> str:
 
     charts = []
     for name, (title, unit, log, measure) in PLOTS.items():
-        lines = [Line(o.method, f"curve {colors[o.method]}", o.time, o.traces[name])
+        lines = [Line(o.method, f"curve {colors[o.method]}", o.time,
+                      o.traces[name] - o.traces[name][0] if name == "energy" else o.traces[name])
                  for o in sorted(comparison.outcomes, key=behind) if o.ran]
         if name == "force":
             title, lines = _cut(title, lines)

@@ -66,8 +66,9 @@ def side_views(scene: Scene, outcomes: Sequence[Outcome], colors: dict[str, str]
         return ""
     corners = np.concatenate(everything)
     low, high = corners.min(axis=0), corners.max(axis=0)
-    floor = any(isinstance(g.shape, Plane) for body in scene.bodies.values() for g in body.geometries)
-    low[1] = min(low[1], 0.0) if floor else low[1]
+    floor = _floor(scene, shown[0].frames[0][1], axis, low[0], high[0])
+    if floor is not None:
+        low[1], high[1] = min(low[1], *floor), max(high[1], *floor)
     size = np.maximum(high - low, 1e-6)
     flat = size[0] > FLAT * size[1]
     scale = min(HEIGHT * (2.0 if size[1] > size[0] else 1.0) / size[1], WIDTH / size[0])  # the upright get more height
@@ -75,13 +76,25 @@ def side_views(scene: Scene, outcomes: Sequence[Outcome], colors: dict[str, str]
     return f"<div class='views{' flat' if flat else ''}'>{''.join(panels)}</div>"
 
 
+def _floor(scene: Scene, poses: np.ndarray, axis: int, left: float, right: float) -> tuple[float, float] | None:
+    """Heights of the ground at the left and the right end of the picture, where there is one."""
+    for body, pose in zip(scene.bodies.values(), poses):
+        for geometry in body.geometries:
+            if isinstance(geometry.shape, Plane):
+                R = quaternion_to_matrix(pose[3:])
+                n, p = R @ quaternion_to_matrix(geometry.rotation)[:, 2], pose[:3] + R @ geometry.position
+                if abs(n[2]) > 0.1:  # not a wall
+                    return tuple(float(p[2] - n[axis] / n[2] * (x - p[axis])) for x in (left, right))  # type: ignore
+    return None
+
+
 def _panel(outcome: Outcome, frames: list[list[np.ndarray]], low: np.ndarray, size: np.ndarray, scale: float,
-           floor: bool, color: str) -> str:
+           floor: tuple[float, float] | None, color: str) -> str:
     width, height = size[0] * scale + 8.0, size[1] * scale + 8.0
     parts = []
-    if floor:
-        y = height - 4.0 + low[1] * scale
-        parts.append(f"<line class='floor' x1='0' x2='{width:.0f}' y1='{y:.1f}' y2='{y:.1f}'/>")
+    if floor is not None:
+        a, b = (height - 4.0 - (z - low[1]) * scale for z in floor)
+        parts.append(f"<line class='floor' x1='0' x2='{width:.0f}' y1='{a:.1f}' y2='{b:.1f}'/>")
     for n, frame in enumerate(frames):
         strength = "last" if n == len(frames) - 1 else "first" if n == 0 else "between"
         shapes = []

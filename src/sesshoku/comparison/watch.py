@@ -122,6 +122,8 @@ class Watcher:
             "residual_max": max(self.residuals, default=0.0), "unconverged": 100.0 * self.unconverged / steps,
             "step": float("nan"),
         }
+        if not self.watched:
+            outcome.measures |= dict.fromkeys(("travel", "height", "turned", "lift"), float("nan"))
         rows = np.array(self.rows).reshape(-1, 1 + len(TRACES))
         outcome.time = rows[:, 0]
         outcome.traces = {name: rows[:, 1 + i] for i, name in enumerate(TRACES)}

@@ -93,6 +93,18 @@ def test_methods_with_options_are_told_apart() -> None:
     assert [o.method for o in result.outcomes] == ["lcp (max_sweeps=7)", "lcp", "lcp:recommended (slop=0.001)"]
 
 
+def test_without_free_bodies_the_last_link_is_watched() -> None:
+    scene = ss.Scene()
+    scene.load(ss.robots.path("arm_gripper.urdf"), fixed_base=True)
+    result = compare(scene, ["none"], time=0.01)
+    assert len(result.watched) == 1 and "finger" in result.watched[0]
+    still = ss.Scene()
+    still.add_ground()
+    still.add_box("belt", size=(1, 1, 1), kinematic=True)
+    measures = compare(still, ["none"], time=0.01)["none"].measures
+    assert np.isnan(measures["travel"]) and measures["slip"] == 0.0
+
+
 # ---- refusals --------------------------------------------------------------------------------------------------------
 
 

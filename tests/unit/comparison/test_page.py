@@ -16,7 +16,7 @@ import sesshoku as ss
 from sesshoku.comparison.chart import Line, line_chart, nice_ticks
 from sesshoku.comparison.outcome import MEASURES, Comparison
 from sesshoku.comparison.page import palette, write_page
-from sesshoku.comparison.silhouette import hull, outlines
+from sesshoku.comparison.silhouette import _floor, hull, outlines
 from sesshoku.comparison.table import say, summary, table
 from sesshoku.experiments.scenes import crate_on_floor
 
@@ -188,7 +188,9 @@ def test_gaps_and_zeros_of_a_logarithmic_chart() -> None:
     t = np.arange(6.0)
     [path] = curves(line_chart("", "", [Line("", "c", t, np.array([1e-3, 1e-4, 0.0, np.nan, 1e-5, 0.0]))], log=True))
     assert path.count("M") == 2 and path.count("L") == 1 and "nan" not in path
-    assert "zero throughout" in line_chart("", "", [Line("", "c", t, np.zeros(6))], log=True)
+    for log in (False, True):
+        assert "zero throughout" in line_chart("", "", [Line("", "c", t, np.zeros(6))], log=log)
+    assert "nothing measured" in line_chart("", "", [Line("", "c", t, np.full(6, np.nan))])
     assert "nothing measured" in line_chart("", "", [])
 
 
@@ -204,6 +206,15 @@ def test_hulls(rng: np.random.Generator) -> None:
 
     points = rng.normal(size=(40, 2))
     np.testing.assert_allclose(sorted(hull(points).tolist()), sorted(points[ConvexHull(points).vertices].tolist()))
+
+
+def test_a_tilted_floor_is_drawn_tilted(tmp_path: Path) -> None:
+    scene = ss.Scene()
+    scene.add_ground(rotation=(np.cos(0.05), 0, np.sin(0.05), 0))  # 0.1 rad about y: falls towards x
+    scene.add_sphere("ball", radius=0.5, mass=1.0, position=(2, 0, 3))
+    heights = _floor(scene, np.array([[0, 0, 0, np.cos(0.05), 0, np.sin(0.05), 0]]), 0, -1.0, 1.0)
+    assert heights is not None
+    np.testing.assert_allclose(heights, [np.tan(0.1), -np.tan(0.1)], rtol=1e-9)
 
 
 def test_outlines_of_a_box_are_its_side() -> None:
