@@ -12,7 +12,7 @@ proximal_newton.py solves that law, island by island, beside the rows of joints.
     end         q+ = q_M (+) (dt/2 v+ + what impacts act longer or shorter than the rest of the step)
 
 Static friction holds as long as the law has a solution in which nothing moves; a contact that moves has kinetic
-friction, and one that turns back is first tried at rest. All of a sole's points are judged on the solved motion, so they
+friction, and one that turns back is first tried at rest. All points of a sole are judged on the solved motion, so they
 break away together. Impacts obey Newton's law with the pair's restitution. With several points the split of the load is
 the smallest one (proximal_newton.py), which decides how a sole that slips and turns moves.
 """
@@ -113,7 +113,7 @@ def step(model, data, contacts, problem, memory, newton, options, dt):
 
 @jit
 def middle(model, data, options, dt):
-    """Poses and velocities of the links in the middle of the step (semi-implicit: at its start); new_q is that place."""
+    """Poses and velocities of the links in the middle of the step, new_q (semi-implicit: at its start)."""
     if options[MIDPOINT]:
         to_middle(model, data, dt)
     else:
