@@ -156,8 +156,8 @@ def test_the_whole_table_has_every_column(result: Comparison) -> None:
 def test_the_summary_has_a_column_a_scene(result: Comparison) -> None:
     text = shown(summary([result, result], ["travel", "height"], ["goes", "stands at"]))
     assert "goes" in text and "stands at" in text
-    rows = [line.split("  ")[0].strip() for line in text.splitlines()]
-    assert [row for row in rows if row][-1 - len(result.outcomes):] == ["closed form", *(o.method for o in result.outcomes)]
+    rows = [line.split("  ")[0].strip() for line in text.splitlines() if line.strip()]
+    assert rows[-1 - len(result.outcomes):] == ["closed form", *(o.method for o in result.outcomes)]
 
 
 # ---- charts ----------------------------------------------------------------------------------------------------------
