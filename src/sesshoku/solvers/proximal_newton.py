@@ -20,6 +20,7 @@ from __future__ import annotations
 from sesshoku.compiled.jit import jit
 from sesshoku.solvers.block_sweeps import sweep_exactly
 from sesshoku.solvers.pgs import solve_rows
+from sesshoku.solvers.problem import CHAIN
 from sesshoku.solvers.proximal_dual import dual_direction, fill_matrix
 from sesshoku.solvers.proximal_local import image_derivatives, images, law_residual, project
 from sesshoku.solvers.proximal_primal import analyze_island, primal_direction
@@ -130,10 +131,10 @@ def choose_form(chains, problem, contact_list, joint_list, dof_list, options, wo
     """Dual, primal or sweeps first, by the flops of a Newton step; prepares what the form needs once per solve.
 
     Dual: 2/3 n^3 for n active rows, and 8 n^2 to fill. Primal: those of the sparse factor, and 6 (a + b)^2 per active
-    contact whose chains have a and b dofs.
+    contact whose chains have a and b dofs, worth 16 (a + b)^2 where they are not runs of six.
     """
     m, nj, info, trees = len(contact_list), len(joint_list), work.info, len(dof_list)
-    wish, dofs, active, assembly = int(options[FORM]), 0, 1.0 * nj, 0.0
+    wish, dofs, active, assembly = int(options[FORM]), 0, 0.0, 0.0
     for r in range(trees):
         dofs += dof_list[r, 1] - dof_list[r, 0]
     closing = 0.0
@@ -141,10 +142,13 @@ def choose_form(chains, problem, contact_list, joint_list, dof_list, options, wo
         closing = max(closing, -work.speed[3 * i + 2])
     for i in range(m):  # contacts that may become active: others may push them together as fast as anything closes
         if work.impulse[3 * i + 2] > 0.0 or work.speed[3 * i + 2] <= closing:
-            span = problem.span[contact_list[i]]
-            length = span[0, 1] + span[1, 1]
+            c = contact_list[i]
+            length = problem.span[c, 0, 1] + problem.span[c, 1, 1]
             active += 3.0
-            assembly += 6.0 * length * length
+            assembly += (6.0 if min(problem.body[c, 0], problem.body[c, 1]) != CHAIN else 16.0) * length * length
+    for j in range(nj):  # limits that nothing pushes against stay open
+        if work.low[j] < 0.0 or work.impulse[3 * m + j] != 0.0 or work.speed[3 * m + j] < 0.0:
+            active += 1.0
     fits, dual = 3 * m + nj <= work.dense_rows, active * active * (0.67 * active + 8.0)
     least = 0.67 * dofs * dofs * dofs if trees == 1 else 145.0 * trees
     if fits and (wish == DUAL or wish == AUTO and dual <= least + assembly):  # no sparse factor can be cheaper

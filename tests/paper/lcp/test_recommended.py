@@ -129,3 +129,20 @@ def test_cube_dropped_at_any_tilt_settles(number):
 def settled(sim):
     assert np.abs(sim.v).max() < 1e-3
     assert sim.bodies["crate"].position[2] == pytest.approx(0.5, abs=1e-3)
+
+
+@pytest.mark.parametrize("dt", [1e-3, 1 / 200])
+@pytest.mark.parametrize("load", [3.5, 4.0, 4.5])
+def test_static_friction_takes_hold_of_what_stops_against_a_load(load: float, dt: float) -> None:
+    """1 kg at 1 m/s, 0.5 static and 0.3 kinetic, a load between the two against it: it stops and stays."""
+    scene = ss.Scene(gravity=(0, 0, -9.8))
+    rough = ss.Material(0.5, 0.3)
+    scene.add_ground(material=rough)
+    scene.add_box("crate", size=(1, 1, 1), mass=1.0, position=(0, 0, 0.5), velocity=(1, 0, 0), material=rough)
+    sim = ss.Simulation(scene, "lcp:recommended", dt)
+    crate = sim.bodies["crate"]
+    for _ in range(round(1.0 / dt)):
+        sim.apply_force("crate", (-load, 0, 0), point=(crate.position[0], 0, 0.02))  # low: it does not tip
+        sim.step()
+    assert crate.position[0] == pytest.approx(0.5 / (0.3 * 9.8 + load), abs=1.5 * dt)
+    assert np.linalg.norm(crate.velocity) < 1e-4

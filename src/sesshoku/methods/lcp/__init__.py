@@ -51,6 +51,7 @@ from sesshoku.methods.free_motion import (
     hold_fast_turns,
     joint_space_inertia,
 )
+from sesshoku.methods.joint_constraints import measure_errors
 from sesshoku.methods.lcp.islands import solve_islands
 from sesshoku.methods.lcp.memory import Memory, as_memory, make_memory
 from sesshoku.methods.lcp.options import AHEAD, MARGIN, MOST, PRESETS, RK4, Options, parameters
@@ -68,7 +69,7 @@ PARTS = [
 ]
 STATE = {
     "contacts": CONTACT_STATE + CONTACT_VIEW,
-    "memory": ("old_impulse",),
+    "memory": ("old_impulse", "slip", "old_v"),
 }  # what a saved state holds of the records
 
 
@@ -118,8 +119,7 @@ def step(model, data, contacts, problem, memory, options, dt):
     free_velocity(model, data, dt, SPIN)
     pose_problem(model, data, contacts, problem, memory, options, dt)
     solve_islands(model, data, contacts, problem, memory, options, dt)
-    apply_forces(model, data, contacts, problem, memory, dt)
-    count_tunnelling(model, data, contacts, dt)
+    apply(model, data, contacts, problem, memory, dt)
     return advance(model, data, options, dt)
 
 
@@ -128,6 +128,14 @@ def forces(model, data, options, dt):
     """Actuators, springs, external forces."""
     joint_forces(model, data, data.q, data.v, 0.0 if options[RK4] else dt, 1.0)
     external_wrenches(model, data)
+
+
+@jit
+def apply(model, data, contacts, problem, memory, dt):
+    """New velocity, forces of the contacts, report."""
+    apply_forces(model, data, contacts, problem, memory, dt)
+    measure_errors(model, data, data.q)
+    count_tunnelling(model, data, contacts, dt)
 
 
 @jit
@@ -166,8 +174,7 @@ def stage_free(model, data, contacts, problem, memory, options, dt):
 
 @jit
 def stage_apply(model, data, contacts, problem, memory, options, dt):
-    apply_forces(model, data, contacts, problem, memory, dt)
-    count_tunnelling(model, data, contacts, dt)
+    apply(model, data, contacts, problem, memory, dt)
 
 
 @jit

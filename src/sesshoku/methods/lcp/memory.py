@@ -24,6 +24,9 @@ class Memory(Record):
     mu = array(float, 1)  # (C)
     impulse_world = array(float, 2)  # (C, 3) of this step, world axes: the next step's start
     old_impulse = array(float, 2)  # (C, 3)
+    slip = array(float, 2)  # (C, 3) slip velocity at the start of this step, world axes
+    old_slip = array(float, 2)  # (C, 3) and of the step before
+    old_v = array(float, 1)  # (V) velocities of joints with friction at the start of the step before
     moved = array(float, 2)  # (C, 3) of the last sweep
     direction = array(float, 2)  # (C, 3) NNCG
     joint_moved = array(float, 1)  # (J)
@@ -60,6 +63,9 @@ def make_memory(compiled: CompiledScene, contacts: Any, options: Options) -> tup
         "mu": C,
         "impulse_world": (C, 3),
         "old_impulse": (C, 3),
+        "slip": (C, 3),
+        "old_slip": (C, 3),
+        "old_v": V,
         "moved": (C, 3),
         "direction": (C, 3),
         "joint_moved": W,

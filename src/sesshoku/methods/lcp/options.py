@@ -16,21 +16,23 @@ class Options:
 
     integrator: rk4 (forces held through its stages) or semi-implicit (meets the target velocity exactly).
     max_sweeps, tolerance: stop when no row changes by more than tolerance times the largest velocity at stake.
-    static_friction_speed: below this slip speed (m/s) friction is static. static_pyramid: circumscribed (the paper's
-    square), inscribed, or cone. kinetic: "direction" (one row against the slip) or "cone". tangent_axes: random per
-    contact (seeded) or fixed. delassus_by: aba (test forces), mass_matrix, or none (matrix-free). order: normals_first
-    or by_contact. inner: rows, or pair (each contact solved exactly at a visit). warm_start: begin with the last
-    step's forces. accelerate: combine sweeps by NNCG. penetration_rate (1/s), slop (m): depth correction. centripetal:
-    include J' v at vertex contacts. restitution_speed: slower impacts do not bounce. margin (m): contacts are found
-    this far apart, and farther by what the shapes travel in `ahead` steps. most_per_pair: keep at most so many points
-    of a pair (0: all). visit_budget: an island of m contacts gets at most so many / m sweeps, but 15 at least (0: no
-    bound).
+    static_friction_speed: below this slip speed (m/s) friction is static; with hold_reversals also in the step after a
+    slip turned round (a load between kinetic and static friction may turn it within one step). static_pyramid:
+    circumscribed (the paper's square), inscribed, or cone. kinetic: "direction" (one row against the slip) or "cone".
+    tangent_axes: random per contact (seeded) or fixed. delassus_by: aba (test forces), mass_matrix, or none
+    (matrix-free). order: normals_first or by_contact. inner: rows, or pair (each contact solved exactly at a visit).
+    warm_start: begin with the last step's forces. accelerate: combine sweeps by NNCG. penetration_rate (1/s), slop (m):
+    depth correction. centripetal: include J' v at vertex contacts. restitution_speed: slower impacts do not bounce.
+    margin (m): contacts are found this far apart, and farther by what the shapes travel in `ahead` steps.
+    most_per_pair: keep at most so many points of a pair (0: all). visit_budget: an island of m contacts gets at most so
+    many / m sweeps, but 15 at least (0: no bound).
     """
 
     integrator: Literal["rk4", "semi-implicit"] = "rk4"
     max_sweeps: int = 120
     tolerance: float = 1e-9
     static_friction_speed: float = 1e-3
+    hold_reversals: bool = False
     static_pyramid: Literal["circumscribed", "inscribed", "cone"] = "circumscribed"
     kinetic: Literal["direction", "cone"] = "direction"
     tangent_axes: Literal["random", "fixed"] = "random"
@@ -81,12 +83,13 @@ class Options:
 
 
 PRESETS = {"recommended": Options(
-    integrator="semi-implicit", max_sweeps=100, tolerance=1e-4, static_friction_speed=1e-4, static_pyramid="cone",
-    kinetic="cone", tangent_axes="fixed", delassus_by="none", order="by_contact", warm_start=True, accelerate=True,
-    penetration_rate=10.0, slop=1e-5, centripetal=False, margin=0.001, ahead=1.0, most_per_pair=4, visit_budget=12000)}
+    integrator="semi-implicit", max_sweeps=100, tolerance=1e-4, static_friction_speed=1e-4, hold_reversals=True,
+    static_pyramid="cone", kinetic="cone", tangent_axes="fixed", delassus_by="none", order="by_contact",
+    warm_start=True, accelerate=True, penetration_rate=10.0, slop=1e-5, centripetal=False, margin=0.001, ahead=1.0,
+    most_per_pair=4, visit_budget=12000)}
 
 (RK4, MAX_SWEEPS, TOLERANCE, STATIC_SPEED, PYRAMID, KINETIC_CONE, RANDOM_AXES, SEED, DENSE, NORMALS_FIRST, EXACT_PAIR,
- WARM, ACCELERATE, RATE, SLOP, CENTRIPETAL, BOUNCE_SPEED, MARGIN, MOST, BUDGET, AHEAD) = range(21)
+ WARM, ACCELERATE, RATE, SLOP, CENTRIPETAL, BOUNCE_SPEED, MARGIN, MOST, BUDGET, AHEAD, HOLD) = range(22)
 BY_TEST_FORCES, BY_MASS_MATRIX = 1, 2
 
 
@@ -120,6 +123,7 @@ def parameters(options: Options) -> np.ndarray:
             o.most_per_pair,
             o.visit_budget,
             o.ahead,
+            o.hold_reversals,
         ],
         dtype=np.float64,
     )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from math import cos, pi, sin, sqrt
 
-from sesshoku.collision.contacts import CONTACTS, VERTEX
+from sesshoku.collision.contacts import CONTACTS, OLD_CONTACTS, VERTEX
 from sesshoku.compiled.jit import jit
 from sesshoku.methods.contact_rows import contact_rows, contact_velocity, start_problem
 from sesshoku.methods.joint_rows import joint_rows
 from sesshoku.methods.lcp.options import (
     BOUNCE_SPEED,
     CENTRIPETAL,
+    HOLD,
     KINETIC_CONE,
     PYRAMID,
     RANDOM_AXES,
@@ -29,11 +30,16 @@ from sesshoku.spatial.algebra import cross
 def pose_problem(model, data, contacts, problem, memory, options, dt):
     """Axes, friction laws, rows, targets and start of every contact and joint row."""
     start_problem(model, data, problem)
+    for c in range(contacts.counts[OLD_CONTACTS]):
+        for a in range(3):
+            memory.old_slip[c, a] = memory.slip[c, a]
     for c in range(contacts.counts[CONTACTS]):
         choose_axes(model, data, contacts, problem, memory, options, c)
     for n in range(len(model.rubbing_dofs)):
         k = model.rubbing_dofs[n]
-        data.friction_slips[k] = abs(data.v[k]) > options[STATIC_SPEED]
+        turned = options[HOLD] != 0.0 and data.v[k] * memory.old_v[k] < 0.0
+        data.friction_slips[k] = abs(data.v[k]) > options[STATIC_SPEED] and not turned
+        memory.old_v[k] = data.v[k]
     contact_rows(model, data, contacts, problem, data.new_v)
     joint_rows(model, data, problem, data.q, data.new_v, dt)
     for c in range(contacts.counts[CONTACTS]):
@@ -54,7 +60,12 @@ def choose_axes(model, data, contacts, problem, memory, options, c):
     vn = vx * n[0] + vy * n[1] + vz * n[2]
     sx, sy, sz = vx - vn * n[0], vy - vn * n[1], vz - vn * n[2]
     speed = sqrt(sx * sx + sy * sy + sz * sz)
-    if speed > options[STATIC_SPEED]:
+    turned, old, slip = False, contacts.previous[c], memory.slip[c]
+    if options[HOLD] and old >= 0:  # turned back since the last step: would static friction have held it?
+        before = memory.old_slip[old]
+        turned = sx * before[0] + sy * before[1] + sz * before[2] < 0.0
+    slip[0], slip[1], slip[2] = sx, sy, sz
+    if speed > options[STATIC_SPEED] and not turned:
         memory.mu[c] = contacts.material[c, 1]
         memory.law[c] = DISC if options[KINETIC_CONE] else SLIDE
         if not options[KINETIC_CONE]:
