@@ -11,7 +11,6 @@ from sesshoku.compiled.jit import jit
 from sesshoku.solvers.dense_lu import lu_factor, lu_solve
 from sesshoku.solvers.problem import push_joint, read_contact, read_joint
 from sesshoku.solvers.proximal_local import OPEN
-from sesshoku.solvers.proximal_rows import push_rows, read_rows
 
 
 @jit
@@ -123,22 +122,59 @@ def fill_system(m, nj, sigma, work):
 
 
 @jit
-def dual_direction(chains, problem, contact_list, joint_list, dof_list, sigma, work):
-    """Newton direction y_step and the change of the velocities along it; False if the system is singular."""
-    m, nj, w = len(contact_list), len(joint_list), work.trial
+def add_columns(rows, G, x, u_out):
+    """u += G x over the rows of an island, where x is not zero."""
+    for k in range(rows):
+        t = x[k]
+        if t != 0.0:
+            line = G[k, :rows]
+            for s in range(rows):
+                u_out[s] += line[s] * t
+
+
+@jit
+def dense_velocities(rows, work, x):
+    """work.speed of the impulses x."""
+    u, free = work.speed, work.free
+    for k in range(rows):
+        u[k] = free[k]
+    add_columns(rows, work.matrix, x, u)
+
+
+@jit
+def dual_direction(m, nj, sigma, work):
+    """Newton direction of the impulses `held` (in work.step) and of the velocities (work.change).
+
+    Returns (found, slope, size): whether the system could be solved; du . held and du . dx, for the line search.
+    """
+    rows, G, q, step, change = 3 * m + nj, work.matrix, work.mismatch, work.step, work.change
     n = fill_system(m, nj, sigma, work)
     if n > 0:
         if not lu_factor(n, work.system, work.pivot):
-            return False
+            return False, 0.0, 0.0
         lu_solve(n, work.system, work.pivot, work.right)
-    for k in range(3 * m + nj):
-        w[k] = 0.0
+    for k in range(rows):
+        step[k], change[k] = work.image[k] - work.held[k], q[k]
     for r in range(n):
-        w[work.active_row[r]] = work.right[r]
-    step, gap = work.y_step, work.y_gap
-    push_rows(chains, problem, contact_list, joint_list, dof_list, w, step)
-    for r in range(len(dof_list)):
-        for k in range(dof_list[r, 0], dof_list[r, 1]):
-            step[k] = gap[k] - step[k]
-    read_rows(chains, problem, contact_list, joint_list, step, work.change)
-    return True
+        k, t = work.active_row[r], work.right[r]
+        step[k] -= t
+        line = G[k, :rows]
+        for s in range(rows):
+            change[s] -= line[s] * t
+    slope = size = 0.0
+    for k in range(rows):
+        slope += change[k] * work.held[k]
+        size += change[k] * step[k]
+    return True, slope, size
+
+
+@jit
+def dual_mismatch(rows, work):
+    """work.mismatch = G (image - held), the velocities of the images minus the velocities; returns the largest."""
+    q, gap, worst = work.mismatch, work.trial, 0.0
+    for k in range(rows):
+        gap[k], q[k] = work.image[k] - work.held[k], 0.0
+    add_columns(rows, work.matrix, gap, q)
+    for k in range(rows):
+        worst = max(worst, abs(q[k]))
+    return worst

@@ -24,7 +24,7 @@ from sesshoku.compiled.jit import jit
 OPEN, STICK, SLIP = range(3)
 
 
-@jit
+@jit(into_callers=True)
 def contact_image(mu, stiffness, c0, c1, c2, u0, u1, u2):
     """Impulse (t1, t2, n) of one contact at velocity u around the centre c; stiffness = 1 / eps."""
     n = max(0.0, c2 - u2 * stiffness)
@@ -110,7 +110,7 @@ def law_residual(m, nj, mu, scale, low, high, x, u):
     return worst
 
 
-@jit
+@jit(into_callers=True)
 def contact_violation(mu, g, x0, x1, x2, u0, u1, u2):
     """Residual of one contact, m/s."""
     normal = abs(x2 - max(0.0, x2 - u2 / g))

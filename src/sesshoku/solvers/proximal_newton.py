@@ -21,9 +21,9 @@ from sesshoku.compiled.jit import jit
 from sesshoku.solvers.block_sweeps import sweep_exactly
 from sesshoku.solvers.pgs import solve_rows
 from sesshoku.solvers.problem import CHAIN
-from sesshoku.solvers.proximal_dual import dual_direction, fill_matrix
+from sesshoku.solvers.proximal_dual import dense_velocities, dual_direction, dual_mismatch, fill_matrix
 from sesshoku.solvers.proximal_local import image_derivatives, images, law_residual, project
-from sesshoku.solvers.proximal_primal import analyze_island, primal_direction
+from sesshoku.solvers.proximal_primal import analyze_island, primal_direction, primal_mismatch
 from sesshoku.solvers.proximal_rows import load_island, push_rows, read_rows, store_island, velocities
 from sesshoku.solvers.proximal_work import (
     ACCEPT,
@@ -224,7 +224,7 @@ def outer_passes(chains, problem, contact_list, joint_list, dof_list, options, w
     """
     m, nj, info, y = len(contact_list), len(joint_list), work.info, problem.y
     x, kept, center, image, rows = work.impulse, work.kept, work.center, work.image, 3 * m + nj
-    tol, most = options[TOLERANCE], int(options[OUTER])
+    tol, most, dual = options[TOLERANCE], int(options[OUTER]), info[FORM_USED] == DUAL
     best, first, at_best, grown, stalled, steps, passes = residual, True, True, 0, 0, 0, 0
     for k in range(rows):
         kept[k] = x[k]
@@ -237,12 +237,15 @@ def outer_passes(chains, problem, contact_list, joint_list, dof_list, options, w
         steps += inner
         for k in range(rows):  # y_image belongs to the images: momentum balance is exact
             x[k] = image[k]
-        for r in range(len(dof_list)):
-            for k in range(dof_list[r, 0], dof_list[r, 1]):
-                y[k] = work.y_image[k]
-        read_rows(chains, problem, contact_list, joint_list, y, work.speed)
-        for k in range(rows):
-            work.speed[k] += work.free[k]
+        if dual:
+            dense_velocities(rows, work, x)
+        else:
+            for r in range(len(dof_list)):
+                for k in range(dof_list[r, 0], dof_list[r, 1]):
+                    y[k] = work.y_image[k]
+            read_rows(chains, problem, contact_list, joint_list, y, work.speed)
+            for k in range(rows):
+                work.speed[k] += work.free[k]
         new = residual_of(m, nj, work)
         tol = max(options[TOLERANCE], rounding_floor(m, nj, work))
         if new < BETTER * best or first and new <= 1.5 * best:
@@ -255,7 +258,10 @@ def outer_passes(chains, problem, contact_list, joint_list, dof_list, options, w
             for k in range(rows):
                 x[k] = center[k]
             at_best = False
-            velocities(chains, problem, contact_list, joint_list, dof_list, x, work.free, y, work.speed)
+            if dual:
+                dense_velocities(rows, work, x)
+            else:
+                velocities(chains, problem, contact_list, joint_list, dof_list, x, work.free, y, work.speed)
             sigma, grown = min(10.0 * sigma, SIGMA_MOST), grown + 1
         else:
             stalled = stalled + 1 if new > 0.5 * residual else 0
@@ -272,63 +278,62 @@ def outer_passes(chains, problem, contact_list, joint_list, dof_list, options, w
             x[k] = kept[k]
         velocities(chains, problem, contact_list, joint_list, dof_list, x, work.free, y, work.speed)
         best = residual_of(m, nj, work)
+    elif dual:
+        push_rows(chains, problem, contact_list, joint_list, dof_list, x, y)
     return steps, best
 
 
 @jit
 def newton_pass(chains, problem, contact_list, joint_list, dof_list, options, work, sigma, tol, budget, residual):
-    """Newton's method on y = Z^T image(u_free + Z y) around work.center, from problem.y and work.speed.
+    """Newton's method on the fixed point of the images around work.center; returns (steps, whether it settled).
 
-    Returns (steps, whether it settled). work.image and work.y_image belong to the last velocities.
+    From work.speed, and problem.y in the primal form; work.image belongs to the last velocities, work.y_image to it.
     """
-    m, nj, y = len(contact_list), len(joint_list), problem.y
-    mu, scale, low, high = work.mu, work.scale, work.low, work.high
-    u, image, gap, step, change, q = work.speed, work.image, work.y_gap, work.y_step, work.change, work.mismatch
+    m, nj, dual = len(contact_list), len(joint_list), work.info[FORM_USED] == DUAL
+    rows = 3 * m + nj
+    mu, scale, low, high, u, image = work.mu, work.scale, work.low, work.high, work.speed, work.image
     most = int(options[INNER] if len(dof_list) <= options[FEW] else options[INNER_MANY])
     most, steps, goal = min(most, budget), 0, options[INNER_ACCURACY] * residual
+    for k in range(rows):
+        work.held[k] = work.center[k]
     while True:
         images(m, nj, mu, scale, low, high, sigma, work.center, u, image)
-        push_rows(chains, problem, contact_list, joint_list, dof_list, image, work.y_image)
-        for r in range(len(dof_list)):
-            for k in range(dof_list[r, 0], dof_list[r, 1]):
-                gap[k] = work.y_image[k] - y[k]
-        read_rows(chains, problem, contact_list, joint_list, gap, q)
-        worst = 0.0
-        for k in range(3 * m + nj):
-            worst = max(worst, abs(q[k]))
+        if dual:
+            worst = dual_mismatch(rows, work)
+        else:
+            worst = primal_mismatch(chains, problem, contact_list, joint_list, dof_list, work)
         if worst < 0.1 * tol or steps > 0 and worst < goal:
             return steps, True
         if steps == most:
             return steps, False
         image_derivatives(m, nj, mu, scale, low, high, sigma, work.center, u, image, work.state, work.slope)
-        if work.info[FORM_USED] == DUAL:
-            found = dual_direction(chains, problem, contact_list, joint_list, dof_list, sigma, work)
+        if dual:
+            found, slope, size = dual_direction(m, nj, sigma, work)
         else:
-            found = primal_direction(chains, problem, contact_list, joint_list, dof_list, sigma, work)
+            found, slope, size = primal_direction(chains, problem, contact_list, joint_list, dof_list, sigma, work)
         steps += 1
         if not found:
             return steps, False
-        length = line_search(m, nj, dof_list, sigma, y, work)
-        for r in range(len(dof_list)):
-            for k in range(dof_list[r, 0], dof_list[r, 1]):
-                y[k] += length * step[k]
-        for k in range(3 * m + nj):
-            u[k] += length * change[k]
+        length = line_search(m, nj, slope, size, sigma, work)
+        for k in range(rows):
+            u[k] += length * work.change[k]
+        if dual:
+            for k in range(rows):
+                work.held[k] += length * work.step[k]
+        else:
+            for r in range(len(dof_list)):
+                for k in range(dof_list[r, 0], dof_list[r, 1]):
+                    problem.y[k] += length * work.y_step[k]
 
 
 @jit
-def line_search(m, nj, dof_list, sigma, y, work):
-    """Length of the step: about the root in (0, 1] of phi(a) = dy (y + a dy) - du image(u + a du).
+def line_search(m, nj, slope, size, sigma, work):
+    """Length of the step: about the root in (0, 1] of phi(a) = slope + a size - du image(u + a du).
 
-    Were the problem convex phi would be the slope of the function minimised along the step. The full step where phi(1)
-    is not above zero; else the secant inside a bracket, halved where the secant hardly moves.
+    slope = dy y, size = dy dy. Were the problem convex phi would be the slope of the function minimised along the step.
+    The full step where phi(1) is not above zero; else the secant inside a bracket, halved where it hardly moves.
     """
-    u, change, step, trial, image = work.speed, work.change, work.y_step, work.trial, work.image
-    rows, slope, size = 3 * m + nj, 0.0, 0.0
-    for r in range(len(dof_list)):
-        for k in range(dof_list[r, 0], dof_list[r, 1]):
-            slope += step[k] * y[k]
-            size += step[k] * step[k]
+    u, change, trial, image, rows = work.speed, work.change, work.trial, work.image, 3 * m + nj
     low, high, a = 0.0, 1.0, 1.0
     below, above = slope, 0.0
     for k in range(rows):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from sesshoku.compiled.jit import jit
 from sesshoku.solvers import block_lu
 from sesshoku.solvers.proximal_local import OPEN
-from sesshoku.solvers.proximal_rows import read_rows
+from sesshoku.solvers.proximal_rows import push_rows, read_rows
 from sesshoku.solvers.proximal_work import FACTOR_SIZE
 
 
@@ -128,17 +128,39 @@ def add_joint(chains, problem, j, stiffness, work):
 
 
 @jit
+def primal_mismatch(chains, problem, contact_list, joint_list, dof_list, work):
+    """y_image, y_gap and work.mismatch, the velocities of the images minus the velocities; returns the largest."""
+    y, gap, q, worst = problem.y, work.y_gap, work.mismatch, 0.0
+    push_rows(chains, problem, contact_list, joint_list, dof_list, work.image, work.y_image)
+    for r in range(len(dof_list)):
+        for k in range(dof_list[r, 0], dof_list[r, 1]):
+            gap[k] = work.y_image[k] - y[k]
+    read_rows(chains, problem, contact_list, joint_list, gap, q)
+    for k in range(3 * len(contact_list) + len(joint_list)):
+        worst = max(worst, abs(q[k]))
+    return worst
+
+
+@jit
 def primal_direction(chains, problem, contact_list, joint_list, dof_list, sigma, work):
-    """Newton direction y_step and the change of the velocities along it; False if the system is singular."""
-    count, step, gap = len(dof_list), work.y_step, work.y_gap
+    """Newton direction y_step and the change of the velocities along it.
+
+    Returns (found, slope, size): whether the system could be solved; dy . y and dy . dy, for the line search.
+    """
+    count, step, gap, y = len(dof_list), work.y_step, work.y_gap, problem.y
     fill_blocks(chains, problem, contact_list, joint_list, dof_list, sigma, work)
     if not block_lu.factor(count, work.block_size, work.block_dof, work.order, work.neighbour_start, work.neighbour,
                            work.place, work.arena, work.pivot):  # fmt: skip
-        return False
+        return False, 0.0, 0.0
     for r in range(count):
         for k in range(dof_list[r, 0], dof_list[r, 1]):
             step[k] = gap[k]
     block_lu.solve(count, work.block_size, work.block_dof, work.order, work.neighbour_start, work.neighbour, work.place,
                    work.arena, work.pivot, step)  # fmt: skip
     read_rows(chains, problem, contact_list, joint_list, step, work.change)
-    return True
+    slope = size = 0.0
+    for r in range(count):
+        for k in range(dof_list[r, 0], dof_list[r, 1]):
+            slope += step[k] * y[k]
+            size += step[k] * step[k]
+    return True, slope, size

@@ -63,6 +63,8 @@ class NewtonWork(Record):
     image = array(float, 1)  # (N) impulses that belong to the velocities
     speed = array(float, 1)  # (N) velocities
     change = array(float, 1)  # (N) of the velocities along the Newton direction
+    held = array(float, 1)  # (N) dual form: impulses whose velocities are `speed`
+    step = array(float, 1)  # (N) their Newton direction
     trial = array(float, 1)  # (N)
     mismatch = array(float, 1)  # (N) velocities of the images minus the velocities
     state = array(int, 1)  # (C + W) OPEN, STICK, SLIP
@@ -122,8 +124,8 @@ def make_newton_work(contacts: int, joint_rows: int, dofs: int, trees: int) -> N
     # a robot of many dofs is one dense block, however large
     shapes: dict[str, int | tuple[int, ...]] = {
         "info": 8, "mu": C, "scale": C + W, "low": W, "high": W, "free": N, "impulse": N, "kept": N, "center": N,
-        "image": N, "speed": N, "change": N, "trial": N, "mismatch": N, "state": C + W, "slope": (C, 5),
-        "y_image": V, "y_gap": V, "y_step": V, "dof_block": V, "dof_place": V,
+        "image": N, "speed": N, "change": N, "held": N, "step": N, "trial": N, "mismatch": N,
+        "state": C + W, "slope": (C, 5), "y_image": V, "y_gap": V, "y_step": V, "dof_block": V, "dof_place": V,
         "matrix": (D, D), "system": (D, D), "right": D, "active_row": D, "pivot": max(D, V),
         "block_size": B, "block_dof": B, "touch": (B, B), "place": (B, B), "order": B, "degree": B, "done": B,
         "neighbour_start": B + 1, "neighbour": pairs, "arena": arena, "small": max(6 * V, 9),
