@@ -108,6 +108,7 @@ class ShapeTable(Turned):
     faces: list[Triangle] | None = Field(None, description="mesh: triangles of vertex numbers from 0, with `vertices`")
     pieces: list[list[Vector]] | None = Field(
         None, description="mesh: points of its convex pieces (default: found by decomposition)")
+    repairs: list[str] | None = Field(None, description="mesh: what was mended to close it, in words (written by save)")
 
 
 class GeometryTable(ShapeTable):
@@ -173,6 +174,7 @@ class MeshTable(HullTable):
     faces: list[Triangle] | None = Field(None, description="triangles of vertex numbers from 0, with `vertices`")
     pieces: list[list[Vector]] | None = Field(
         None, description="points of its convex pieces (default: found by decomposition)")
+    repairs: list[str] | None = Field(None, description="what was mended to close it, in words (written by save)")
 
 
 class GroundTable(Turned):

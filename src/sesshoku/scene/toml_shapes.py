@@ -18,9 +18,10 @@ from sesshoku.scene.toml_schema import BodyTable
 SHAPE_KEYS: dict[str, tuple[set[str], set[str]]] = {
     "plane": (set(), set()), "box": ({"size"}, set()), "sphere": ({"radius"}, set()),
     "capsule": ({"radius", "length"}, set()), "cylinder": ({"radius", "length"}, set()),
-    "convex": (set(), {"file", "vertices", "scale"}), "mesh": (set(), {"file", "vertices", "faces", "pieces", "scale"}),
+    "convex": (set(), {"file", "vertices", "scale"}),
+    "mesh": (set(), {"file", "vertices", "faces", "pieces", "repairs", "scale"}),
 }
-ALL_SHAPE_KEYS = {"size", "radius", "length", "file", "vertices", "faces", "pieces", "scale"}
+ALL_SHAPE_KEYS = {"size", "radius", "length", "file", "vertices", "faces", "pieces", "repairs", "scale"}
 
 
 def make_shape(kind: str, keys: dict[str, Any], folder: Path, closed: bool = True) -> Shape:
@@ -54,10 +55,11 @@ def make_shape(kind: str, keys: dict[str, Any], folder: Path, closed: bool = Tru
     if kind == "convex":
         return mesh.convex_mesh(vertices, source=source, scale=factors)
     if not closed:
-        return Mesh(vertices, faces, (), source, factors)
+        return Mesh(vertices, faces, (), source, factors, tuple(keys.get("repairs", ())))
     whole = mesh.triangle_mesh(vertices, faces, source=source, scale=factors, decompose="pieces" not in keys)
-    return replace(whole,
-                   pieces=tuple(mesh.convex_mesh(points) for points in keys["pieces"])) if "pieces" in keys else whole
+    if "pieces" in keys:
+        whole = replace(whole, pieces=tuple(mesh.convex_mesh(points) for points in keys["pieces"]))
+    return replace(whole, repairs=(*keys.get("repairs", ()), *whole.repairs))
 
 
 def _faces(rows: list[list[int]], count: int) -> np.ndarray:

@@ -207,6 +207,8 @@ def _mesh(shape: ConvexMesh | Mesh, folder: Path, collides: bool) -> dict[str, A
     table = {"vertices": shape.vertices, "faces": shape.faces}
     if collides and len(shape.pieces) != 1:
         table["pieces"] = [piece.vertices for piece in shape.pieces]
+    if shape.repairs:
+        table["repairs"] = shape.repairs
     return table
 
 
@@ -222,7 +224,7 @@ def _rebuilds(shape: ConvexMesh | Mesh, table: dict[str, Any], folder: Path, col
         again: Shape = make_shape(shape.kind, table, folder, collides)
     except SceneError:
         return False
-    return again == shape and getattr(again, "pieces", ()) == getattr(shape, "pieces", ())
+    return again == shape and all(getattr(again, key, ()) == getattr(shape, key, ()) for key in ("pieces", "repairs"))
 
 
 def _robot(scene: Scene, robot: Robot) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -101,6 +102,23 @@ def test_a_mesh_whose_file_says_otherwise_is_written_out(tmp_path: Path) -> None
 
 
 @pytest.mark.filterwarnings("ignore::sesshoku.errors.UnsupportedFeature")
+@pytest.mark.parametrize("collides", [True, False])
+def test_what_was_mended_in_a_mesh_is_kept(collides: bool, tmp_path: Path) -> None:
+    corners = np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=float)
+    closed = mesh.convex_mesh(corners)
+    shape = mesh.triangle_mesh(closed.vertices, closed.faces[1:])
+    assert len(shape.repairs) == 1
+    scene = Scene()
+    if not collides:
+        shape = replace(shape, pieces=())  # which only collision asks for
+    scene.add_body("crate", inertial=Inertial(1.0, (0, 0, 0), np.eye(3)),
+                   geometries=[Geometry(shape, collides=collides)])
+    scene.save(tmp_path / "scene.toml")
+    again = Scene.read(tmp_path / "scene.toml")
+    assert_same_scene(scene, again)
+    assert again.bodies["crate"].geometries[0].shape.repairs == shape.repairs  # type: ignore[union-attr]
+
+
 def test_a_loaded_robot_keeps_its_name_bodies_and_actuators(tmp_path: Path) -> None:
     scene = Scene()
     scene.load(ROOT / "models/humanoid_small.xml", position=(0, 0, 0.5))
