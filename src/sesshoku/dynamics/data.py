@@ -28,6 +28,7 @@ class Data(Record):
     kinematic_pose = array(float, 2)  # (L, 7) of scripted links: position, quaternion
     kinematic_velocity = array(float, 2)  # (L, 6) linear, angular
     kinematic_acceleration = array(float, 2)  # (L, 6)
+    kinematic_lead = array(float, 2)  # (L, 6) velocity at the coming step's end minus its mean, as the script says
     friction_slips = array(int, 1)  # (V) 1: the joint's Coulomb friction is in its kinetic state
     friction_impulse = array(float, 1)  # (V) of the last step, N s or N m s: where the next solve starts
     limit_impulse = array(float, 1)  # (V) positive: pushed up from the lower limit
@@ -128,8 +129,9 @@ def make_data(compiled: CompiledScene) -> Data:
              "M": m.mimic_count}
     shapes = {
         "time": (1,), "q": "Q", "v": "V", "kinematic_pose": ("L", 7), "kinematic_velocity": ("L", 6),
-        "kinematic_acceleration": ("L", 6), "friction_slips": "V", "friction_impulse": "V", "limit_impulse": "V",
-        "mimic_impulse": "M", "loop_impulse": ("C", 6), "actuator_command": ("A", 3), "external_force": ("L", 6),
+        "kinematic_acceleration": ("L", 6), "kinematic_lead": ("L", 6), "friction_slips": "V", "friction_impulse": "V",
+        "limit_impulse": "V", "mimic_impulse": "M", "loop_impulse": ("C", 6), "actuator_command": ("A", 3),
+        "external_force": ("L", 6),
         "tree_origin": ("T", 3), "rotation": ("L", 3, 3), "offset": ("L", 3), "axis": ("V", 6), "inertia": ("L", 10),
         "velocity": ("L", 6), "velocity_product": ("L", 6), "acceleration": ("L", 6), "force": ("L", 6),
         "wrench": ("L", 6), "composite": ("L", 10), "mass_matrix": "R", "factor": "R", "factor_dinv": "V",

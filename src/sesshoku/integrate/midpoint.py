@@ -15,7 +15,8 @@ from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.factor import solve
 from sesshoku.dynamics.rnea import bias_at_velocities, link_velocities
 from sesshoku.integrate.position import move, move_kinematic
-from sesshoku.scene.model import FREE
+from sesshoku.scene.model import FREE, KINEMATIC
+from sesshoku.spatial.algebra import cross
 
 FAST = 0.5  # rad per step
 
@@ -44,6 +45,29 @@ def to_middle(model, data, dt):
             for n in range(at + 3, at + 7):
                 middle[n] = q[n]
     move_kinematic(model, data, 0.5 * dt)
+
+
+@jit
+def lead_scripts(model, data, sign):
+    """Scripted links: from the mean velocity, by which they move, to that of the step's end, which is to be compared
+    with the new velocity (sign 1), and back (-1)."""
+    for t in range(model.tree_count):
+        i = model.tree_link[t]
+        if model.link_joint[i] == KINEMATIC:
+            for a in range(6):
+                data.kinematic_velocity[i, a] += sign * data.kinematic_lead[i, a]
+
+
+@jit
+def script_lead(model, data, link, p):
+    """What `kinematic_lead` of its scripted root adds to the velocity of a link at the world point p; world axes."""
+    t = model.link_tree[link]
+    i = model.tree_link[t]
+    if model.link_joint[i] != KINEMATIC:
+        return 0.0, 0.0, 0.0
+    o, w = data.tree_origin[t], data.kinematic_lead[i]
+    x, y, z = cross(w[3], w[4], w[5], p[0] - o[0], p[1] - o[1], p[2] - o[2])
+    return w[0] + x, w[1] + y, w[2] + z
 
 
 @jit

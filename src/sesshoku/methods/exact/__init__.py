@@ -34,9 +34,9 @@ from sesshoku.integrate.position import move_kinematic
 from sesshoku.methods.contact_forces import apply_forces
 from sesshoku.methods.contact_rows import velocity_change
 from sesshoku.methods.exact.islands import keep_states, solve_islands
-from sesshoku.methods.exact.memory import Memory, as_memory, make_memory
-from sesshoku.methods.exact.options import AHEAD, MARGIN, MIDPOINT, MOST, SLIP_SPEED, Options, parameters
-from sesshoku.methods.exact.pose import frame_contacts, pose_problem
+from sesshoku.methods.exact.memory import INSTANT, SUPPORT, TAKEN, Memory, as_memory, make_memory
+from sesshoku.methods.exact.options import AHEAD, ANCHOR, MARGIN, MIDPOINT, MOST, SLIP_SPEED, Options, parameters
+from sesshoku.methods.exact.pose import frame_contacts, keep_anchors, pose_problem
 from sesshoku.methods.free_motion import (
     SEMI_IMPLICIT,
     SPIN,
@@ -56,12 +56,13 @@ from sesshoku.solvers.proximal_work import NewtonWork, as_newton_work
 
 #: compiled side by side on a cold start
 PARTS = [
-    ("sesshoku.methods.exact.islands:solve_islands", (Model, Data, Contacts, Problem, Memory, NewtonWork, "options")),
+    ("sesshoku.methods.exact.islands:solve_islands",
+     (Model, Data, Contacts, Problem, Memory, NewtonWork, "options", float)),
     ("sesshoku.collision.detect:detect", (Model, Data, Contacts, float, float, int)),
 ]
 STATE = {
     "contacts": CONTACT_STATE + CONTACT_VIEW,
-    "memory": ("old_impulse", "old_slips"),
+    "memory": ("old_impulse", "old_slips", "old_anchor", "old_anchored", "tree_jammed"),
 }  # what a saved state holds of the records
 
 
@@ -103,10 +104,10 @@ def step(model, data, contacts, problem, memory, newton, options, dt):
     """One step; False if its result is not finite (the state then stays as it was)."""
     middle(model, data, options, dt)
     detect(model, data, contacts, options[MARGIN], options[AHEAD] * dt, int(options[MOST]))
-    frame_contacts(model, data, contacts, problem)
+    frame_contacts(model, data, contacts, problem, options)
     free_motion(model, data, options, dt)
     pose_problem(model, data, contacts, problem, memory, data.new_q, options, dt)
-    solve_islands(model, data, contacts, problem, memory, newton, options)
+    solve_islands(model, data, contacts, problem, memory, newton, options, dt)
     apply(model, data, contacts, problem, memory, options, dt)
     return end(model, data, problem, contacts, memory, options, dt)
 
@@ -150,6 +151,8 @@ def apply(model, data, contacts, problem, memory, options, dt):
         memory.old_slips[c] = 1 if slips and loaded else 0
         contacts.state[c] = RELEASED if not loaded else (SLIP if slips else STICK)
     keep_states(model, data, contacts, problem, memory, slip_speed)
+    if options[ANCHOR] > 0.0:
+        keep_anchors(contacts, problem, memory)
     measure_errors(model, data, data.new_q)
     count_tunnelling(model, data, contacts, dt)
 
@@ -185,7 +188,8 @@ def shift_impacts(model, data, contacts, problem, memory, dt):
     for k in range(model.dof_count):
         y[k] = memory.shift[k] = 0.0
     for c in range(contacts.counts[CONTACTS]):
-        x, (t, taken, support) = problem.impulse[c], memory.impact[c]
+        x, impact = problem.impulse[c], memory.impact[c]
+        t, taken, support = impact[INSTANT], impact[TAKEN], impact[SUPPORT]
         made = problem.block[c, 2, 2] * x[2]
         if made > 0.0 and (taken > 0.0 or support > 0.0):
             share = min(1.0, taken / made)
@@ -210,7 +214,7 @@ def stage_middle(model, data, contacts, problem, memory, newton, options, dt):
 @jit
 def stage_detect(model, data, contacts, problem, memory, newton, options, dt):
     detect(model, data, contacts, options[MARGIN], options[AHEAD] * dt, int(options[MOST]))
-    frame_contacts(model, data, contacts, problem)
+    frame_contacts(model, data, contacts, problem, options)
 
 
 @jit
@@ -225,7 +229,7 @@ def stage_pose(model, data, contacts, problem, memory, newton, options, dt):
 
 @jit
 def stage_solve(model, data, contacts, problem, memory, newton, options, dt):
-    solve_islands(model, data, contacts, problem, memory, newton, options)
+    solve_islands(model, data, contacts, problem, memory, newton, options, dt)
 
 
 @jit

@@ -1,4 +1,4 @@
-"""Solving each island, with static and kinetic friction told apart by what the solution does."""
+"""Solving each island: static and kinetic friction told apart by what the solution does, restitution kept passive."""
 
 from __future__ import annotations
 
@@ -6,17 +6,22 @@ from math import sqrt
 
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.rows import ROW_FRICTION
+from sesshoku.methods.exact.memory import BOUNCE, GAINED, SPEED
 from sesshoku.methods.exact.options import NEWTON, ROUNDS, SLIP_SPEED
+from sesshoku.methods.exact.pose import set_rebound
 from sesshoku.methods.island_rows import group_joint_rows, island_dofs
 from sesshoku.methods.report import CONVERGED, ITERATIONS, ROWS
 from sesshoku.solvers.problem import JOINT_ROWS, read_contact, read_joint
 from sesshoku.solvers.proximal_newton import solve_island
 
 BROKEN, TRIED = 1, 2  # `locked`: broke away in this step; static friction was tried against a turning back
+JAMMED = 0.1  # a residual of this share of the closing speed: no solution, the contacts contradict each other
+HALVINGS = 5  # of the search for the restitution that brings no energy
+ROUNDING_ENERGY = 1e-10  # share of the impulses' work
 
 
 @jit
-def solve_islands(model, data, contacts, problem, memory, newton, options):
+def solve_islands(model, data, contacts, problem, memory, newton, options, dt):
     """Solve every island apart; impulses and y are left in the problem."""
     report = data.report
     for n in range(len(report)):
@@ -24,6 +29,8 @@ def solve_islands(model, data, contacts, problem, memory, newton, options):
     report[CONVERGED] = 1.0
     for k in range(model.dof_count):
         problem.y[k] = 0.0
+    for t in range(model.tree_count):
+        memory.tree_jammed[t] = 0
     for j in range(problem.counts[JOINT_ROWS]):
         memory.joint_locked[j] = 0
     rest = group_joint_rows(model, contacts, problem, memory)
@@ -33,25 +40,118 @@ def solve_islands(model, data, contacts, problem, memory, newton, options):
         joint_list = memory.joint_list[memory.joint_start[island] : memory.joint_start[island + 1]]
         if len(contact_list) + len(joint_list) > 0:
             dof_list = memory.dof_list[: island_dofs(model, contacts, memory, island)]
-            solve_rounds(model, data, contacts, problem, memory, newton, options, contact_list, joint_list, dof_list)
+            residual, solved = solve_rounds(model, data, contacts, problem, memory, newton, options, dt, contact_list,
+                                            joint_list, dof_list)  # fmt: skip
+            if bounces(memory, contact_list):
+                residual, solved = guard_energy(model, data, contacts, problem, memory, newton, options, dt,
+                                                contact_list, joint_list, dof_list, residual, solved)  # fmt: skip
             report[ROWS] += 3 * len(contact_list) + len(joint_list)
+            if not solved:
+                report[CONVERGED] = 0.0
+                if residual > JAMMED * fastest(problem, contact_list) and island < rest:
+                    for n in range(contacts.island_tree_start[island], contacts.island_tree_start[island + 1]):
+                        memory.tree_jammed[contacts.island_tree[n]] = 1
 
 
 @jit
-def solve_rounds(model, data, contacts, problem, memory, newton, options, contact_list, joint_list, dof_list):
-    """Solve, let what moved break away and what turned back try to hold, and solve again until nothing switches."""
-    report, made, solved = data.report, 0, False
-    for _ in range(int(options[ROUNDS])):
-        steps, _, solved = solve_island(model.row_dof, problem, memory.mu, contact_list, joint_list, dof_list,
-                                        options[NEWTON:], newton)  # fmt: skip
+def fastest(problem, contact_list):
+    """Largest normal speed at which contacts would close, m/s."""
+    most = 0.0
+    for n in range(len(contact_list)):
+        most = max(most, -problem.free[contact_list[n], 2])
+    return most
+
+
+@jit
+def solve_rounds(model, data, contacts, problem, memory, newton, options, dt, contact_list, joint_list, dof_list):
+    """Solve, let what moved break away and what turned back try to hold, and solve again until nothing switches.
+
+    Returns the residual and whether the law is met.
+    """
+    made, solved, residual, rounds = 0, False, 0.0, int(options[ROUNDS])
+    for n in range(rounds):
+        steps, residual, solved = solve_island(model.row_dof, problem, memory.mu, contact_list, joint_list, dof_list,
+                                               options[NEWTON:], newton)  # fmt: skip
         made += steps
+        if n == rounds - 1:  # what is switched must be solved with
+            break
         switched = switch_contacts(model, contacts, problem, memory, options[SLIP_SPEED], contact_list)
-        switched += switch_joints(model, data, problem, memory, options[SLIP_SPEED], joint_list)
+        switched += switch_joints(model, data, problem, memory, options[SLIP_SPEED], dt, joint_list)
         if switched == 0:
             break
-    report[ITERATIONS] = max(report[ITERATIONS], made)
-    if not solved:
-        report[CONVERGED] = 0.0
+    data.report[ITERATIONS] = max(data.report[ITERATIONS], made)
+    return residual, solved
+
+
+@jit
+def bounces(memory, contact_list):
+    """Whether any contact of the island rebounds in this step."""
+    most = 0.0
+    for n in range(len(contact_list)):
+        most = max(most, memory.impact[contact_list[n], BOUNCE])
+    return most > 0.0
+
+
+@jit
+def guard_energy(model, data, contacts, problem, memory, newton, options, dt, contact_list, joint_list, dof_list,
+                 residual, solved):  # fmt: skip
+    """Newton's restitution may raise energy where there is friction, or in a stack: lower the island's then.
+
+    The largest share of every restitution is taken with which the impulses bring no energy, found to 1 in 2^HALVINGS;
+    without restitution they never do. The law holds to the same residual, with smaller coefficients.
+    """
+    gain, scale = energy_gain(model, problem, memory, contact_list, joint_list, dof_list)
+    if not gain > ROUNDING_ENERGY * scale:
+        return residual, solved
+    low, high, allowed = 0.0, 1.0, ROUNDING_ENERGY * scale
+    for n in range(HALVINGS + 2):
+        share = 0.0 if n == 0 else 0.5 * (low + high)
+        if n == HALVINGS + 1:
+            share = low
+        for e in range(len(contact_list)):
+            c = contact_list[e]
+            if memory.impact[c, BOUNCE] > 0.0:
+                set_rebound(problem, memory, c, share)
+        residual, solved = solve_rounds(model, data, contacts, problem, memory, newton, options, dt, contact_list,
+                                        joint_list, dof_list)  # fmt: skip
+        gain, _ = energy_gain(model, problem, memory, contact_list, joint_list, dof_list)
+        if n == 0:
+            allowed = max(allowed, gain)
+        elif gain <= allowed:
+            low = share
+            if n == HALVINGS:
+                break
+        else:
+            high = share
+    return residual, solved
+
+
+@jit
+def energy_gain(model, problem, memory, contact_list, joint_list, dof_list):
+    """Kinetic energy the island's impulses bring beyond what corrections of depth, loops and mimics ask for, J; and the
+    size of what it is the difference of.
+
+    x . u + |y|^2/2 with u the velocities they act on: of an impact those of its instant, else those of the step's end.
+    """
+    gain = size = 0.0
+    for n in range(len(contact_list)):
+        c = contact_list[n]
+        x, free, impact = problem.impulse[c], problem.free[c], memory.impact[c]
+        speed = memory.free_normal[c] - problem.correction[c]
+        if impact[BOUNCE] > 0.0:
+            taken = -(1.0 + impact[BOUNCE]) * impact[SPEED]
+            support = max(0.0, impact[BOUNCE] * impact[SPEED] - impact[GAINED])
+            share = taken / (taken + support)
+            speed = share * impact[SPEED] + (1.0 - share) * speed
+        part = x[0] * free[0] + x[1] * free[1] + x[2] * speed
+        gain, size = gain + part, size + abs(part)
+    for n in range(len(joint_list)):
+        part = problem.joint_impulse[joint_list[n]] * problem.joint_free[joint_list[n]]
+        gain, size = gain + part, size + abs(part)
+    for r in range(len(dof_list)):
+        for k in range(dof_list[r, 0], dof_list[r, 1]):
+            gain += 0.5 * problem.y[k] * problem.y[k]
+    return gain, size
 
 
 @jit
@@ -77,7 +177,7 @@ def switch_contacts(model, contacts, problem, memory, slip_speed, contact_list):
 
 
 @jit
-def switch_joints(model, data, problem, memory, slip_speed, joint_list):
+def switch_joints(model, data, problem, memory, slip_speed, dt, joint_list):
     """The same for the friction of joints."""
     changed = 0
     for n in range(len(joint_list)):
@@ -85,18 +185,17 @@ def switch_joints(model, data, problem, memory, slip_speed, joint_list):
         if problem.joint_source[j, 0] != ROW_FRICTION:
             continue
         k = problem.joint_source[j, 1]
-        static, kinetic = model.dof_static_friction[k], model.dof_kinetic_friction[k]
+        bound = dt * model.dof_static_friction[k]
         speed = read_joint(model.row_dof, problem, j, problem.y) + problem.joint_free[j]
-        moves, share = abs(speed) > slip_speed, 1.0
+        moves = abs(speed) > slip_speed
         if moves and data.friction_slips[k] == 0:
-            data.friction_slips[k], memory.joint_locked[j], share = 1, BROKEN, kinetic / static
+            data.friction_slips[k], memory.joint_locked[j], bound = 1, BROKEN, dt * model.dof_kinetic_friction[k]
         elif moves and memory.joint_locked[j] == 0 and speed * data.v[k] <= 0.0:
-            data.friction_slips[k], memory.joint_locked[j], share = 0, TRIED, static / max(kinetic, 1e-300)
+            data.friction_slips[k], memory.joint_locked[j] = 0, TRIED
         else:
             continue
-        if static != kinetic:
-            problem.joint_low[j] *= share
-            problem.joint_high[j] *= share
+        if problem.joint_high[j] != bound:
+            problem.joint_low[j], problem.joint_high[j] = -bound, bound
             changed += 1
     return changed
 

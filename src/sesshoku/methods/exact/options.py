@@ -21,7 +21,8 @@ class Options:
     what the shapes travel in `ahead` steps. most_per_pair: keep at most so many points of a pair of shapes (0: all).
     correction: share of an overlap that is undone per step, where it is deeper than slop (m). restitution_speed (m/s):
     slower impacts do not bounce. slip_speed (m/s): a faster contact slips, and has kinetic friction. rounds: of
-    switching between static and kinetic friction in a step.
+    switching between static and kinetic friction in a step. anchor: share of the drift of a sticking corner that is
+    undone per step; 0: friction holds velocities, not places, and second-order errors of the motion remain.
     """
 
     integrator: Literal["midpoint", "semi-implicit"] = "midpoint"
@@ -35,6 +36,7 @@ class Options:
     restitution_speed: float = 1e-2
     slip_speed: float = 1e-7
     rounds: int = 8
+    anchor: float = 0.0
 
     def __post_init__(self) -> None:
         if self.integrator not in ("midpoint", "semi-implicit"):
@@ -42,15 +44,16 @@ class Options:
                               value=self.integrator)
         for name, least in (("tolerance", 0.0), ("newton_cap", 1), ("margin", 0.0), ("ahead", 0.0),
                             ("most_per_pair", 0), ("correction", 0.0), ("slop", 0.0), ("restitution_speed", 0.0),
-                            ("slip_speed", 0.0), ("rounds", 1)):
+                            ("slip_speed", 0.0), ("rounds", 1), ("anchor", 0.0)):
             value = getattr(self, name)
             if not isinstance(value, (int, float)) or not least <= value < float("inf"):
                 raise MethodError(f"{name} must be at least {least}", element="method 'exact'", value=value)
-        if self.correction > 1.0:
-            raise MethodError("correction must be at most 1", element="method 'exact'", value=self.correction)
+        for name in ("correction", "anchor"):
+            if getattr(self, name) > 1.0:
+                raise MethodError(f"{name} must be at most 1", element="method 'exact'", value=getattr(self, name))
 
 
-MIDPOINT, MARGIN, AHEAD, MOST, CORRECTION, SLOP, BOUNCE_SPEED, SLIP_SPEED, ROUNDS, NEWTON = range(10)
+MIDPOINT, MARGIN, AHEAD, MOST, CORRECTION, SLOP, BOUNCE_SPEED, SLIP_SPEED, ROUNDS, ANCHOR, NEWTON = range(11)
 
 
 def parameters(options: Options) -> np.ndarray:
@@ -58,5 +61,5 @@ def parameters(options: Options) -> np.ndarray:
     o = options
     newton = NewtonOptions(tolerance=o.tolerance, cap=o.newton_cap, cap_many=round(2.5 * o.newton_cap))
     ours = [o.integrator == "midpoint", o.margin, o.ahead, o.most_per_pair, o.correction, o.slop, o.restitution_speed,
-            o.slip_speed, o.rounds]
+            o.slip_speed, o.rounds, o.anchor]
     return np.concatenate([np.array(ours, dtype=np.float64), newton_parameters(newton)])

@@ -4,21 +4,35 @@ from __future__ import annotations
 
 from math import sqrt
 
-from sesshoku.collision.contacts import CONTACTS
+from sesshoku.collision.contacts import CONTACTS, VERTEX
 from sesshoku.compiled.jit import jit
+from sesshoku.integrate.midpoint import lead_scripts, script_lead
 from sesshoku.methods.contact_rows import contact_rows, contact_velocity, start_problem
-from sesshoku.methods.exact.options import BOUNCE_SPEED, CORRECTION, MIDPOINT, SLOP
+from sesshoku.methods.exact.memory import BOUNCE, GAINED, INSTANT, SPEED, SUPPORT, TAKEN
+from sesshoku.methods.exact.options import ANCHOR, BOUNCE_SPEED, CORRECTION, MIDPOINT, SLOP
 from sesshoku.methods.joint_rows import joint_rows
+from sesshoku.solvers.problem import JOINT_ROWS
 
+# m: a smaller gap counts as closed; the corners of a face that rests ask for the same then, not for closing gaps that
+# contradict each other by their rounding
+TOUCHING = 1e-9
 NOT_YET = 1e30  # free velocity of a contact that is to bounce but has not arrived
 
 
 @jit
-def frame_contacts(model, data, contacts, problem):
-    """Axes (t1, t2, n) of every contact, and its velocity along them. Needs `link_velocities` of v."""
+def frame_contacts(model, data, contacts, problem, options):
+    """Axes (t1, t2, n) of every contact, and its velocity along them. Needs `link_velocities` of v.
+
+    The midpoint rule's new velocity is that of the step's end, and so is that of scripted bodies here.
+    """
     for c in range(contacts.counts[CONTACTS]):
         axes, n, t = problem.axes[c], contacts.normal[c], contacts.tangent[c]
         vx, vy, vz = contact_velocity(model, data, contacts, c)
+        for side in range(2):
+            if options[MIDPOINT] and contacts.link[c, side] >= 0:
+                x, y, z = script_lead(model, data, contacts.link[c, side], contacts.point[c])
+                sign = 1.0 if side else -1.0
+                vx, vy, vz = vx + sign * x, vy + sign * y, vz + sign * z
         for a in range(3):
             axes[0, a], axes[1, a], axes[2, a] = t[0, a], t[1, a], n[a]
         for d in range(3):
@@ -30,15 +44,26 @@ def pose_problem(model, data, contacts, problem, memory, q, options, dt):
     """Rows, wanted velocities and start of every contact and joint row; q: where the contacts were found."""
     start_problem(model, data, problem)
     contact_rows(model, data, contacts, problem, data.new_v)
+    if options[MIDPOINT]:
+        lead_scripts(model, data, 1.0)
     joint_rows(model, data, problem, q, data.new_v, dt)
+    if options[MIDPOINT]:
+        lead_scripts(model, data, -1.0)
     for c in range(contacts.counts[CONTACTS]):
         impact = memory.impact[c]
-        impact[0] = impact[1] = impact[2] = problem.correction[c] = 0.0
+        for n in range(len(impact)):
+            impact[n] = 0.0
+        problem.correction[c], memory.free_normal[c] = 0.0, problem.free[c, 2]
         if options[MIDPOINT]:
             want_velocity(contacts, problem, memory, options, c, dt)
         else:
-            want_velocity_at_end(contacts, problem, options, c, dt)
-        start_contact(contacts, problem, memory, c)
+            want_velocity_at_end(contacts, problem, memory, options, c, dt)
+        start_contact(model, contacts, problem, memory, c)
+        if options[ANCHOR] > 0.0:
+            hold_anchor(model, data, contacts, problem, memory, options[ANCHOR] / dt, c)
+    for j in range(problem.counts[JOINT_ROWS]):
+        if memory.tree_jammed[problem.joint_tree[j]]:
+            problem.joint_impulse[j] = 0.0
 
 
 @jit
@@ -55,19 +80,27 @@ def want_velocity(contacts, problem, memory, options, c, dt):
                         and memory.old_impulse[old, 2] == 0.0)  # fmt: skip
     closes = gap + 0.5 * dt * before + 0.5 * dt * dt * rate < 0.0 and before + min(rate, 0.0) * dt < 0.0
     if fresh and closes:
-        t = closing_time(gap - 0.5 * dt * before, before, rate, dt)
+        t, impact = closing_time(gap - 0.5 * dt * before, before, rate, dt), memory.impact[c]
         speed = before + rate * t
-        bounce = contacts.material[c, 2] if speed < -options[BOUNCE_SPEED] else 0.0
-        rebound = -bounce * speed + rate * (dt - t)
-        target = max(0.0, rebound)
-        free[2] -= target
-        impact = memory.impact[c]
-        impact[0], impact[1], impact[2] = t, max(0.0, -(1.0 + bounce) * speed), target - rebound
-    elif gap > 0.0:
+        impact[INSTANT], impact[SPEED], impact[GAINED] = t, speed, rate * (dt - t)
+        impact[BOUNCE] = contacts.material[c, 2] if speed < -options[BOUNCE_SPEED] else 0.0
+        set_rebound(problem, memory, c, 1.0)
+    elif gap > TOUCHING:
         free[2] += gap / (0.5 * dt)
     else:
         problem.correction[c] = options[CORRECTION] * max(-gap - options[SLOP], 0.0) / dt
         free[2] -= problem.correction[c]
+
+
+@jit
+def set_rebound(problem, memory, c, share):
+    """Target of an impact with `share` of its restitution, and which of its impulse is impact, which support."""
+    impact = memory.impact[c]
+    speed, bounce = impact[SPEED], share * impact[BOUNCE]
+    rebound = -bounce * speed + impact[GAINED]
+    target = max(0.0, rebound)
+    impact[TAKEN], impact[SUPPORT] = max(0.0, -(1.0 + bounce) * speed), target - rebound
+    problem.free[c, 2] = memory.free_normal[c] - target
 
 
 @jit
@@ -82,13 +115,17 @@ def closing_time(gap, speed, rate, dt):
 
 
 @jit
-def want_velocity_at_end(contacts, problem, options, c, dt):
+def want_velocity_at_end(contacts, problem, memory, options, c, dt):
     """The same for contacts found at the start of a semi-implicit step, where the new velocity moves all of it."""
     free, gap, before = problem.free[c], contacts.gap[c], problem.velocity[c, 2]
     bounce = contacts.material[c, 2]
     if before < -options[BOUNCE_SPEED] and bounce > 0.0:
-        free[2] = NOT_YET if gap > 0.0 else free[2] + bounce * before
-    elif gap > 0.0:
+        if gap > 0.0:
+            free[2] = NOT_YET
+        else:
+            memory.impact[c, SPEED], memory.impact[c, BOUNCE] = before, bounce
+            set_rebound(problem, memory, c, 1.0)
+    elif gap > TOUCHING:
         free[2] += gap / dt
     else:
         problem.correction[c] = options[CORRECTION] * max(-gap - options[SLOP], 0.0) / dt
@@ -96,15 +133,63 @@ def want_velocity_at_end(contacts, problem, options, c, dt):
 
 
 @jit
-def start_contact(contacts, problem, memory, c):
-    """Begin with the last step's impulse of the same contact, and in its state; new contacts at zero, at rest."""
+def start_contact(model, contacts, problem, memory, c):
+    """Begin with the last step's impulse of the same contact, and in its state; new contacts at zero, at rest.
+
+    Impulses of a squeeze without solution are no start: they would grow from step to step.
+    """
     x, old = problem.impulse[c], contacts.previous[c]
     x[0] = x[1] = x[2] = 0.0
     memory.slips[c] = memory.locked[c] = 0
     if old >= 0:
-        f = memory.old_impulse[old]
-        for d in range(3):
-            axis = problem.axes[c, d]
-            x[d] = axis[0] * f[0] + axis[1] * f[1] + axis[2] * f[2]
+        f, jammed = memory.old_impulse[old], False
+        for side in range(2):
+            link = contacts.link[c, side]
+            jammed = jammed or link >= 0 and memory.tree_jammed[model.link_tree[link]] == 1
+        if not jammed:
+            for d in range(3):
+                axis = problem.axes[c, d]
+                x[d] = axis[0] * f[0] + axis[1] * f[1] + axis[2] * f[2]
         memory.slips[c] = memory.old_slips[old]
     memory.mu[c] = contacts.material[c, memory.slips[c]]
+
+
+@jit
+def hold_anchor(model, data, contacts, problem, memory, rate, c):
+    """Ask a contact that has been sticking to undo its drift at `rate` (1/s) times the way from its anchor.
+
+    An anchor is where both links touched when the contact began to stick. Corners only: they stay where they are on
+    their link, while a round surface rolls on and edges glide along each other.
+    """
+    old = contacts.previous[c]
+    memory.anchored[c] = 0
+    if old < 0 or memory.old_anchored[old] == 0 or memory.slips[c] == 1 or contacts.kind[c] != VERTEX:
+        return
+    memory.anchored[c] = 1
+    x = y = z = 0.0
+    for side in range(2):
+        p, link, sign = memory.old_anchor[old, side], contacts.link[c, side], 1.0 if side else -1.0
+        for a in range(3):
+            memory.anchor[c, side, a] = p[a]
+        if link < 0:
+            x, y, z = x + sign * p[0], y + sign * p[1], z + sign * p[2]
+            continue
+        R, r, o = data.rotation[link], data.offset[link], data.tree_origin[model.link_tree[link]]
+        x += sign * (o[0] + r[0] + R[0, 0] * p[0] + R[0, 1] * p[1] + R[0, 2] * p[2])
+        y += sign * (o[1] + r[1] + R[1, 0] * p[0] + R[1, 1] * p[1] + R[1, 2] * p[2])
+        z += sign * (o[2] + r[2] + R[2, 0] * p[0] + R[2, 1] * p[1] + R[2, 2] * p[2])
+    for d in range(2):
+        axis = problem.axes[c, d]
+        problem.free[c, d] += rate * (axis[0] * x + axis[1] * y + axis[2] * z)
+
+
+@jit
+def keep_anchors(contacts, problem, memory):
+    """Anchors for the next step: contacts that stick keep theirs, or set one where they are."""
+    for c in range(contacts.counts[CONTACTS]):
+        sticks = problem.impulse[c, 2] > 0.0 and memory.old_slips[c] == 0 and contacts.kind[c] == VERTEX
+        for side in range(2):
+            for a in range(3):
+                here = memory.anchor[c, side, a] if memory.anchored[c] else contacts.local[c, side, a]
+                memory.old_anchor[c, side, a] = here
+        memory.old_anchored[c] = 1 if sticks else 0
