@@ -59,6 +59,7 @@ from sesshoku.solvers.proximal_work import (
 ROUNDING = 64 * 2.3e-16  # velocities are known to about this share of the largest that impulses make
 TRIAL_STEPS = 10  # of a line search
 SIGMA_MOST = 1.0
+SIGMA_QUIET = 1e-6  # first sigma where the start is nearly right: then hardly compliant, for large ratios of masses
 STALLED = 3  # passes that settle but hardly lower a small residual: contacts that ask for contradicting things
 BETTER = 0.999  # a pass counts as better from here on: rounding is no progress
 
@@ -95,8 +96,9 @@ def solve_island(chains, problem, mu, contact_list, joint_list, dof_list, option
         cap = int(options[POLISH])
     steps = 0
     if info[FORM_USED] == DUAL or info[FORM_USED] == PRIMAL:
-        steps, residual = outer_passes(chains, problem, contact_list, joint_list, dof_list, options, work, cap,
-                                       options[SIGMA], residual)  # fmt: skip
+        sigma = options[SIGMA] if residual > options[QUIET] else min(options[SIGMA], SIGMA_QUIET)
+        steps, residual = outer_passes(chains, problem, contact_list, joint_list, dof_list, options, work, cap, sigma,
+                                       residual)  # fmt: skip
     tol = max(tol, rounding_floor(m, nj, work))
     if residual >= max(tol, options[ACCEPT]) and form != SWEEPS_FIRST:
         more, residual = rescue(chains, problem, mu, contact_list, joint_list, dof_list, options, work, cap, residual)
