@@ -34,7 +34,7 @@ from sesshoku.integrate.position import move_kinematic
 from sesshoku.methods.contact_forces import apply_forces
 from sesshoku.methods.contact_rows import velocity_change
 from sesshoku.methods.exact.islands import keep_states, solve_islands
-from sesshoku.methods.exact.memory import INSTANT, SUPPORT, TAKEN, Memory, as_memory, make_memory
+from sesshoku.methods.exact.memory import BOUNCE, INSTANT, SUPPORT, TAKEN, Memory, as_memory, make_memory
 from sesshoku.methods.exact.options import AHEAD, ANCHOR, MARGIN, MIDPOINT, MOST, SLIP_SPEED, Options, parameters
 from sesshoku.methods.exact.pose import frame_contacts, keep_anchors, pose_problem
 from sesshoku.methods.free_motion import (
@@ -62,7 +62,7 @@ PARTS = [
 ]
 STATE = {
     "contacts": CONTACT_STATE + CONTACT_VIEW,
-    "memory": ("old_impulse", "old_slips", "old_anchor", "old_anchored", "tree_jammed"),
+    "memory": ("old_impulse", "old_slips", "old_parted", "old_anchor", "old_anchored", "tree_jammed"),
 }  # what a saved state holds of the records
 
 
@@ -149,6 +149,8 @@ def apply(model, data, contacts, problem, memory, options, dt):
         slips = contacts.slip[c] > slip_speed
         loaded = problem.impulse[c, 2] > 0.0
         memory.old_slips[c] = 1 if slips and loaded else 0
+        rebounds = memory.impact[c, BOUNCE] > 0.0 and memory.impact[c, SUPPORT] == 0.0
+        memory.old_parted[c] = 1 if rebounds or not loaded else 0
         contacts.state[c] = RELEASED if not loaded else (SLIP if slips else STICK)
     keep_states(model, data, contacts, problem, memory, slip_speed)
     if options[ANCHOR] > 0.0:

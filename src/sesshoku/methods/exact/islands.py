@@ -6,9 +6,9 @@ from math import sqrt
 
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.rows import ROW_FRICTION
-from sesshoku.methods.exact.memory import BOUNCE, GAINED, SPEED
-from sesshoku.methods.exact.options import NEWTON, ROUNDS, SLIP_SPEED
-from sesshoku.methods.exact.pose import set_rebound
+from sesshoku.methods.exact.memory import ACTS_ON, BOUNCE, INSTANT, SPEED
+from sesshoku.methods.exact.options import BOUNCE_SPEED, MIDPOINT, NEWTON, ROUNDS, SLIP_SPEED
+from sesshoku.methods.exact.pose import TOUCHING, set_rebound
 from sesshoku.methods.island_rows import group_joint_rows, island_dofs
 from sesshoku.methods.report import CONVERGED, ITERATIONS, ROWS
 from sesshoku.solvers.problem import JOINT_ROWS, read_contact, read_joint
@@ -16,7 +16,8 @@ from sesshoku.solvers.proximal_newton import solve_island
 
 BROKEN, TRIED = 1, 2  # `locked`: broke away in this step; static friction was tried against a turning back
 JAMMED = 0.1  # a residual of this share of the closing speed: no solution, the contacts contradict each other
-HALVINGS = 5  # of the search for the restitution that brings no energy
+GUARD_SOLVES = 8  # of the search for the restitution that brings no energy
+GUARD_SHARE = 0.01  # how close to it, as a share of what full restitution brings more than none
 ROUNDING_ENERGY = 1e-10  # share of the impulses' work
 
 
@@ -77,10 +78,34 @@ def solve_rounds(model, data, contacts, problem, memory, newton, options, dt, co
             break
         switched = switch_contacts(model, contacts, problem, memory, options[SLIP_SPEED], contact_list)
         switched += switch_joints(model, data, problem, memory, options[SLIP_SPEED], dt, joint_list)
+        if options[MIDPOINT]:
+            switched += late_impacts(contacts, problem, memory, options[BOUNCE_SPEED], dt, contact_list)
         if switched == 0:
             break
     data.report[ITERATIONS] = max(data.report[ITERATIONS], made)
     return residual, solved
+
+
+@jit
+def late_impacts(contacts, problem, memory, bounce_speed, dt, contact_list):
+    """Contacts that close only because another impact of the step turned a body back: they rebound, too.
+
+    Their instant is unknown and taken as the middle; returns how many.
+    """
+    found = 0
+    for n in range(len(contact_list)):
+        c = contact_list[n]
+        old, gap, impact, x = contacts.previous[c], contacts.gap[c], memory.impact[c], problem.impulse[c, 2]
+        fresh = old < 0 or memory.old_parted[old] == 1
+        if x <= 0.0 or gap <= TOUCHING or contacts.material[c, 2] == 0.0 or impact[SPEED] != 0.0 or not fresh:
+            continue
+        speed = -gap / (0.5 * dt) - problem.block[c, 2, 2] * x  # the one it would have kept without its own impulse
+        if speed < -bounce_speed:
+            impact[INSTANT], impact[SPEED], impact[BOUNCE] = 0.5 * dt, speed, contacts.material[c, 2]
+            impact[ACTS_ON] = memory.free_normal[c]
+            set_rebound(problem, memory, c, 1.0)
+            found += 1
+    return found
 
 
 @jit
@@ -97,33 +122,43 @@ def guard_energy(model, data, contacts, problem, memory, newton, options, dt, co
                  residual, solved):  # fmt: skip
     """Newton's restitution may raise energy where there is friction, or in a stack: lower the island's then.
 
-    The largest share of every restitution is taken with which the impulses bring no energy, found to 1 in 2^HALVINGS;
-    without restitution they never do. The law holds to the same residual, with smaller coefficients.
+    The largest share of every restitution is taken with which the impulses bring no energy, found by the secant rule
+    inside a bracket, from below; without restitution they never do. The law holds to the same residual, with smaller
+    coefficients.
     """
     gain, scale = energy_gain(model, problem, memory, contact_list, joint_list, dof_list)
-    if not gain > ROUNDING_ENERGY * scale:
+    allowed, low, high, share, above = ROUNDING_ENERGY * scale, 0.0, 1.0, 0.0, gain
+    if not gain > allowed:
         return residual, solved
-    low, high, allowed = 0.0, 1.0, ROUNDING_ENERGY * scale
-    for n in range(HALVINGS + 2):
-        share = 0.0 if n == 0 else 0.5 * (low + high)
-        if n == HALVINGS + 1:
-            share = low
-        for e in range(len(contact_list)):
-            c = contact_list[e]
-            if memory.impact[c, BOUNCE] > 0.0:
-                set_rebound(problem, memory, c, share)
-        residual, solved = solve_rounds(model, data, contacts, problem, memory, newton, options, dt, contact_list,
-                                        joint_list, dof_list)  # fmt: skip
+    below, near = 0.0, 0.0
+    for n in range(GUARD_SOLVES):
+        residual, solved = share_restitution(model, data, contacts, problem, memory, newton, options, dt, contact_list,
+                                             joint_list, dof_list, share)  # fmt: skip
         gain, _ = energy_gain(model, problem, memory, contact_list, joint_list, dof_list)
-        if n == 0:
-            allowed = max(allowed, gain)
+        if n == 0:  # none at all
+            allowed, below = max(allowed, gain), gain
+            near = GUARD_SHARE * (above - below)
         elif gain <= allowed:
-            low = share
-            if n == HALVINGS:
-                break
+            low, below = share, gain
         else:
-            high = share
-    return residual, solved
+            high, above = share, gain
+        if gain <= allowed and (gain >= allowed - near or n == GUARD_SOLVES - 1):
+            return residual, solved
+        # aim a little below what is allowed, and never at the ends of the bracket
+        aim = (allowed - 0.5 * near - below) / max(above - below, 1e-300)
+        share = low + min(max(aim, 0.05), 0.95) * (high - low)
+    return share_restitution(model, data, contacts, problem, memory, newton, options, dt, contact_list, joint_list,
+                             dof_list, low)  # fmt: skip
+
+
+@jit
+def share_restitution(model, data, contacts, problem, memory, newton, options, dt, contact_list, joint_list, dof_list,
+                      share):  # fmt: skip
+    """Solve with a share of every restitution; residual and whether solved."""
+    for n in range(len(contact_list)):
+        if memory.impact[contact_list[n], BOUNCE] > 0.0:
+            set_rebound(problem, memory, contact_list[n], share)
+    return solve_rounds(model, data, contacts, problem, memory, newton, options, dt, contact_list, joint_list, dof_list)
 
 
 @jit
@@ -139,10 +174,7 @@ def energy_gain(model, problem, memory, contact_list, joint_list, dof_list):
         x, free, impact = problem.impulse[c], problem.free[c], memory.impact[c]
         speed = memory.free_normal[c] - problem.correction[c]
         if impact[BOUNCE] > 0.0:
-            taken = -(1.0 + impact[BOUNCE]) * impact[SPEED]
-            support = max(0.0, impact[BOUNCE] * impact[SPEED] - impact[GAINED])
-            share = taken / (taken + support)
-            speed = share * impact[SPEED] + (1.0 - share) * speed
+            speed = impact[ACTS_ON]
         part = x[0] * free[0] + x[1] * free[1] + x[2] * speed
         gain, size = gain + part, size + abs(part)
     for n in range(len(joint_list)):

@@ -22,7 +22,7 @@ class Memory(Record):
     mu = array(float, 1)  # (C) the coefficient in force
     slips = array(int, 1)  # (C) 1: kinetic friction
     locked = array(int, 1)  # (C) broke away in this step: stays kinetic; or was tried at rest already
-    impact = array(float, 2)  # (C, 6) of contacts that close in this step, see below
+    impact = array(float, 2)  # (C, 7) of contacts that close in this step, see below
     free_normal = array(float, 1)  # (C) normal velocity at the end without contacts, targets left aside
     anchor = array(float, 3)  # (C, 2, 3) where the links touched when the contact began to stick, in their frames
     anchored = array(int, 1)  # (C)
@@ -30,6 +30,7 @@ class Memory(Record):
     # ---- of the step before
     old_impulse = array(float, 2)  # (C, 3) world axes
     old_slips = array(int, 1)  # (C)
+    old_parted = array(int, 1)  # (C) 1: carries nothing into the next step, by no impulse or by a rebound
     old_anchor = array(float, 3)  # (C, 2, 3)
     old_anchored = array(int, 1)  # (C)
     tree_jammed = array(int, 1)  # (T) in an island without solution
@@ -45,18 +46,19 @@ class Memory(Record):
 
 as_memory = viewer(Memory)
 # places in `impact`: when (s), velocity then, what free motion adds until the end, restitution; and of the velocity
-# that the impulse makes the impact's part, and the part that carries load from then on
-INSTANT, SPEED, GAINED, BOUNCE, TAKEN, SUPPORT = range(6)
+# that the impulse makes the impact's part, and the part that carries load from then on; last the free velocity that the
+# impulse's work is measured with
+INSTANT, SPEED, GAINED, BOUNCE, TAKEN, SUPPORT, ACTS_ON = range(7)
 
 
 def make_memory(compiled: CompiledScene, contacts: Any) -> tuple[Problem, Memory, NewtonWork]:
     """The problem and the work space for as many contacts as `contacts` can hold."""
     m, C = compiled.model, contacts.capacity
     W, V, T = row_total(m), m.dof_count, m.tree_count
-    shapes = {"law": C, "mu": C, "slips": C, "locked": C, "impact": (C, 6), "free_normal": C,
+    shapes = {"law": C, "mu": C, "slips": C, "locked": C, "impact": (C, 7), "free_normal": C,
               "anchor": (C, 2, 3), "anchored": C, "old_anchor": (C, 2, 3), "old_anchored": C, "tree_jammed": T,
-              "impulse_world": (C, 3), "old_impulse": (C, 3), "old_slips": C, "joint_locked": W,
-              "joint_list": W, "joint_start": T + 2,
+              "impulse_world": (C, 3), "old_impulse": (C, 3), "old_slips": C, "old_parted": C,
+              "joint_locked": W, "joint_list": W, "joint_start": T + 2,
               "dof_list": (T, 2), "y_before": V, "y_direction": V, "shift": V}
     arrays = {name: np.zeros(shape, dtype=np.int64 if Memory.fields[name].dtype is int else np.float64)
               for name, shape in shapes.items()}

@@ -8,7 +8,7 @@ from sesshoku.collision.contacts import CONTACTS, VERTEX
 from sesshoku.compiled.jit import jit
 from sesshoku.integrate.midpoint import lead_scripts, script_lead
 from sesshoku.methods.contact_rows import contact_rows, contact_velocity, start_problem
-from sesshoku.methods.exact.memory import BOUNCE, GAINED, INSTANT, SPEED, SUPPORT, TAKEN
+from sesshoku.methods.exact.memory import ACTS_ON, BOUNCE, GAINED, INSTANT, SPEED, SUPPORT, TAKEN
 from sesshoku.methods.exact.options import ANCHOR, BOUNCE_SPEED, CORRECTION, MIDPOINT, SLOP
 from sesshoku.methods.joint_rows import joint_rows
 from sesshoku.solvers.problem import JOINT_ROWS
@@ -70,14 +70,14 @@ def pose_problem(model, data, contacts, problem, memory, q, options, dt):
 def want_velocity(contacts, problem, memory, options, c, dt):
     """Subtract the wanted normal velocity from the free one, for contacts found in the middle of the step.
 
-    A contact that was not loaded and closes within the step is an impact at its own instant: the target is what remains
-    at the step's end of a ballistic rebound. Others may close their gap, or undo part of an overlap.
+    A contact that was not loaded, or parted in a rebound, and closes within the step is an impact at its own instant:
+    the target is what remains at the step's end of a ballistic rebound. Others may close their gap, or undo part of an
+    overlap.
     """
     free, gap, before = problem.free[c], contacts.gap[c], problem.velocity[c, 2]
     old, after = contacts.previous[c], problem.free[c, 2]
     rate = (after - before) / dt
-    fresh = old < 0 or (memory.old_impulse[old, 0] == 0.0 and memory.old_impulse[old, 1] == 0.0
-                        and memory.old_impulse[old, 2] == 0.0)  # fmt: skip
+    fresh = old < 0 or memory.old_parted[old] == 1
     closes = gap + 0.5 * dt * before + 0.5 * dt * dt * rate < 0.0 and before + min(rate, 0.0) * dt < 0.0
     if fresh and closes:
         t, impact = closing_time(gap - 0.5 * dt * before, before, rate, dt), memory.impact[c]
@@ -85,6 +85,8 @@ def want_velocity(contacts, problem, memory, options, c, dt):
         impact[INSTANT], impact[SPEED], impact[GAINED] = t, speed, rate * (dt - t)
         impact[BOUNCE] = contacts.material[c, 2] if speed < -options[BOUNCE_SPEED] else 0.0
         set_rebound(problem, memory, c, 1.0)
+        share = impact[TAKEN] / max(impact[TAKEN] + impact[SUPPORT], 1e-300)
+        impact[ACTS_ON] = share * speed + (1.0 - share) * after
     elif gap > TOUCHING:
         free[2] += gap / (0.5 * dt)
     else:
@@ -124,6 +126,7 @@ def want_velocity_at_end(contacts, problem, memory, options, c, dt):
             free[2] = NOT_YET
         else:
             memory.impact[c, SPEED], memory.impact[c, BOUNCE] = before, bounce
+            memory.impact[c, ACTS_ON] = before
             set_rebound(problem, memory, c, 1.0)
     elif gap > TOUCHING:
         free[2] += gap / dt
