@@ -6,6 +6,7 @@ it. A checked call costs nothing but a frame: the arguments are looked at only a
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import functools
 import inspect
@@ -38,9 +39,22 @@ def checked_as(error: type[SesshokuError]) -> Callable[[T], T]:
             elif isinstance(member, (classmethod, staticmethod)):
                 bound = isinstance(member, classmethod)
                 setattr(thing, name, type(member)(_checked_function(member.__func__, element, error, bound)))
+        if dataclasses.is_dataclass(thing) and "__setattr__" not in vars(thing):  # frozen ones have their own
+            thing.__setattr__ = _set_known  # type: ignore[method-assign]
         return thing
 
     return decorate
+
+
+def _set_known(self: Any, name: str, value: Any) -> None:
+    """Attributes are fields: a misspelt one would be kept, and never read."""
+    if not name.startswith("_") and not hasattr(type(self), name):
+        names = [field.name for field in dataclasses.fields(self)]
+        if name not in names:
+            near = difflib.get_close_matches(name, names, n=1)
+            remedy = f"did you mean {near[0]!r}?" if near else f"attributes: {', '.join(names)}"
+            raise SceneError(f"no attribute {name!r}", element=type(self).__name__, value=value, remedy=remedy)
+    object.__setattr__(self, name, value)
 
 
 def _checked_function(function: Any, element: str, error: type[SesshokuError], bound: bool = True) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import warnings
 from collections.abc import Iterator
@@ -157,3 +158,14 @@ def test_warnings_point_at_the_caller(tmp_path: Path) -> None:
     ours = [item for item in caught if issubclass(item.category, ss.UnsupportedFeature)]
     assert len(ours) == 2
     assert [Path(item.filename).name for item in ours] == [Path(__file__).name] * 2
+
+
+def test_a_misspelt_attribute_is_refused() -> None:
+    scene = ss.Scene()
+    box = scene.add_box("box", size=(1, 1, 1), mass=1.0)
+    with pytest.raises(ss.SceneError, match="Body: no attribute 'mass'"):
+        box.mass = 2.0  # type: ignore[attr-defined]  # it is the inertial's
+    with pytest.raises(ss.SceneError, match="did you mean 'stiffness'"):
+        box.joint.stifness = 1.0  # type: ignore[attr-defined]
+    box.position = (0, 0, 1)
+    copy.copy(box).name = "other"
