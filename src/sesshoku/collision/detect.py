@@ -67,9 +67,11 @@ def collide_pairs(model, contacts, margin, most_per_pair):
     counts[OVERFLOW] = counts[PAIR_OVERFLOW]
     for k in range(counts[PAIRS]):
         a, b = pair[k, 0], pair[k, 1]
+        left_out = counts[OVERFLOW]
         found = collide_shapes(model, contacts, a, b, margin + reach[a] + reach[b])
         if most_per_pair > 0 and found > most_per_pair:
             found = reduce_manifold(contacts, found, most_per_pair)
+            counts[OVERFLOW] = left_out  # fewer are wanted than there was room for
         if found > 0:
             add_contacts(model, contacts, a, b, found)
 

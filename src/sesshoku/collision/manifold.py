@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import inf, sqrt
 
 from sesshoku.collision.clip import clip_polygon, clip_segment
-from sesshoku.collision.contacts import EDGE, SMOOTH, VERTEX
+from sesshoku.collision.contacts import EDGE, OVERFLOW, SMOOTH, VERTEX
 from sesshoku.collision.features import feature
 from sesshoku.compiled.jit import jit
 
@@ -78,6 +78,7 @@ def polygon_points(contacts, count_a, count_b, gu, gw, margin, tolerance):
     rows = contacts.clip[which]
     room, count = len(contacts.manifold_gap), 0
     taken = min(found, room)
+    contacts.counts[OVERFLOW] += found - taken
     for k in range(taken):
         at = k if found <= room else k * found // room  # more than there is room for: evenly thinned
         x, y = rows[at, 0], rows[at, 1]

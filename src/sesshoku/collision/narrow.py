@@ -233,7 +233,8 @@ def special_pair(model, contacts, a, b, cx, cy, cz, margin):
 
 @jit
 def collide_shapes(model, contacts, a, b, margin):
-    """Contact points of shapes a and b with gap <= margin: their number, at most 64.
+    """Contact points of shapes a and b with gap <= margin: their number, at most 64 (more are thinned out, and those
+    left out are added to `counts[OVERFLOW]`).
 
     Poses are read from `shape_position`, `shape_rotation`. Written: `manifold_point` (world, midway between the
     surfaces), `manifold_gap` (m, negative: overlap), `manifold_kind`, `manifold_normal` (unit, from a to b). A pair

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from math import sqrt
 
-from sesshoku.collision.contacts import SMOOTH, VERTEX
+from sesshoku.collision.contacts import OVERFLOW, SMOOTH, VERTEX
 from sesshoku.collision.features import RIM, RIM_X, RIM_Y, edge_slope, flattest_neighbour
+from sesshoku.collision.reduction import reduce_manifold
 from sesshoku.collision.support import farthest_vertex, turned, turned_back
 from sesshoku.compiled.jit import jit
 from sesshoku.scene.model import SHAPE_BOX, SHAPE_CAPSULE, SHAPE_CONVEX, SHAPE_CYLINDER, SHAPE_SPHERE
 
 LOOKING = 0.1  # cosine
+LEVEL = 1e-3  # of the radius: vertices that differ less in height are about as deep
 RIM_TILT = 1e-5  # sine of the tilt above which the lowest point of a rim is told apart from the octagon's corners
 
 
@@ -45,10 +47,29 @@ def box_on_plane(contacts, shape, R, h, lx, ly, lz, base, nx, ny, nz, margin):
 
 @jit
 def polyhedron_on_plane(model, contacts, shape, R, lx, ly, lz, base, nx, ny, nz, margin):
-    """More vertices than there is room for: the deepest stay."""
+    """More vertices than there is room for: the deepest stay; of a level face, all as deep, those that span it."""
+    level, gaps = LEVEL * model.shape_radius[shape], contacts.manifold_gap
+    count, left_out = low_vertices(model, contacts, shape, R, lx, ly, lz, base, nx, ny, nz, margin, False)
+    if left_out > 0:
+        contacts.counts[OVERFLOW] += left_out
+        lowest = highest = gaps[0]
+        for k in range(1, count):
+            lowest, highest = min(lowest, gaps[k]), max(highest, gaps[k])
+        if highest - lowest <= level:
+            margin = min(margin, lowest + level)
+            count, _ = low_vertices(model, contacts, shape, R, lx, ly, lz, base, nx, ny, nz, margin, True)
+    return count
+
+
+@jit
+def low_vertices(model, contacts, shape, R, lx, ly, lz, base, nx, ny, nz, margin, spread):
+    """Vertices that look at the plane: how many were kept, how many left out.
+
+    When there is no more room, the highest gives way, or (`spread`) the half that widens the polygon least.
+    """
     first, last = model.shape_vertex[shape, 0], model.shape_vertex[shape, 1]
     V, N, gaps = model.vertices[first:last], model.polygon_normal, contacts.manifold_gap
-    count, room = 0, len(gaps)
+    count, left_out, room = 0, 0, len(gaps)
     # of a spike or a blade no face looks at the plane: its lowest vertex does, and the other end of its lowest edge
     lowest = farthest_vertex(model, shape, 0, -lx, -ly, -lz)
     beside = flattest_neighbour(model, shape, lowest, -lx, -ly, -lz)
@@ -64,17 +85,20 @@ def polyhedron_on_plane(model, contacts, shape, R, lx, ly, lz, base, nx, ny, nz,
             looks = looks or N[p, 0] * lx + N[p, 1] * ly + N[p, 2] * lz < -LOOKING
         if not looks:
             continue
+        at = count
+        if count == room and spread:
+            count = at = reduce_manifold(contacts, room, room // 2)
+            left_out += room - count
+        elif count == room:
+            at, left_out = 0, left_out + 1
+            for k in range(1, room):
+                if gaps[k] > gaps[at]:
+                    at = k
+            if gap >= gaps[at]:
+                continue
         x, y, z = turned(R, V[i, 0], V[i, 1], V[i, 2])
-        if count < room:
-            count = put_low_point(contacts, count, shape, x, y, z, base, nx, ny, nz, margin, VERTEX)
-            continue
-        highest = 0
-        for k in range(1, room):
-            if gaps[k] > gaps[highest]:
-                highest = k
-        if gap < gaps[highest]:
-            put_low_point(contacts, highest, shape, x, y, z, base, nx, ny, nz, margin, VERTEX)
-    return count
+        count = max(count, put_low_point(contacts, at, shape, x, y, z, base, nx, ny, nz, margin, VERTEX))
+    return count, left_out
 
 
 @jit

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sesshoku.collision.contacts import SMOOTH, VERTEX
+from sesshoku.collision.contacts import OVERFLOW, SMOOTH, VERTEX
 from sesshoku.scene.mesh import convex_mesh
 from sesshoku.scene.shapes import Box, Capsule, Cylinder, Plane, Sphere
 from shape_pairs import Shapes, random_rotation, turn
@@ -106,3 +106,18 @@ def test_a_spike_touches_with_its_tip_and_a_blade_with_its_edge() -> None:
     blade = convex_mesh(np.array([(x, y, z) for x in (-1, 1) for y, z in ((0, -0.5), (0.03, 0.5), (-0.03, 0.5))]))
     found = on_plane(blade, 0.49).collide()
     assert len(found) == 2 and found.gap == pytest.approx(-0.01)
+
+
+@pytest.mark.parametrize("corners", [64, 65, 100, 150, 400])
+@pytest.mark.parametrize("tilt", [0.0, 1e-5])
+def test_a_disc_of_many_corners_is_carried_all_round_and_says_what_it_leaves_out(corners: int, tilt: float) -> None:
+    angle = np.arange(corners) * 2 * np.pi / corners
+    rim = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    disc = convex_mesh(np.concatenate([np.column_stack([rim, np.full(corners, z)]) for z in (-0.2, 0.2)]))
+    pair = on_plane(disc, 0.19, turn((0.6, 0.8, 0), tilt))
+    found = pair.collide()
+    assert min(corners, 33) <= len(found) <= 64
+    assert bool(pair.contacts.counts[OVERFLOW]) == (corners > 64)
+    arms = found.point[:, :2] - (3.3, -1.8)
+    gaps = np.diff(np.sort(np.arctan2(arms[:, 1], arms[:, 0])))
+    assert gaps.max() < np.radians(30)  # the deepest 64 of 400 would leave 300 degrees without support
