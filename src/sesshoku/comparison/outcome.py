@@ -132,11 +132,16 @@ def plain(value: float) -> float | None:
 def check_expected(expected: Mapping[str, Any] | None) -> dict[str, tuple[float, float]]:
     """measure -> (value, within) from what a user gave; a bare number means within 1 %."""
     found = {}
+    if not isinstance(expected, (Mapping, type(None))):
+        raise SceneError("expected answers are a dict", element="expected", value=expected,
+                         remedy='such as {"travel": 9.8} or {"travel": (9.8, 0.01)}')
     for name, given in (expected or {}).items():
         if name not in MEASURES:
             raise SceneError("no such measure", element="expected", value=name,
                              remedy=f"measures: {', '.join(MEASURES)}")
         pair = given if isinstance(given, (tuple, list)) else (given, None)
+        if len(pair) != 2:
+            raise SceneError(f"{name} is a value, or (value, within)", element="expected", value=given)
         value = check.number(pair[0], name, "expected")
         within = 0.01 * abs(value) if pair[1] is None else check.number(pair[1], f"within of {name}", "expected",
                                                                          least=0.0)

@@ -114,9 +114,9 @@ def resolve(method: str | Method | ModuleType) -> Method:
         return method
     if isinstance(method, _CallableModule):
         return make(method.__name__.rpartition(".")[2], {})
-    keyword, _, preset = str(method).partition(":")
+    keyword, colon, preset = str(method).partition(":")
     module = load(keyword)
-    if not preset:
+    if not colon:
         return Method(keyword, module.Options(), module)
     presets = getattr(module, "PRESETS", {})
     if preset not in presets:

@@ -137,6 +137,9 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "unknown peer": ({"peers": ["bullet"]}, "peers: mujoco"),
     "unknown measure": ({"expected": {"speed": 1.0}}, "measures: travel"),
     "expected text": ({"expected": {"travel": "far"}}, "travel is not a number"),
+    "expected list": ({"expected": [9.8]}, "expected answers are a dict"),
+    "expected single": ({"expected": {"travel": (9.8,)}}, "travel is a value, or"),
+    "expected triple": ({"expected": {"travel": (9.8, 0.1, 0.2)}}, "travel is a value, or"),
     "controller of no use": ({"controller": 3}, "a controller is a function"),
 }
 

@@ -35,7 +35,8 @@ def test_every_keyword_offers_what_a_method_must() -> None:
 
 
 @pytest.mark.parametrize(("method", "words"), [
-    ("nome", "did you mean 'none'"), ("", "no such method"), ("none:best", "no preset 'best'"), (7, "no such method"),
+    ("nome", "did you mean 'none'"), ("", "no such method"), ("none:best", "no preset 'best'"),
+    ("lcp:", "no preset ''"), (7, "no such method"),
 ])
 def test_unknown_methods_are_refused_with_a_hint(scene: ss.Scene, method: str, words: str) -> None:
     with pytest.raises(ss.MethodError, match=words):
@@ -76,3 +77,14 @@ def test_options_on_top_of_a_preset() -> None:
 def test_labels_name_what_was_changed() -> None:
     assert registry.resolve("lcp").label == "lcp" and registry.resolve("lcp:recommended").label == "lcp:recommended"
     assert registry.make("lcp", {"max_sweeps": 7, "warm_start": False}).label == "lcp (max_sweeps=7)"
+
+
+@pytest.mark.parametrize(("name", "value"), [
+    ("max_sweeps", 2.5), ("max_sweeps", True), ("max_sweeps", "many"), ("max_sweeps", 0), ("seed", "x"), ("seed", 1.5),
+    ("seed", float("nan")), ("seed", 2**70), ("warm_start", "no"), ("warm_start", None), ("accelerate", "false"),
+    ("hold_reversals", 1), ("centripetal", 0.0), ("most_per_pair", 2.5), ("visit_budget", -1), ("tolerance", "small"),
+    ("margin", float("inf")), ("static_pyramid", "Cone"),
+])
+def test_options_of_lcp_of_the_wrong_kind_are_refused_by_name(name: str, value: object) -> None:
+    with pytest.raises(ss.MethodError, match=name):
+        ss.methods.lcp(**{name: value})

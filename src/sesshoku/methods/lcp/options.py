@@ -80,6 +80,14 @@ class Options:
             value = getattr(self, name)
             if not isinstance(value, (int, float)) or not least <= value < float("inf"):
                 raise MethodError(f"{name} must be at least {least}", element="method 'lcp'", value=value)
+        for name in ("max_sweeps", "seed", "most_per_pair", "visit_budget"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or abs(value) >= 2**53:
+                raise MethodError(f"{name} must be a whole number below 2^53", element="method 'lcp'", value=value)
+        for name in ("hold_reversals", "warm_start", "accelerate", "centripetal"):
+            value = getattr(self, name)
+            if not isinstance(value, (bool, np.bool_)):
+                raise MethodError(f"{name} must be True or False", element="method 'lcp'", value=value)
 
 
 PRESETS = {"recommended": Options(
