@@ -22,6 +22,7 @@ from sesshoku.methods.report import CONVERGED, ITERATIONS, ROWS
 from sesshoku.solvers.pgs import solve_rows
 
 LEAST_SWEEPS = 15  # an island gets at least so many, whatever the budget
+LONG_STEP = 5e-3  # s; the way an error goes grows with stake and step, the square of dt: beyond this it is held
 
 
 @jit
@@ -53,7 +54,7 @@ def solve_island(model, data, contacts, problem, memory, options, dt, island, co
         f = problem.free[contact_list[n]]
         if f[2] < 1e29:
             stake = max(stake, abs(f[0]), abs(f[1]), abs(f[2]))
-    tolerance, most = options[TOLERANCE] * stake, int(options[MAX_SWEEPS])
+    tolerance, most = options[TOLERANCE] * stake * min(1.0, (LONG_STEP / dt) ** 2), int(options[MAX_SWEEPS])
     if options[BUDGET] > 0.0 and len(contact_list) > 0:
         most = min(most, max(LEAST_SWEEPS, int(options[BUDGET]) // len(contact_list)))
     rows = 3 * len(contact_list) + len(joint_list)

@@ -15,7 +15,8 @@ class Options:
     """Defaults are the paper's.
 
     integrator: rk4 (forces held through its stages) or semi-implicit (meets the target velocity exactly).
-    max_sweeps, tolerance: stop when no row changes by more than tolerance times the largest velocity at stake.
+    max_sweeps, tolerance: stop when no row changes by more than tolerance times the largest velocity at stake (less in
+    steps above 5 ms, by the square of 5 ms / dt).
     static_friction_speed: below this slip speed (m/s) friction is static; with hold_reversals also in the step after a
     slip turned round (a load between kinetic and static friction may turn it within one step). static_pyramid:
     circumscribed (the paper's square), inscribed, or cone. kinetic: "direction" (one row against the slip) or "cone".
