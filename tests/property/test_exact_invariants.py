@@ -1,0 +1,125 @@
+"""What `exact` keeps in every step of random scenes: the law to its tolerance or a word, no work by friction, momentum
+explained by impulses, exact save and restore."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sesshoku as ss
+from property_scenes import random_scene
+from support import SEED, sample_count
+
+G = 9.8
+ACCEPTED = 1.1e-8  # m/s: what counts as solved where the budget of steps ends
+
+
+def draw(chunk, n, dt=None):
+    rng = np.random.default_rng([SEED, 77, chunk, n])
+    scene = random_scene(rng, float(rng.choice([0.0, 0.5])))
+    return ss.Simulation(scene, "exact", float(10 ** rng.uniform(-3.5, -2)) if dt is None else dt), rng
+
+
+def friction_power(sim, before):
+    """Largest power of a contact's friction (W) on the velocities of the step's end, and the size of such powers.
+
+    before: q and v at the step's start. Contacts lie in the middle of the step.
+    """
+    worst, size = -np.inf, 0.0
+    middle = {}
+    for name in sim.bodies:
+        if name.startswith("b"):
+            k = sim.model.link_dof[sim.bodies[name].link]
+            at = sim.model.link_coordinate[sim.bodies[name].link]
+            middle[name] = before[0][at:at + 3] + 0.5 * sim.dt * before[1][k:k + 3], sim.v[k:k + 3], sim.v[k + 3:k + 6]
+    for contact in sim.contacts:
+        if "paddle" in contact.bodies or contact.normal_force <= 0.0:
+            continue
+        slip = np.zeros(3)
+        for name, sign in zip(contact.bodies, (-1.0, 1.0), strict=True):
+            if name in middle:
+                center, v, w = middle[name]
+                slip += sign * (v + np.cross(w, contact.point - center))
+        slip -= contact.normal * (contact.normal @ slip)
+        worst = max(worst, float(contact.friction_force @ slip))
+        size = max(size, float(np.linalg.norm(contact.friction_force) * np.linalg.norm(slip)))
+    return worst, size
+
+
+@pytest.mark.parametrize("chunk", range(2))
+def test_every_step_obeys_the_law_or_says_so(chunk):
+    unsolved = steps = 0
+    for n in range(sample_count(6, 200)):
+        sim, _ = draw(chunk, n)
+        for _ in range(min(round(0.6 / sim.dt), 250)):
+            sim.step()
+            report, problem, contacts = sim.report, sim.records["problem"], sim.records["contacts"]
+            count = contacts.counts[0]
+            steps += 1
+            unsolved += not report.converged
+            loads = (problem.block[:count, [0, 1, 2], [0, 1, 2]].max(axis=1, initial=0.0) * problem.impulse[:count, 2])
+            floor = 64 * 2.3e-16 * max(loads.max(initial=0.0), np.abs(problem.free[:count]).max(initial=0.0))
+            if report.converged:
+                assert report.residual <= max(ACCEPTED, 2 * floor), (SEED, chunk, n)
+            assert (problem.impulse[:count, 2] >= 0.0).all()
+            limit = contacts.material[:count, 0] * problem.impulse[:count, 2]
+            assert (np.linalg.norm(problem.impulse[:count, :2], axis=1) <= limit * (1 + 1e-12) + 1e-300).all()
+            scale = np.abs(problem.y).max(initial=0.0)
+            assert report.momentum_residual <= 1e-12 * scale + 1e-300
+    assert unsolved <= 0.02 * steps + 2
+
+
+def test_friction_never_does_work_on_what_slips():
+    """x_t . u_t <= 0 at every contact, with the velocities of the step's end. Slow spins: contacts of bodies that turn
+    by more than half a radian in a step lie elsewhere."""
+    seen = 0
+    for n in range(sample_count(8, 200)):
+        sim, _ = draw(5, n, dt=1e-3)
+        if max(np.linalg.norm(sim.v[k + 3:k + 6]) for k in range(0, len(sim.v), 6)) > 50.0:
+            continue
+        for _ in range(300):
+            before = sim.q.copy(), sim.v.copy()
+            sim.step()
+            if sim.report.converged and np.abs(sim.v).max() < 400.0:
+                worst, size = friction_power(sim, before)
+                seen += worst > -np.inf
+                assert worst <= 1e-6 * size + 1e-7, (SEED, n, worst, size)
+    assert seen > 100
+
+
+def test_impulses_explain_every_change_of_momentum():
+    """Total momentum of free bodies changes by gravity and the ground's impulses alone, to rounding."""
+    for n in range(sample_count(4, 60)):
+        sim, _ = draw(6, n)
+        names = [name for name in sim.bodies if name.startswith("b")]
+        mass = np.array([sim.bodies[name].mass for name in names])
+        for _ in range(150):
+            before = sim.momentum(about=(0, 0, 0))[:3]
+            sim.step()
+            given = mass.sum() * np.array([0, 0, -G]) * sim.dt
+            size = np.abs(given).max()
+            for contact in sim.contacts:
+                outside = [name for name in contact.bodies if not name.startswith("b")]
+                if outside:
+                    sign = 1.0 if contact.bodies[0] == outside[0] else -1.0
+                    given = given + sign * sim.dt * contact.force
+                size += sim.dt * np.abs(contact.force).max()
+            after = sim.momentum(about=(0, 0, 0))[:3]
+            size += mass @ np.abs(sim.v.reshape(-1, 6)[:, :3]).max(axis=1)
+            assert after - before == pytest.approx(given, abs=1e-11 * size), (SEED, n)
+
+
+@pytest.mark.parametrize("options", [{}, {"anchor": 0.1}, {"integrator": "semi-implicit"}])
+def test_restored_states_run_on_bit_for_bit(options):
+    for n in range(sample_count(3, 40)):
+        rng = np.random.default_rng([SEED, 78, n])
+        scene, dt = random_scene(rng, float(rng.choice([0.0, 0.8]))), float(10 ** rng.uniform(-3, -2))
+        one, other = (ss.Simulation(scene, ss.methods.exact(**options), dt) for _ in range(2))
+        one.step(int(rng.integers(1, 120)))
+        snapshot = one.save()
+        one.step(60)
+        other.restore(snapshot)
+        for _ in range(60):
+            other.step()
+        for name, value in one.save().items():
+            np.testing.assert_array_equal(value, other.save()[name], err_msg=name)
