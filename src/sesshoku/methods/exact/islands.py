@@ -8,13 +8,14 @@ from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.rows import ROW_FRICTION
 from sesshoku.methods.exact.memory import ACTS_ON, BOUNCE, INSTANT, SPEED
 from sesshoku.methods.exact.options import BOUNCE_SPEED, MIDPOINT, NEWTON, ROUNDS, SLIP_SPEED
-from sesshoku.methods.exact.pose import TOUCHING, set_rebound
+from sesshoku.methods.exact.pose import set_rebound
 from sesshoku.methods.island_rows import group_joint_rows, island_dofs
 from sesshoku.methods.report import CONVERGED, ITERATIONS, ROWS
 from sesshoku.solvers.problem import JOINT_ROWS, read_contact, read_joint
 from sesshoku.solvers.proximal_newton import solve_island
 
 BROKEN, TRIED = 1, 2  # `locked`: broke away in this step; static friction was tried against a turning back
+STANDS = 1e300  # m/s: no contact rebounds
 JAMMED = 0.1  # a residual of this share of the closing speed: no solution, the contacts contradict each other
 GUARD_SOLVES = 8  # of the search for the restitution that brings no energy
 GUARD_SHARE = 0.01  # how close to it, as a share of what full restitution brings more than none
@@ -42,7 +43,7 @@ def solve_islands(model, data, contacts, problem, memory, newton, options, dt):
         if len(contact_list) + len(joint_list) > 0:
             dof_list = memory.dof_list[: island_dofs(model, contacts, memory, island)]
             residual, solved = solve_rounds(model, data, contacts, problem, memory, newton, options, dt, contact_list,
-                                            joint_list, dof_list)  # fmt: skip
+                                            joint_list, dof_list, True)  # fmt: skip
             if bounces(memory, contact_list):
                 residual, solved = guard_energy(model, data, contacts, problem, memory, newton, options, dt,
                                                 contact_list, joint_list, dof_list, residual, solved)  # fmt: skip
@@ -64,10 +65,12 @@ def fastest(problem, contact_list):
 
 
 @jit
-def solve_rounds(model, data, contacts, problem, memory, newton, options, dt, contact_list, joint_list, dof_list):
+def solve_rounds(model, data, contacts, problem, memory, newton, options, dt, contact_list, joint_list, dof_list,
+                 rebounding):  # fmt: skip
     """Solve, let what moved break away and what turned back try to hold, and solve again until nothing switches.
 
-    Returns the residual and whether the law is met.
+    rebounding: contacts that the first solution brings together rebound, later ones only close: chains of rebounds
+    within a step feed on each other. Returns the residual and whether the law is met.
     """
     made, solved, residual, rounds = 0, False, 0.0, int(options[ROUNDS])
     for n in range(rounds):
@@ -79,7 +82,8 @@ def solve_rounds(model, data, contacts, problem, memory, newton, options, dt, co
         switched = switch_contacts(model, contacts, problem, memory, options[SLIP_SPEED], contact_list)
         switched += switch_joints(model, data, problem, memory, options[SLIP_SPEED], dt, joint_list)
         if options[MIDPOINT]:
-            switched += late_impacts(contacts, problem, memory, options[BOUNCE_SPEED], dt, contact_list)
+            least = options[BOUNCE_SPEED] if rebounding and n == 0 else STANDS
+            switched += late_impacts(model, contacts, problem, memory, least, dt, contact_list)
         if switched == 0:
             break
     data.report[ITERATIONS] = max(data.report[ITERATIONS], made)
@@ -87,24 +91,29 @@ def solve_rounds(model, data, contacts, problem, memory, newton, options, dt, co
 
 
 @jit
-def late_impacts(contacts, problem, memory, bounce_speed, dt, contact_list):
-    """Contacts that close only because another impact of the step turned a body back: they rebound, too.
+def late_impacts(model, contacts, problem, memory, bounce_speed, dt, contact_list):
+    """Contacts that close only because another impact of the step turned a body back rebound, too; returns how many.
 
-    Their instant is unknown and taken as the middle; returns how many.
+    Until here they were held open, so that the solved velocity is the one they meet with. Their instant is unknown and
+    taken as the middle.
     """
     found = 0
     for n in range(len(contact_list)):
         c = contact_list[n]
-        old, gap, impact, x = contacts.previous[c], contacts.gap[c], memory.impact[c], problem.impulse[c, 2]
-        fresh = old < 0 or memory.old_parted[old] == 1
-        if x <= 0.0 or gap <= TOUCHING or contacts.material[c, 2] == 0.0 or impact[SPEED] != 0.0 or not fresh:
+        if memory.held[c] == 0:
             continue
-        speed = -gap / (0.5 * dt) - problem.block[c, 2, 2] * x  # the one it would have kept without its own impulse
+        _, _, u = read_contact(model.row_dof, problem, c, problem.y)
+        speed, gap, impact = u + memory.free_normal[c], contacts.gap[c], memory.impact[c]
+        if gap + 0.5 * dt * speed >= 0.0:
+            continue
+        memory.held[c] = 0
+        found += 1
         if speed < -bounce_speed:
             impact[INSTANT], impact[SPEED], impact[BOUNCE] = 0.5 * dt, speed, contacts.material[c, 2]
             impact[ACTS_ON] = memory.free_normal[c]
             set_rebound(problem, memory, c, 1.0)
-            found += 1
+        else:
+            problem.free[c, 2] = memory.free_normal[c] + gap / (0.5 * dt)
     return found
 
 
@@ -158,7 +167,8 @@ def share_restitution(model, data, contacts, problem, memory, newton, options, d
     for n in range(len(contact_list)):
         if memory.impact[contact_list[n], BOUNCE] > 0.0:
             set_rebound(problem, memory, contact_list[n], share)
-    return solve_rounds(model, data, contacts, problem, memory, newton, options, dt, contact_list, joint_list, dof_list)
+    return solve_rounds(model, data, contacts, problem, memory, newton, options, dt, contact_list, joint_list, dof_list,
+                        False)  # fmt: skip
 
 
 @jit

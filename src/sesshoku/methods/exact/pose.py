@@ -53,7 +53,7 @@ def pose_problem(model, data, contacts, problem, memory, q, options, dt):
         impact = memory.impact[c]
         for n in range(len(impact)):
             impact[n] = 0.0
-        problem.correction[c], memory.free_normal[c] = 0.0, problem.free[c, 2]
+        problem.correction[c], memory.free_normal[c], memory.held[c] = 0.0, problem.free[c, 2], 0
         if options[MIDPOINT]:
             want_velocity(contacts, problem, memory, options, c, dt)
         else:
@@ -87,6 +87,8 @@ def want_velocity(contacts, problem, memory, options, c, dt):
         set_rebound(problem, memory, c, 1.0)
         share = impact[TAKEN] / max(impact[TAKEN] + impact[SUPPORT], 1e-300)
         impact[ACTS_ON] = share * speed + (1.0 - share) * after
+    elif gap > TOUCHING and fresh and contacts.material[c, 2] > 0.0:
+        free[2], memory.held[c] = NOT_YET, 1  # `late_impacts` of islands.py looks whether it arrives all the same
     elif gap > TOUCHING:
         free[2] += gap / (0.5 * dt)
     else:
@@ -139,7 +141,7 @@ def want_velocity_at_end(contacts, problem, memory, options, c, dt):
 def start_contact(model, contacts, problem, memory, c):
     """Begin with the last step's impulse of the same contact, and in its state; new contacts at zero, at rest.
 
-    Impulses of a squeeze without solution are no start: they would grow from step to step.
+    Impulses of a squeeze without solution are no start, they would grow from step to step; nor are those of a rebound.
     """
     x, old = problem.impulse[c], contacts.previous[c]
     x[0] = x[1] = x[2] = 0.0
@@ -149,7 +151,7 @@ def start_contact(model, contacts, problem, memory, c):
         for side in range(2):
             link = contacts.link[c, side]
             jammed = jammed or link >= 0 and memory.tree_jammed[model.link_tree[link]] == 1
-        if not jammed:
+        if not jammed and memory.old_parted[old] == 0:
             for d in range(3):
                 axis = problem.axes[c, d]
                 x[d] = axis[0] * f[0] + axis[1] * f[1] + axis[2] * f[2]
