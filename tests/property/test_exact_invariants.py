@@ -21,11 +21,12 @@ def draw(chunk, n, dt=None):
 
 
 def friction_power(sim, before):
-    """Largest power of a contact's friction (W) on the velocities of the step's end, and the size of such powers.
+    """Largest power of a contact's friction (W) on the velocities of the step's end, beyond what rounding explains.
 
-    before: q and v at the step's start. Contacts lie in the middle of the step.
+    before: q and v at the step's start. Contacts lie in the middle of the step; by its end a corner may have gained
+    dt/2 w^2 r, which the law takes into account and this does not.
     """
-    worst, size = -np.inf, 0.0
+    worst = -np.inf
     middle = {}
     for name in sim.bodies:
         if name.startswith("b"):
@@ -35,15 +36,17 @@ def friction_power(sim, before):
     for contact in sim.contacts:
         if "paddle" in contact.bodies or contact.normal_force <= 0.0:
             continue
-        slip = np.zeros(3)
+        slip, turned = np.zeros(3), 0.0
         for name, sign in zip(contact.bodies, (-1.0, 1.0), strict=True):
             if name in middle:
                 center, v, w = middle[name]
                 slip += sign * (v + np.cross(w, contact.point - center))
+                turned += 0.5 * sim.dt * (w @ w) * np.linalg.norm(contact.point - center)
         slip -= contact.normal * (contact.normal @ slip)
-        worst = max(worst, float(contact.friction_force @ slip))
-        size = max(size, float(np.linalg.norm(contact.friction_force) * np.linalg.norm(slip)))
-    return worst, size
+        friction = np.linalg.norm(contact.friction_force)
+        unsure = friction * (1.1 * turned + 1e-6 * np.linalg.norm(slip) + 1e-7)
+        worst = max(worst, float(contact.friction_force @ slip - unsure))
+    return worst
 
 
 @pytest.mark.parametrize("chunk", range(2))
@@ -70,20 +73,18 @@ def test_every_step_obeys_the_law_or_says_so(chunk):
 
 
 def test_friction_never_does_work_on_what_slips():
-    """x_t . u_t <= 0 at every contact, with the velocities of the step's end. Slow spins: contacts of bodies that turn
-    by more than half a radian in a step lie elsewhere."""
+    """x_t . u_t <= 0 at every contact, with the velocities of the step's end, of bodies that spin slowly."""
     seen = 0
     for n in range(sample_count(8, 200)):
         sim, _ = draw(5, n, dt=1e-3)
-        if max(np.linalg.norm(sim.v[k + 3:k + 6]) for k in range(0, len(sim.v), 6)) > 50.0:
-            continue
-        for _ in range(300):
+        sim.set_state(v=sim.v * np.tile([1, 1, 1, 0.02, 0.02, 0.02], len(sim.v) // 6))
+        for _ in range(400):
             before = sim.q.copy(), sim.v.copy()
             sim.step()
-            if sim.report.converged and np.abs(sim.v).max() < 400.0:
-                worst, size = friction_power(sim, before)
+            if sim.report.converged and np.abs(sim.v.reshape(-1, 6)[:, 3:]).max() * sim.dt < 0.1:
+                worst = friction_power(sim, before)
                 seen += worst > -np.inf
-                assert worst <= 1e-6 * size + 1e-7, (SEED, n, worst, size)
+                assert worst <= 0.0, (SEED, n, worst)
     assert seen > 100
 
 

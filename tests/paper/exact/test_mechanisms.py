@@ -130,10 +130,13 @@ def test_arm_lifts_the_box_along():
     sim.step(500)
     gripper, box = sim.bodies["gripper"], sim.bodies["box"]
     start = gripper.rotation_matrix.T @ (box.position - gripper.position)
+    unsolved = 0
     for n in range(1000):
         sim.actuators["shoulder_pan"].target = 0.3 * (1 - np.cos(np.pi * n / 1000))
         sim.step()
-        assert sim.report.converged
+        unsolved += not sim.report.converged  # eight corners whose gaps contradict each other by micrometres
+        assert sim.report.residual < 1e-6
+    assert unsolved <= 10
     sim.step(200)
     assert np.abs(gripper.rotation_matrix.T @ (box.position - gripper.position) - start).max() < 1e-5
     assert box.position[1] > 0.15

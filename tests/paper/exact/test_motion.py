@@ -85,6 +85,53 @@ def test_four_bar_stays_closed_and_swings_right():
     assert abs(angles[2] - angles[1]) < abs(angles[1] - angles[0]) / 3.4 < 1e-3
 
 
+def crooked_four_bar():
+    """Cranks of 0.5 and 1 m, pivots 1 m apart, let go at rest: a loop whose members turn at different rates."""
+    scene = ss.Scene(gravity=(0, 0, -G))
+    scene.add_body("frame", fixed=True)
+    scene.add_box("left", size=(0.05, 0.05, 0.5), mass=1.0, parent="frame", position=(0, 0, -0.25),
+                  joint=ss.Joint("continuous", axis=(0, 1, 0), anchor=(0, 0, 0.25)))
+    scene.add_box("right", size=(0.05, 0.05, 1), mass=1.0, parent="frame", position=(1, 0, -0.5),
+                  joint=ss.Joint("continuous", axis=(0, 1, 0), anchor=(0, 0, 0.5)))
+    length, turn = np.hypot(1, 0.5), 0.5 * np.arctan2(0.5, 1)
+    scene.add_box("coupler", size=(length, 0.05, 0.05), mass=1.0, parent="left", position=(0.5, 0, -0.5),
+                  rotation=(np.cos(turn), 0, np.sin(turn), 0),
+                  joint=ss.Joint("continuous", axis=(0, 1, 0), anchor=(-length / 2, 0, 0)))
+    scene.add_loop("ball", "coupler", "right", position=(length / 2, 0, 0))
+    return scene
+
+
+def test_crooked_four_bar_closes_at_fourth_order_and_moves_at_second():
+    ends, gaps = [], []
+    for dt in (0.01, 0.005, 0.0025):
+        sim, gap = ss.Simulation(crooked_four_bar(), "exact", dt), 0.0
+        for _ in range(round(1.0 / dt)):
+            sim.step()
+            gap = max(gap, sim.report.loop_error)
+        ends.append(sim.q.copy())
+        gaps.append(gap)
+    assert gaps[0] < 5e-6 and gaps[1] < gaps[0] / 12 and gaps[2] < gaps[1] / 12, gaps
+    assert np.abs(ends[2] - ends[1]).max() < np.abs(ends[1] - ends[0]).max() / 3.6 < 1e-4
+
+
+def test_box_on_a_turntable_keeps_its_place_at_second_order():
+    """A body that friction swings around: the corners' own turning within the step counts."""
+    errors = []
+    for dt in (0.01, 0.005, 0.0025):
+        scene = ss.Scene(gravity=(0, 0, -G))
+        scene.add_body("post", fixed=True)
+        scene.add_box("table", size=(1, 1, 0.1), mass=2.0, parent="post", position=(1, 0, 0),
+                      joint=ss.Joint("continuous", axis=(0, 0, 1), anchor=(-1, 0, 0), velocity=1.0))
+        scene.add_box("box", size=(0.2, 0.2, 0.2), mass=0.5, position=(1.1, 0.1, 0.15), velocity=(-0.1, 1.1, 0),
+                      angular_velocity=(0, 0, 1))
+        sim = ss.Simulation(scene, "exact", dt)
+        table, box = sim.bodies["table"], sim.bodies["box"]
+        start = table.rotation_matrix.T @ (box.position - table.position)
+        sim.step(round(0.5 / dt))
+        errors.append(np.abs(table.rotation_matrix.T @ (box.position - table.position) - start).max())
+    assert errors[0] < 2e-5 and errors[1] < errors[0] / 3.6 and errors[2] < errors[1] / 3.6, errors
+
+
 def ball_on(slope, velocity=(0, 0, 0), spin=(0, 0, 0)):
     scene = ss.Scene(gravity=(G * np.sin(slope), 0, -G * np.cos(slope)))
     scene.add_ground()

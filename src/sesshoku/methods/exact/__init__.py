@@ -6,8 +6,10 @@ proximal_newton.py solves that law, island by island, beside the rows of joints.
 
     middle      q_M = q (+) dt/2 v: contacts, inertia and forces are those of the middle (integrate/midpoint.py)
     free        v_free = v + dt H^-1 (forces - bias at the predicted middle velocity)
-    pose        rows of contacts and joints; impacts are told from resting contacts and given their instant (`pose`)
-    solve       impulses; static and kinetic friction by what the solution does (`islands`)
+    pose        rows of contacts and joints, with velocities of the step's ends (`turning`); impacts are told from
+                resting contacts and given their instant (`pose`)
+    solve       impulses; static and kinetic friction by what the solution does, and restitution lowered where it
+                would bring energy (`islands`)
     apply       v+ = v_free + H^-1 J^T impulse; forces, report
     end         q+ = q_M (+) (dt/2 v+ + what impacts act longer or shorter than the rest of the step)
 
@@ -81,8 +83,8 @@ def supports(compiled: CompiledScene) -> list[str]:
 #: what the contract suite may hold the method to
 GUARANTEES = {
     "friction_bound": lambda options: 1.0,
-    # e = 0 and nothing to undo: contact never adds kinetic energy
-    "passive": lambda options: options.correction == 0.0,
+    # e = 0, nothing to undo, no turning of corners: contact never adds kinetic energy
+    "passive": lambda options: options.correction == 0.0 and options.integrator == "semi-implicit",
 }
 
 register(__name__)

@@ -10,6 +10,7 @@ from sesshoku.integrate.midpoint import lead_scripts, script_lead
 from sesshoku.methods.contact_rows import contact_rows, contact_velocity, start_problem
 from sesshoku.methods.exact.memory import ACTS_ON, BOUNCE, GAINED, INSTANT, SPEED, SUPPORT, TAKEN
 from sesshoku.methods.exact.options import ANCHOR, BOUNCE_SPEED, CORRECTION, MIDPOINT, SLOP
+from sesshoku.methods.exact.turning import turn_contact, turn_loops
 from sesshoku.methods.joint_rows import joint_rows
 from sesshoku.solvers.problem import JOINT_ROWS
 
@@ -49,6 +50,7 @@ def pose_problem(model, data, contacts, problem, memory, q, options, dt):
     joint_rows(model, data, problem, q, data.new_v, dt)
     if options[MIDPOINT]:
         lead_scripts(model, data, -1.0)
+        turn_loops(model, data, problem, dt)
     for c in range(contacts.counts[CONTACTS]):
         impact = memory.impact[c]
         for n in range(len(impact)):
@@ -56,6 +58,8 @@ def pose_problem(model, data, contacts, problem, memory, q, options, dt):
         problem.correction[c], memory.free_normal[c], memory.held[c] = 0.0, problem.free[c, 2], 0
         if options[MIDPOINT]:
             want_velocity(contacts, problem, memory, options, c, dt)
+            if memory.impact[c, SPEED] == 0.0 and memory.held[c] == 0:
+                turn_contact(model, data, contacts, problem, memory, c, dt)
         else:
             want_velocity_at_end(contacts, problem, memory, options, c, dt)
         start_contact(model, contacts, problem, memory, c)

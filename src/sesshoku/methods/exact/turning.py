@@ -1,0 +1,108 @@
+"""From the middle of the step to its ends: how velocities of points change because the bodies they lie on turn.
+
+Rows are those of the middle, but the old velocity belongs to the step's start and the new one to its end. A point that
+is fixed on a link has, half a step on, dt/2 J' v more: without it a box that a robot swings around would drift outwards
+by dt/2 w^2 r per second in the robot's hand, and loops open at first order.
+
+Corners only: the point of contact of a round surface moves on over it (a rolling ball needs nothing), and edges glide.
+Impacts are left as they are: with rows of one place e = 1 keeps energy. Scripted bodies: their own acceleration is in
+`kinematic_lead` already.
+"""
+
+from __future__ import annotations
+
+from sesshoku.collision.contacts import VERTEX
+from sesshoku.compiled.jit import jit
+from sesshoku.dynamics.rows import ROW_LOOP
+from sesshoku.scene.model import KINEMATIC
+from sesshoku.solvers.problem import JOINT_ROWS
+from sesshoku.spatial.algebra import cross
+
+TURNS = 0.1  # rad: of links that turn more in a step the first terms of the series are no help
+
+
+@jit
+def turn_contact(model, data, contacts, problem, memory, c, dt):
+    """Velocity of contact c at the step's start, and the free one at its end. Needs `middle_velocity`."""
+    a, b = contacts.link[c, 0], contacts.link[c, 1]
+    if contacts.kind[c] != VERTEX or turns_far(data, a, dt) or turns_far(data, b, dt):
+        return
+    x = y = z = 0.0
+    if a >= 0:
+        ax, ay, az = point_rate(model, data, a, contacts.point[c])
+        x, y, z = -ax, -ay, -az
+    if b >= 0:
+        bx, by, bz = point_rate(model, data, b, contacts.point[c])
+        x, y, z = x + bx, y + by, z + bz
+    for d in range(3):
+        axis = problem.axes[c, d]
+        change = 0.5 * dt * (axis[0] * x + axis[1] * y + axis[2] * z)
+        problem.velocity[c, d] -= change
+        problem.free[c, d] += change
+        if d == 2:
+            memory.free_normal[c] += change
+
+
+@jit
+def turn_loops(model, data, problem, dt):
+    """The same for the rows of loops, which are the velocity of anchor a relative to b along the axes of a's frame."""
+    for j in range(problem.counts[JOINT_ROWS]):
+        if problem.joint_source[j, 0] != ROW_LOOP:
+            continue
+        n, d = problem.joint_source[j, 1] // 6, problem.joint_source[j, 1] % 6
+        a, b, e = model.loop_link[n, 0], model.loop_link[n, 1], d % 3
+        if turns_far(data, a, dt) or turns_far(data, b, dt):
+            continue
+        x = y = z = 0.0
+        for side in range(2):
+            link, sign = model.loop_link[n, side], 1.0 if side == 0 else -1.0
+            if link < 0:
+                continue
+            if d < 3:
+                rx, ry, rz = point_rate(model, data, link, data.loop_point[n, side])
+            else:
+                rx, ry, rz = spin_rate(model, data, link)
+                if a >= 0:  # the axis turns along with a
+                    w, s = data.velocity[link], data.velocity[a]
+                    tx, ty, tz = cross(w[3], w[4], w[5], s[3], s[4], s[5])
+                    rx, ry, rz = rx + tx, ry + ty, rz + tz
+            x, y, z = x + sign * rx, y + sign * ry, z + sign * rz
+        frame = data.loop_frame[n, 0]
+        problem.joint_free[j] += 0.5 * dt * (frame[0, e] * x + frame[1, e] * y + frame[2, e] * z)
+
+
+@jit
+def turns_far(data, link, dt):
+    """Whether a link (-1: the world) turns by more than TURNS in a step."""
+    if link < 0:
+        return False
+    w = data.velocity[link]
+    return not (w[3] * w[3] + w[4] * w[4] + w[5] * w[5]) * dt * dt < TURNS * TURNS
+
+
+@jit
+def point_rate(model, data, link, p):
+    """Acceleration of the link's point at p (world) at zero joint acceleration, its script's own left out."""
+    t = model.link_tree[link]
+    o, a, w, g = data.tree_origin[t], data.acceleration[link], data.velocity[link], model.gravity
+    rx, ry, rz = p[0] - o[0], p[1] - o[1], p[2] - o[2]
+    sx, sy, sz = spin_rate(model, data, link)
+    tx, ty, tz = cross(sx, sy, sz, rx, ry, rz)
+    ux, uy, uz = cross(w[3], w[4], w[5], rx, ry, rz)
+    cx, cy, cz = cross(w[3], w[4], w[5], w[0] + ux, w[1] + uy, w[2] + uz)
+    x, y, z = a[0] + g[0] + tx + cx, a[1] + g[1] + ty + cy, a[2] + g[2] + tz + cz
+    root = model.tree_link[t]
+    if model.link_joint[root] == KINEMATIC:
+        given = data.kinematic_acceleration[root]
+        x, y, z = x - given[0], y - given[1], z - given[2]
+    return x, y, z
+
+
+@jit
+def spin_rate(model, data, link):
+    """Angular acceleration of a link at zero joint acceleration, its script's own left out."""
+    a, root = data.acceleration[link], model.tree_link[model.link_tree[link]]
+    if model.link_joint[root] == KINEMATIC:
+        given = data.kinematic_acceleration[root]
+        return a[3] - given[3], a[4] - given[4], a[5] - given[5]
+    return a[3], a[4], a[5]
