@@ -101,7 +101,7 @@ def crooked_four_bar():
     return scene
 
 
-def test_crooked_four_bar_closes_at_fourth_order_and_moves_at_second():
+def test_crooked_four_bar_stays_closed_and_moves_at_second_order():
     ends, gaps = [], []
     for dt in (0.01, 0.005, 0.0025):
         sim, gap = ss.Simulation(crooked_four_bar(), "exact", dt), 0.0
@@ -110,7 +110,7 @@ def test_crooked_four_bar_closes_at_fourth_order_and_moves_at_second():
             gap = max(gap, sim.report.loop_error)
         ends.append(sim.q.copy())
         gaps.append(gap)
-    assert gaps[0] < 5e-6 and gaps[1] < gaps[0] / 12 and gaps[2] < gaps[1] / 12, gaps
+    assert max(gaps) < 1e-10, gaps
     assert np.abs(ends[2] - ends[1]).max() < np.abs(ends[1] - ends[0]).max() / 3.6 < 1e-4
 
 

@@ -106,7 +106,7 @@ def step(model, data, contacts, problem, memory, newton, options, dt):
     """One step; False if its result is not finite (the state then stays as it was)."""
     middle(model, data, options, dt)
     detect(model, data, contacts, options[MARGIN], options[AHEAD] * dt, int(options[MOST]))
-    frame_contacts(model, data, contacts, problem, options)
+    frame_contacts(model, data, contacts, problem, memory, options, dt)
     free_motion(model, data, options, dt)
     pose_problem(model, data, contacts, problem, memory, data.new_q, options, dt)
     solve_islands(model, data, contacts, problem, memory, newton, options, dt)
@@ -218,7 +218,7 @@ def stage_middle(model, data, contacts, problem, memory, newton, options, dt):
 @jit
 def stage_detect(model, data, contacts, problem, memory, newton, options, dt):
     detect(model, data, contacts, options[MARGIN], options[AHEAD] * dt, int(options[MOST]))
-    frame_contacts(model, data, contacts, problem, options)
+    frame_contacts(model, data, contacts, problem, memory, options, dt)
 
 
 @jit

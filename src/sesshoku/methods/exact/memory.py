@@ -24,6 +24,7 @@ class Memory(Record):
     locked = array(int, 1)  # (C) broke away in this step: stays kinetic; or was tried at rest already
     impact = array(float, 2)  # (C, 7) of contacts that close in this step, see below
     free_normal = array(float, 1)  # (C) normal velocity at the end without contacts, targets left aside
+    turn = array(float, 2)  # (C, 3) what half a step of turning adds to the velocity, along the axes
     held = array(int, 1)  # (C) 1: held open, would rebound if it arrived
     anchor = array(float, 3)  # (C, 2, 3) where the links touched when the contact began to stick, in their frames
     anchored = array(int, 1)  # (C)
@@ -56,7 +57,7 @@ def make_memory(compiled: CompiledScene, contacts: Any) -> tuple[Problem, Memory
     """The problem and the work space for as many contacts as `contacts` can hold."""
     m, C = compiled.model, contacts.capacity
     W, V, T = row_total(m), m.dof_count, m.tree_count
-    shapes = {"law": C, "mu": C, "slips": C, "locked": C, "impact": (C, 7), "free_normal": C, "held": C,
+    shapes = {"law": C, "mu": C, "slips": C, "locked": C, "impact": (C, 7), "free_normal": C, "held": C, "turn": (C, 3),
               "anchor": (C, 2, 3), "anchored": C, "old_anchor": (C, 2, 3), "old_anchored": C, "tree_jammed": T,
               "impulse_world": (C, 3), "old_impulse": (C, 3), "old_slips": C, "old_parted": C,
               "joint_locked": W, "joint_list": W, "joint_start": T + 2,

@@ -21,7 +21,7 @@ class Options:
     what the shapes travel in `ahead` steps. most_per_pair: keep at most so many points of a pair of shapes (0: all).
     correction: share of an overlap that is undone per step, where it is deeper than slop (m). restitution_speed (m/s):
     slower impacts do not bounce. slip_speed (m/s): a faster contact slips, and has kinetic friction. rounds: of
-    switching between static and kinetic friction in a step. anchor: share of the drift of a sticking corner that is
+    switching between static and kinetic friction in a step. anchor: share of the drift of a sticking contact that is
     undone per step; 0: friction holds velocities, not places, and second-order errors of the motion remain.
     """
 

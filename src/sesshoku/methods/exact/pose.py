@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from math import sqrt
 
-from sesshoku.collision.contacts import CONTACTS, VERTEX
+from sesshoku.collision.contacts import CONTACTS, SMOOTH
 from sesshoku.compiled.jit import jit
 from sesshoku.integrate.midpoint import lead_scripts, script_lead
 from sesshoku.methods.contact_rows import contact_rows, contact_velocity, start_problem
 from sesshoku.methods.exact.memory import ACTS_ON, BOUNCE, GAINED, INSTANT, SPEED, SUPPORT, TAKEN
 from sesshoku.methods.exact.options import ANCHOR, BOUNCE_SPEED, CORRECTION, MIDPOINT, SLOP
-from sesshoku.methods.exact.turning import turn_contact, turn_loops
+from sesshoku.methods.exact.turning import link_rates, measure_turning, turn_contact, turn_loops
 from sesshoku.methods.joint_rows import joint_rows
 from sesshoku.solvers.problem import JOINT_ROWS
 
@@ -21,11 +21,13 @@ NOT_YET = 1e30  # free velocity of a contact that is to bounce but has not arriv
 
 
 @jit
-def frame_contacts(model, data, contacts, problem, options):
+def frame_contacts(model, data, contacts, problem, memory, options, dt):
     """Axes (t1, t2, n) of every contact, and its velocity along them. Needs `link_velocities` of v.
 
     The midpoint rule's new velocity is that of the step's end, and so is that of scripted bodies here.
     """
+    if options[MIDPOINT]:
+        link_rates(model, data)
     for c in range(contacts.counts[CONTACTS]):
         axes, n, t = problem.axes[c], contacts.normal[c], contacts.tangent[c]
         vx, vy, vz = contact_velocity(model, data, contacts, c)
@@ -38,6 +40,8 @@ def frame_contacts(model, data, contacts, problem, options):
             axes[0, a], axes[1, a], axes[2, a] = t[0, a], t[1, a], n[a]
         for d in range(3):
             problem.velocity[c, d] = axes[d, 0] * vx + axes[d, 1] * vy + axes[d, 2] * vz
+        if options[MIDPOINT]:
+            measure_turning(model, data, contacts, problem, memory, c, dt)
 
 
 @jit
@@ -59,7 +63,7 @@ def pose_problem(model, data, contacts, problem, memory, q, options, dt):
         if options[MIDPOINT]:
             want_velocity(contacts, problem, memory, options, c, dt)
             if memory.impact[c, SPEED] == 0.0 and memory.held[c] == 0:
-                turn_contact(model, data, contacts, problem, memory, c, dt)
+                turn_contact(problem, memory, c)
         else:
             want_velocity_at_end(contacts, problem, memory, options, c, dt)
         start_contact(model, contacts, problem, memory, c)
@@ -167,12 +171,11 @@ def start_contact(model, contacts, problem, memory, c):
 def hold_anchor(model, data, contacts, problem, memory, rate, c):
     """Ask a contact that has been sticking to undo its drift at `rate` (1/s) times the way from its anchor.
 
-    An anchor is where both links touched when the contact began to stick. Corners only: they stay where they are on
-    their link, while a round surface rolls on and edges glide along each other.
+    An anchor is where both links touched when the contact began to stick. Not of round surfaces, which roll on.
     """
     old = contacts.previous[c]
     memory.anchored[c] = 0
-    if old < 0 or memory.old_anchored[old] == 0 or memory.slips[c] == 1 or contacts.kind[c] != VERTEX:
+    if old < 0 or memory.old_anchored[old] == 0 or memory.slips[c] == 1 or contacts.kind[c] == SMOOTH:
         return
     memory.anchored[c] = 1
     x = y = z = 0.0
@@ -196,7 +199,7 @@ def hold_anchor(model, data, contacts, problem, memory, rate, c):
 def keep_anchors(contacts, problem, memory):
     """Anchors for the next step: contacts that stick keep theirs, or set one where they are."""
     for c in range(contacts.counts[CONTACTS]):
-        sticks = problem.impulse[c, 2] > 0.0 and memory.old_slips[c] == 0 and contacts.kind[c] == VERTEX
+        sticks = problem.impulse[c, 2] > 0.0 and memory.old_slips[c] == 0 and contacts.kind[c] != SMOOTH
         for side in range(2):
             for a in range(3):
                 here = memory.anchor[c, side, a] if memory.anchored[c] else contacts.local[c, side, a]

@@ -4,15 +4,16 @@ Rows are those of the middle, but the old velocity belongs to the step's start a
 is fixed on a link has, half a step on, dt/2 J' v more: without it a box that a robot swings around would drift outwards
 by dt/2 w^2 r per second in the robot's hand, and loops open at first order.
 
-Corners only: the point of contact of a round surface moves on over it (a rolling ball needs nothing), and edges glide.
+Not of round surfaces, whose point of contact moves on over them: a rolling ball needs nothing.
 Impacts are left as they are: with rows of one place e = 1 keeps energy. Scripted bodies: their own acceleration is in
 `kinematic_lead` already.
 """
 
 from __future__ import annotations
 
-from sesshoku.collision.contacts import VERTEX
+from sesshoku.collision.contacts import SMOOTH
 from sesshoku.compiled.jit import jit
+from sesshoku.dynamics.rnea import link_velocities
 from sesshoku.dynamics.rows import ROW_LOOP
 from sesshoku.scene.model import KINEMATIC
 from sesshoku.solvers.problem import JOINT_ROWS
@@ -22,10 +23,24 @@ TURNS = 0.1  # rad: of links that turn more in a step the first terms of the ser
 
 
 @jit
-def turn_contact(model, data, contacts, problem, memory, c, dt):
-    """Velocity of contact c at the step's start, and the free one at its end. Needs `middle_velocity`."""
-    a, b = contacts.link[c, 0], contacts.link[c, 1]
-    if contacts.kind[c] != VERTEX or turns_far(data, a, dt) or turns_far(data, b, dt):
+def link_rates(model, data):
+    """Spatial accelerations of the links at zero joint acceleration, gravity left out. Needs `link_velocities`."""
+    acc, c = data.acceleration, data.velocity_product
+    for i in range(model.link_count):
+        parent = model.link_parent[i]
+        for a in range(6):
+            acc[i, a] = c[i, a] + (acc[parent, a] if parent >= 0 else 0.0)
+
+
+@jit
+def measure_turning(model, data, contacts, problem, memory, c, dt):
+    """memory.turn of contact c: dt/2 J' v along its axes. Needs `link_rates` of v.
+
+    Of v, not of the predicted free velocity: contacts keep a body from turning that its torques would turn.
+    """
+    a, b, turn = contacts.link[c, 0], contacts.link[c, 1], memory.turn[c]
+    turn[0] = turn[1] = turn[2] = 0.0
+    if contacts.kind[c] == SMOOTH or turns_far(data, a, dt) or turns_far(data, b, dt):
         return
     x = y = z = 0.0
     if a >= 0:
@@ -36,16 +51,25 @@ def turn_contact(model, data, contacts, problem, memory, c, dt):
         x, y, z = x + bx, y + by, z + bz
     for d in range(3):
         axis = problem.axes[c, d]
-        change = 0.5 * dt * (axis[0] * x + axis[1] * y + axis[2] * z)
-        problem.velocity[c, d] -= change
-        problem.free[c, d] += change
-        if d == 2:
-            memory.free_normal[c] += change
+        turn[d] = 0.5 * dt * (axis[0] * x + axis[1] * y + axis[2] * z)
+
+
+@jit
+def turn_contact(problem, memory, c):
+    """Velocity of contact c at the step's start, and the free one at its end."""
+    for d in range(3):
+        problem.velocity[c, d] -= memory.turn[c, d]
+        problem.free[c, d] += memory.turn[c, d]
+    memory.free_normal[c] += memory.turn[c, 2]
 
 
 @jit
 def turn_loops(model, data, problem, dt):
     """The same for the rows of loops, which are the velocity of anchor a relative to b along the axes of a's frame."""
+    if model.loop_count == 0:
+        return
+    link_velocities(model, data, data.v)
+    link_rates(model, data)
     for j in range(problem.counts[JOINT_ROWS]):
         if problem.joint_source[j, 0] != ROW_LOOP:
             continue
@@ -84,13 +108,13 @@ def turns_far(data, link, dt):
 def point_rate(model, data, link, p):
     """Acceleration of the link's point at p (world) at zero joint acceleration, its script's own left out."""
     t = model.link_tree[link]
-    o, a, w, g = data.tree_origin[t], data.acceleration[link], data.velocity[link], model.gravity
+    o, a, w = data.tree_origin[t], data.acceleration[link], data.velocity[link]
     rx, ry, rz = p[0] - o[0], p[1] - o[1], p[2] - o[2]
     sx, sy, sz = spin_rate(model, data, link)
     tx, ty, tz = cross(sx, sy, sz, rx, ry, rz)
     ux, uy, uz = cross(w[3], w[4], w[5], rx, ry, rz)
     cx, cy, cz = cross(w[3], w[4], w[5], w[0] + ux, w[1] + uy, w[2] + uz)
-    x, y, z = a[0] + g[0] + tx + cx, a[1] + g[1] + ty + cy, a[2] + g[2] + tz + cz
+    x, y, z = a[0] + tx + cx, a[1] + ty + cy, a[2] + tz + cz
     root = model.tree_link[t]
     if model.link_joint[root] == KINEMATIC:
         given = data.kinematic_acceleration[root]
