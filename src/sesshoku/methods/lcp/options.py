@@ -83,7 +83,7 @@ class Options:
                 raise MethodError(f"{name} must be at least {least}", element="method 'lcp'", value=value)
         for name in ("max_sweeps", "seed", "most_per_pair", "visit_budget"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or abs(value) >= 2**53:
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or abs(int(value)) >= 2**53:
                 raise MethodError(f"{name} must be a whole number below 2^53", element="method 'lcp'", value=value)
         for name in ("hold_reversals", "warm_start", "accelerate", "centripetal"):
             value = getattr(self, name)
