@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def measure(console: Console) -> None:
-    from benchmarks import contact, dynamics, start, steps  # the peers, which --readme does without
+    from benchmarks import contact, dynamics, scenes, start, steps  # the peers, which --readme does without
 
     results: dict[str, Any] = {
         "machine": machine(), "date": date.today().isoformat(), "python": platform.python_version(),
@@ -60,6 +60,16 @@ def measure(console: Console) -> None:
         comparisons.append(comparison)
         results["contact"][scene.name] = details
     results["contact"]["separate boxes, us per box"] = contact.separate_boxes(preset)
+    console.print("growth with the number of contacts on one robot ...")
+    results["contact"]["contacts on one tree"] = contact.contact_growth(preset)
+    young = "exact"
+    comparisons += contact.steady(contact.standing(), young, 1e-3, 0.5)
+    for scene, dt, duration in ((contact.limp(), 1e-3, 1.2), (contact.pile(), 1 / 200, 2.0)):
+        comparison, details = contact.whole_run(scene, young, dt, duration)
+        comparisons.append(comparison)
+        results["contact"][f"{scene.name}, {young}"] = details
+    console.print("the demo's scenes under every method ...")
+    results["scenes"] = scenes.outcomes()
     results["against"] = [comparison.as_dict() for comparison in comparisons]
     table = Table(title=f"{results['machine']}, {results['date']}", title_justify="left")
     for column in ("what", "ours µs", "peer", "peer µs", "ratio", "middle half"):
@@ -70,6 +80,9 @@ def measure(console: Console) -> None:
     console.print(table)
     console.print(f"chain of 50 to 1000 links, forward dynamics: exponent {results['chain']['exponent']}, "
                   f"{results['chain']['microseconds']} µs")
+    for what, row in results["scenes"].items():
+        console.print(f"{what}: {row}")
+    console.print(f"contacts on one tree: {results['contact']['contacts on one tree']}")
     first = results["start"]
     console.print(f"first step of a simple scene: {first['cold_s']} s cold, {first['warm_s']} s warm")
     target = RESULTS / f"{results['machine']}.json"

@@ -108,6 +108,20 @@ def whole_run(
     }
 
 
+def contact_growth(method: str) -> dict[str, Any]:
+    """Microseconds per step of the large humanoid on soles of 4 to 256 contacts, and the exponent of their growth."""
+    from sesshoku.experiments.lcp.time import FEET, step_times, studded
+
+    one_foot = studded(1)
+    one_foot.bodies[FEET[1]].geometries.clear()  # four contacts
+    scenes = [one_foot, *(studded(studs) for studs in (1, 2, 4, 8, 16, 32))]
+    times = step_times(method, scenes, lambda line: None)
+    counts = sorted(times)
+    fit = np.polyfit(np.log(counts[2:]), np.log([times[m][0] for m in counts[2:]]), 1)
+    return {"microseconds": {str(m): round(1e6 * times[m][0], 1) for m in counts},
+            "sweeps": {str(m): times[m][1] for m in counts}, "exponent from 16 on": round(float(fit[0]), 2)}
+
+
 def separate_boxes(method: str, counts: tuple[int, ...] = (10, 100, 1000)) -> dict[str, float]:
     """Microseconds per box and step for boxes resting apart from each other."""
     found = {}

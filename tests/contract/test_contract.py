@@ -174,3 +174,15 @@ def test_robots_with_servos_limits_and_loops_run(method):
     sim.step(300)
     assert sim.bodies["torso"].position[2] > 0.2, "it must still stand"
     assert np.linalg.norm(sim.bodies["bar"].position - np.array([1, 0, 0.5])) < 1e-3
+
+
+@everyone
+def test_what_a_method_does_not_carry_it_refuses_with_reasons(method, monkeypatch):
+    """`supports` of the module decides: reasons come out of Simulation as they are, in compare as a refusal."""
+    resolved = resolve(method)
+    assert resolved.module.supports(ss.Simulation(crate_on_floor(), method).compiled) == []
+    monkeypatch.setattr(resolved.module, "supports", lambda compiled: ["it has a crate", "and a floor"])
+    with pytest.raises(ss.MethodError, match="it has a crate.*and a floor"):
+        ss.Simulation(crate_on_floor(), method)
+    refused = ss.compare(crate_on_floor(), [method], time=0.01, dt=1e-3).outcomes[0]
+    assert not refused.ran and "it has a crate" in str(refused.refused)

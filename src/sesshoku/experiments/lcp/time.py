@@ -49,11 +49,11 @@ def studded(studs: int) -> Scene:
     return scene
 
 
-def step_times(method: str, counts: list[int], progress: Callable[[str], None]) -> dict[int, tuple[float, float]]:
+def step_times(method: str, scenes: list[Scene], progress: Callable[[str], None]) -> dict[int, tuple[float, float]]:
     """contacts -> (seconds per step, mean sweeps), timed over a standing stretch."""
     found = {}
-    for studs in counts:
-        sim = Simulation(studded(studs), method, 1e-3)
+    for scene in scenes:
+        sim = Simulation(scene, method, 1e-3)
         sim.step(20)
         contacts, best, sweeps = len(sim.contacts), np.inf, []
         progress(f"{method}: {contacts} contacts")
@@ -69,9 +69,9 @@ def step_times(method: str, counts: list[int], progress: Callable[[str], None]) 
 
 
 def run(progress: Callable[[str], None]) -> Result:
-    counts = [1, 2, 4, 8, 16, 32]
-    paper = step_times("lcp", counts[:-1], progress)
-    preset = step_times("lcp:recommended", counts, progress)
+    scenes = [studded(studs) for studs in (1, 2, 4, 8, 16, 32)]
+    paper = step_times("lcp", scenes[:-1], progress)
+    preset = step_times("lcp:recommended", scenes, progress)
 
     def slope(times: dict[int, tuple[float, float]], last: int = 3) -> float:
         chosen = sorted(times)[-last:]

@@ -48,6 +48,10 @@ class Options:
             value = getattr(self, name)
             if not isinstance(value, (int, float)) or not least <= value < float("inf"):
                 raise MethodError(f"{name} must be at least {least}", element="method 'exact'", value=value)
+        for name in ("newton_cap", "most_per_pair", "rounds"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+                raise MethodError(f"{name} must be a whole number", element="method 'exact'", value=value)
         for name in ("correction", "anchor"):
             if getattr(self, name) > 1.0:
                 raise MethodError(f"{name} must be at most 1", element="method 'exact'", value=getattr(self, name))

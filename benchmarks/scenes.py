@@ -1,0 +1,28 @@
+"""What the demo's scenes come to under every method and under MuJoCo: the physics that README and docs quote."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import sesshoku as ss
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+
+def outcomes() -> dict[str, dict[str, float | str]]:
+    """Question -> method -> the measure that answers it, with the closed form where there is one."""
+    sys.path.insert(0, str(EXAMPLES))
+    from demo import CASES
+
+    found: dict[str, dict[str, float | str]] = {}
+    for case in CASES:
+        scene = ss.Scene.read(EXAMPLES / f"{case.file}.toml")
+        options: dict[str, Any] = {"time": scene.run["time"], "dt": scene.run["dt"]} | case.more
+        result = ss.compare(scene, controller=case.controller(), peers=("mujoco",), expected=case.expected, **options)
+        row: dict[str, float | str] = {"closed form": float(case.expected[case.key][0])}
+        for outcome in result.outcomes:
+            row[outcome.method] = float(f"{outcome.measures[case.key]:.6g}") if outcome.ran else str(outcome.refused)
+        found[case.heading.replace("\u00a0", " ")] = row
+    return found
