@@ -182,7 +182,7 @@ def test_what_a_method_does_not_carry_it_refuses_with_reasons(method, monkeypatc
     resolved = resolve(method)
     assert resolved.module.supports(ss.Simulation(crate_on_floor(), method).compiled) == []
     monkeypatch.setattr(resolved.module, "supports", lambda compiled: ["it has a crate", "and a floor"])
-    with pytest.raises(ss.MethodError, match="it has a crate.*and a floor"):
+    with pytest.raises(ss.SesshokuError, match="it has a crate.*and a floor"):
         ss.Simulation(crate_on_floor(), method)
     refused = ss.compare(crate_on_floor(), [method], time=0.01, dt=1e-3).outcomes[0]
     assert not refused.ran and "it has a crate" in str(refused.refused)
