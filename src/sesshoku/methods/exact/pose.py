@@ -90,11 +90,12 @@ def want_velocity(contacts, problem, memory, options, c, dt):
     if fresh and closes:
         t, impact = closing_time(gap - 0.5 * dt * before, before, rate, dt), memory.impact[c]
         speed = before + rate * t
-        impact[INSTANT], impact[SPEED], impact[GAINED] = t, speed, rate * (dt - t)
+        # what drives the bodies apart is left out: it may be the turning of a body that turns far in a step
+        impact[INSTANT], impact[SPEED], impact[GAINED] = t, speed, min(rate * (dt - t), 0.0)
         impact[BOUNCE] = contacts.material[c, 2] if speed < -options[BOUNCE_SPEED] else 0.0
         set_rebound(problem, memory, c, 1.0)
         share = impact[TAKEN] / max(impact[TAKEN] + impact[SUPPORT], 1e-300)
-        impact[ACTS_ON] = share * speed + (1.0 - share) * after
+        impact[ACTS_ON] = max(share * speed + (1.0 - share) * after, after)
     elif gap > TOUCHING and fresh and contacts.material[c, 2] > 0.0:
         free[2], memory.held[c] = NOT_YET, 1  # `late_impacts` of islands.py looks whether it arrives all the same
     elif gap > TOUCHING:
