@@ -11,6 +11,7 @@ from typing import Any
 from sesshoku.errors import SceneError, in_file
 from sesshoku.scene import check, toml_schema
 from sesshoku.scene.elements import Geometry, Joint, Material, Motion
+from sesshoku.scene.recheck import recheck
 from sesshoku.scene.scene import Robot, Scene
 from sesshoku.scene.shapes import Shape
 from sesshoku.scene.toml_errors import Places, parse, validated
@@ -46,7 +47,9 @@ def read_scene(path: str | Path) -> Scene:
                              remedy="check the path") from None
         text = text.replace("\r\n", "\n")
         places = Places(text, parse(text))
-        return _Builder(places, validated(places), path).build()
+        scene = _Builder(places, validated(places), path).build()
+        recheck(scene)  # what only the whole can tell, such as a joint that starts beyond its limits
+        return scene
 
 
 class _Builder:
