@@ -32,16 +32,18 @@ def friction_power(sim, before):
         if name.startswith("b"):
             k = sim.model.link_dof[sim.bodies[name].link]
             at = sim.model.link_coordinate[sim.bodies[name].link]
-            middle[name] = before[0][at:at + 3] + 0.5 * sim.dt * before[1][k:k + 3], sim.v[k:k + 3], sim.v[k + 3:k + 6]
+            center = before[0][at:at + 3] + 0.5 * sim.dt * before[1][k:k + 3]
+            spin = max(np.linalg.norm(before[1][k + 3:k + 6]), np.linalg.norm(sim.v[k + 3:k + 6]))
+            middle[name] = center, sim.v[k:k + 3], sim.v[k + 3:k + 6], spin
     for contact in sim.contacts:
         if "paddle" in contact.bodies or contact.normal_force <= 0.0:
             continue
         slip, turned = np.zeros(3), 0.0
         for name, sign in zip(contact.bodies, (-1.0, 1.0), strict=True):
             if name in middle:
-                center, v, w = middle[name]
+                center, v, w, spin = middle[name]
                 slip += sign * (v + np.cross(w, contact.point - center))
-                turned += 0.5 * sim.dt * (w @ w) * np.linalg.norm(contact.point - center)
+                turned += 0.5 * sim.dt * spin**2 * np.linalg.norm(contact.point - center)
         slip -= contact.normal * (contact.normal @ slip)
         friction = np.linalg.norm(contact.friction_force)
         unsure = friction * (1.1 * turned + 1e-6 * np.linalg.norm(slip) + 1e-7)
@@ -59,7 +61,7 @@ def test_every_step_obeys_the_law_or_says_so(chunk):
             report, problem, contacts = sim.report, sim.records["problem"], sim.records["contacts"]
             count = contacts.counts[0]
             steps += 1
-            unsolved += not report.converged
+            unsolved += not report.converged and "paddle" not in sim.bodies  # a script may wedge a body in: no solution
             loads = (problem.block[:count, [0, 1, 2], [0, 1, 2]].max(axis=1, initial=0.0) * problem.impulse[:count, 2])
             floor = 64 * 2.3e-16 * max(loads.max(initial=0.0), np.abs(problem.free[:count]).max(initial=0.0))
             if report.converged:
@@ -76,9 +78,9 @@ def test_friction_never_does_work_on_what_slips():
     """x_t . u_t <= 0 at every contact, with the velocities of the step's end, of bodies that spin slowly."""
     seen = 0
     for n in range(sample_count(8, 200)):
-        sim, _ = draw(5, n, dt=1e-3)
+        sim, _ = draw(5, n, dt=2e-3)
         sim.set_state(v=sim.v * np.tile([1, 1, 1, 0.02, 0.02, 0.02], len(sim.v) // 6))
-        for _ in range(400):
+        for _ in range(500):
             before = sim.q.copy(), sim.v.copy()
             sim.step()
             if sim.report.converged and np.abs(sim.v.reshape(-1, 6)[:, 3:]).max() * sim.dt < 0.1:
