@@ -115,7 +115,9 @@ def run_scene(sim, restitution, push, budgeted, label):
         allowed = before + given
         if restitution > 0.0 and sim.method.keyword != "exact":  # which lowers a restitution that would bring energy
             allowed += rebound_work(sim)
-        off = 1e-3 if sim.method.keyword != "exact" else (1e-2 if restitution > 0.0 else 5e-3)
+        off = 1e-3
+        if sim.method.keyword == "exact":  # a rebound's place is off at first order in the step
+            off += 4.0 * sim.dt if restitution > 0.0 else 4e-3
         assert now <= allowed + off * scale, (label, now, before, given, scale)
         if not push.any() and sim.method.keyword in IDENTITY:  # gravity's part of the change, the same for every body
             gravity = mass @ (G * sim.dt * (sim.v[2::6] - lifts) + 0.5 * (G * sim.dt) ** 2)
