@@ -25,7 +25,8 @@ def table(path: Path) -> str:
     lines += [
         "", f"Forward dynamics of chains of {lengths[0]} to {lengths[-1]} links grows with exponent "
         f"{chain['exponent']:.2f}. From the shell to the first step of a simple scene: {start['cold_s']:.0f} s with an "
-        f"empty compile cache, {start['warm_s']:.1f} s with a warm one.",
+        f"empty compile cache, {start['warm_s']:.1f} s with a warm one without contact; {start['lcp']['cold_s']:.0f} s "
+        f"and {start['lcp']['warm_s']:.1f} s with `lcp:recommended`.",
         "", f"{results['date']}, {path.stem.replace('-', ' ')}, Python {results['python']}, "
         + ", ".join(f"{name} {version}" for name, version in packages.items())
         + f" ([all numbers]({path.relative_to(ROOT).as_posix()})).",

@@ -1,8 +1,8 @@
 """A cold start on two cores: parts of a method are compiled in processes of their own, and meet in the cache on disk.
 
 Numba compiles in one thread. A method lists its large, independent parts (`PARTS`: function -> argument types); when
-its compiled code is not in the cache yet, all but the first are compiled by child processes while this one compiles
-the first, then loads the others from the cache and links the whole. With a warm cache nothing is started.
+its compiled code is not in the cache yet, the last of them is compiled by a child process while this one compiles the
+others, then loads that one from the cache and links the whole. With a warm cache nothing is started.
 """
 
 from __future__ import annotations
@@ -64,14 +64,14 @@ def compile_parts(name: str, parts: list[Part]) -> None:
     if config.DISABLE_JIT or marker.exists() or len(parts) < 2 or (os.cpu_count() or 1) < 2:
         return
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    children = [subprocess.Popen([sys.executable, "-m", "sesshoku.compiled.prepare", _spelled(part)], env=environment,
-                                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-                for part in parts[1:]]
+    child = subprocess.Popen([sys.executable, "-m", "sesshoku.compiled.prepare", _spelled(parts[-1])], env=environment,
+                             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        compile_part(parts[0])
+        for part in parts[:-1]:
+            compile_part(part)
     finally:
-        failed = [child.wait() for child in children]  # a child that failed only costs time: the part is compiled here
-    if not any(failed):
+        failed = child.wait()  # a child that failed only costs time: the part is compiled here
+    if not failed:
         marker.touch()
 
 

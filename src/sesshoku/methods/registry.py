@@ -7,7 +7,7 @@ The module of a method provides
     supports(compiled)  reasons why it cannot carry a scene; empty: it can
     make_records(compiled, options)  its records beyond model and data, by name ("contacts" is what users see), in the
                         order `run` takes them;  STATE: record name -> fields a saved state must hold
-    PARTS               its large parts, compiled side by side on a cold start (compiled/prepare.py)
+    PARTS               its large parts, the last compiled beside the others on a cold start (compiled/prepare.py)
     GUARANTEES          what the contract suite may hold it to: friction_bound(options), passive(options)
     run(model_table, data_table, *record_tables, parameters, dt, steps) -> steps done, compiled
     stage_nothing       a stage that does nothing: `profile` subtracts what its call costs

@@ -65,6 +65,10 @@ from sesshoku.solvers.problem import Problem, as_problem
 #: compiled side by side on a cold start
 PARTS = [
     ("sesshoku.methods.lcp.islands:solve_islands", (Model, Data, Contacts, Problem, Memory, "options", float)),
+    ("sesshoku.methods.lcp.pose:pose_problem", (Model, Data, Contacts, Problem, Memory, "options", float)),
+    ("sesshoku.methods.lcp:apply", (Model, Data, Contacts, Problem, Memory, float)),
+    ("sesshoku.methods.lcp:advance", (Model, Data, "options", float)),
+    ("sesshoku.methods.lcp:forces", (Model, Data, "options", float)),
     ("sesshoku.collision.detect:detect", (Model, Data, Contacts, float, float, int)),
 ]
 STATE = {
