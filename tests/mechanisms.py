@@ -81,3 +81,14 @@ def everything() -> ss.Scene:
 def slope(sizes: Any, errors: Any) -> float:
     """Order of convergence: the slope of log error over log step size."""
     return float(np.polyfit(np.log(sizes), np.log(errors), 1)[0])
+
+
+def turntable() -> ss.Scene:
+    """A table that turns at 1 rad/s about a post, and a box that stands on it and moves with it."""
+    scene = ss.Scene(gravity=(0, 0, -9.8))
+    scene.add_body("post", fixed=True)
+    scene.add_box("table", size=(1, 1, 0.1), mass=2.0, parent="post", position=(1, 0, 0),
+                  joint=ss.Joint("continuous", axis=(0, 0, 1), anchor=(-1, 0, 0), velocity=1.0))
+    scene.add_box("box", size=(0.2, 0.2, 0.2), mass=0.5, position=(1.1, 0.1, 0.15), velocity=(-0.1, 1.1, 0),
+                  angular_velocity=(0, 0, 1))
+    return scene

@@ -9,15 +9,12 @@ import signal
 import subprocess
 import sys
 import time as wall
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from sesshoku import cli
+from command_line import Call, caller
 from sesshoku._version import __version__
 from sesshoku.record import Recording
 from sesshoku.simulation import Simulation
@@ -55,38 +52,11 @@ ROBOT = """
 """
 
 
-@dataclass
-class Outcome:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> dict[str, Any]:
-        value = json.loads(self.out)
-        assert isinstance(value, dict)
-        return value
-
-
-Run = Callable[..., Outcome]
-
-
 @pytest.fixture
-def sesshoku(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+def sesshoku(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
     """Call the command line in this process, in an empty folder."""
     monkeypatch.chdir(tmp_path)
-    for console in (cli.out, cli.err):
-        monkeypatch.setattr(console, "_width", 200)
-
-    def run(*arguments: Any) -> Outcome:
-        monkeypatch.setattr(sys, "argv", ["sesshoku", *map(str, arguments)])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as stop:
-            cli.main()
-        printed = capsys.readouterr()
-        return Outcome(int(stop.value.code or 0), printed.out, printed.err)
-
-    return run
+    return caller(monkeypatch, capsys)
 
 
 @pytest.fixture
@@ -104,14 +74,14 @@ def robot(tmp_path: Path) -> Path:
 # ---- run -------------------------------------------------------------------------------------------------------------
 
 
-def test_run_says_what_happened(sesshoku: Run, pendulum: Path) -> None:
+def test_run_says_what_happened(sesshoku: Call, pendulum: Path) -> None:
     said = sesshoku("run", pendulum)
     assert said.code == 0, said.err
     for word in ("pendulum", "0.1 s in steps of 0.002 s", "µs per step", "J at the start", "pivot", "rod"):
         assert word in said.out, word
 
 
-def test_run_as_json(sesshoku: Run, pendulum: Path) -> None:
+def test_run_as_json(sesshoku: Call, pendulum: Path) -> None:
     result = sesshoku("run", pendulum, "--json").json
     assert set(result) == {"scene", "method", "dt", "time", "step_us", "real_time_factor", "energy", "worst_report",
                            "notes", "joints", "bodies", "label", "contacts"}
@@ -125,12 +95,12 @@ def test_run_as_json(sesshoku: Run, pendulum: Path) -> None:
     assert result["worst_report"]["converged"] is True
 
 
-def test_the_command_line_stands_above_the_file(sesshoku: Run, pendulum: Path) -> None:
+def test_the_command_line_stands_above_the_file(sesshoku: Call, pendulum: Path) -> None:
     result = sesshoku("run", pendulum, "--dt", 0.005, "--time", 0.02, "--json").json
     assert result["dt"] == 0.005 and result["time"] == pytest.approx(0.02)
 
 
-def test_options_of_the_method(sesshoku: Run, pendulum: Path) -> None:
+def test_options_of_the_method(sesshoku: Call, pendulum: Path) -> None:
     assert "rk4" in sesshoku("run", pendulum, "-o", "integrator=rk4", "--json").json["method"]
     pendulum.write_text(PENDULUM.replace("[run]", '[run]\nmethod = "none"\nintegrator = "rkg"'))
     assert "rkg" in sesshoku("run", pendulum, "--json").json["method"]
@@ -139,7 +109,7 @@ def test_options_of_the_method(sesshoku: Run, pendulum: Path) -> None:
     assert "1e-07" in sesshoku("run", pendulum, "--json").json["method"]
 
 
-def test_recordings_can_be_read(sesshoku: Run, pendulum: Path, tmp_path: Path) -> None:
+def test_recordings_can_be_read(sesshoku: Call, pendulum: Path, tmp_path: Path) -> None:
     for name in ("run.npz", "run.ssk"):
         said = sesshoku("run", pendulum, "--record", name, "--rate", 250)
         assert said.code == 0 and f"wrote {name}" in said.out
@@ -151,7 +121,7 @@ def test_recordings_can_be_read(sesshoku: Run, pendulum: Path, tmp_path: Path) -
         assert arrays["q"].shape == (26, 1)
 
 
-def test_the_files_wish_to_record_and_plot(sesshoku: Run, pendulum: Path, tmp_path: Path) -> None:
+def test_the_files_wish_to_record_and_plot(sesshoku: Call, pendulum: Path, tmp_path: Path) -> None:
     pendulum.write_text(PENDULUM.replace("[run]", '[run]\nrecord = "wish.npz"\nplot = true'))
     assert sesshoku("run", pendulum).code == 0
     assert len(Recording.load(tmp_path / "wish.npz")) > 2
@@ -165,7 +135,7 @@ def is_png(path: Path) -> bool:
     return path.read_bytes()[:4] == b"\x89PNG" and min(pixels.shape[:2]) > 100 and float(pixels[..., :3].std()) > 0.0
 
 
-def test_plot_and_picture_are_images(sesshoku: Run, pendulum: Path, tmp_path: Path) -> None:
+def test_plot_and_picture_are_images(sesshoku: Call, pendulum: Path, tmp_path: Path) -> None:
     said = sesshoku("run", pendulum, "--plot", "plot.png", "--picture", "strip.png")
     assert said.code == 0, said.err
     assert is_png(tmp_path / "plot.png") and is_png(tmp_path / "strip.png")
@@ -174,7 +144,7 @@ def test_plot_and_picture_are_images(sesshoku: Run, pendulum: Path, tmp_path: Pa
 
 
 @pytest.mark.filterwarnings("error")
-def test_a_robot_alone_is_a_scene(sesshoku: Run, robot: Path) -> None:
+def test_a_robot_alone_is_a_scene(sesshoku: Call, robot: Path) -> None:
     free = sesshoku("run", robot, "--time", 0.2, "--json")
     fixed = sesshoku("run", robot, "--time", 0.2, "--fixed-base", "--json")
     posed = sesshoku("run", robot, "--time", 0, "--pose", "bent", "--json")
@@ -184,7 +154,7 @@ def test_a_robot_alone_is_a_scene(sesshoku: Run, robot: Path) -> None:
         assert said.code == 0 and said.err.count("light 'sun'") == 1
 
 
-def test_names_with_brackets_are_printed_as_they_are(sesshoku: Run, pendulum: Path) -> None:
+def test_names_with_brackets_are_printed_as_they_are(sesshoku: Call, pendulum: Path) -> None:
     pendulum.write_text(PENDULUM.replace('"rod"', '"rod [/red] [x]"').replace('"pivot"', '"[bold]"'))
     for command in ("run", "info"):
         said = sesshoku(command, pendulum)
@@ -194,7 +164,7 @@ def test_names_with_brackets_are_printed_as_they_are(sesshoku: Run, pendulum: Pa
 # ---- what goes wrong -------------------------------------------------------------------------------------------------
 
 
-def test_a_diverging_run_exits_with_1_and_keeps_what_it_has(sesshoku: Run, pendulum: Path, tmp_path: Path) -> None:
+def test_a_diverging_run_exits_with_1_and_keeps_what_it_has(sesshoku: Call, pendulum: Path, tmp_path: Path) -> None:
     pendulum.write_text(DIVERGING)
     said = sesshoku("run", pendulum, "--json", "--record", "run.npz")
     assert said.code == 1
@@ -206,7 +176,7 @@ def test_a_diverging_run_exits_with_1_and_keeps_what_it_has(sesshoku: Run, pendu
 
 @pytest.mark.parametrize("name", ["run.npz", "run.ssk", None])
 def test_an_interrupted_run_exits_with_130_and_keeps_what_it_has(
-    name: str | None, sesshoku: Run, pendulum: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    name: str | None, sesshoku: Call, pendulum: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     step = Simulation.step
 
@@ -279,7 +249,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_input_exits_with_2_and_says_why(case: str, sesshoku: Run, pendulum: Path, robot: Path) -> None:
+def test_bad_input_exits_with_2_and_says_why(case: str, sesshoku: Call, pendulum: Path, robot: Path) -> None:
     (pendulum.parent / "bad.toml").write_text("[run]\ndt = = 1\n")
     (pendulum.parent / "typo.toml").write_text(PENDULUM.replace("mass", "mas"))
     (pendulum.parent / "text.toml").write_text(
@@ -295,7 +265,7 @@ def test_bad_input_exits_with_2_and_says_why(case: str, sesshoku: Run, pendulum:
 # ---- info and bench --------------------------------------------------------------------------------------------------
 
 
-def test_info_shows_the_tree(sesshoku: Run) -> None:
+def test_info_shows_the_tree(sesshoku: Call) -> None:
     said = sesshoku("info", ROOT / "models" / "arm_gripper.urdf", "--fixed-base")
     assert said.code == 0, said.err
     for word in ("10 bodies", "8 degrees of freedom", "20 kg", "revolute joint elbow", "-2.7 .. 2.7", "effort 100",
@@ -303,7 +273,7 @@ def test_info_shows_the_tree(sesshoku: Run) -> None:
         assert word in said.out, word
 
 
-def test_info_as_json(sesshoku: Run, robot: Path) -> None:
+def test_info_as_json(sesshoku: Call, robot: Path) -> None:
     said = sesshoku("info", robot, "--json")
     facts = said.json
     assert set(facts) == {"name", "bodies", "total_mass", "degrees_of_freedom", "joints", "actuators", "loops",
@@ -315,7 +285,7 @@ def test_info_as_json(sesshoku: Run, robot: Path) -> None:
     assert facts["unsupported"] == ["arm.xml: light 'sun'"] and said.err.count("light 'sun'") == 1
 
 
-def test_info_repairs_inertias_on_demand(sesshoku: Run, tmp_path: Path) -> None:
+def test_info_repairs_inertias_on_demand(sesshoku: Call, tmp_path: Path) -> None:
     (tmp_path / "plate.urdf").write_text(
         '<robot name="r"><link name="a"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="5"/></inertial></link>'
         "</robot>")
@@ -325,7 +295,7 @@ def test_info_repairs_inertias_on_demand(sesshoku: Run, tmp_path: Path) -> None:
     assert said.code == 0 and "changed to 2, 2, 4" in said.err
 
 
-def test_bench_times_stages_and_a_peer(sesshoku: Run, pendulum: Path) -> None:
+def test_bench_times_stages_and_a_peer(sesshoku: Call, pendulum: Path) -> None:
     facts = sesshoku("bench", pendulum, "--json").json
     assert {"step", "kinematics"} <= set(facts["stages_us"]) and facts["stages_us"]["step"] > 0.0
     assert [entry["peer"] for entry in facts["against"]] == ["mj_step", "mj_step"]
@@ -342,7 +312,7 @@ def examples_in(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("command", [None, "run", "info", "bench"])
-def test_help_teaches_with_an_example(command: str | None, sesshoku: Run) -> None:
+def test_help_teaches_with_an_example(command: str | None, sesshoku: Call) -> None:
     said = sesshoku(*([command] if command else []), "--help")
     assert said.code == 0
     assert examples_in(said.out), said.out
@@ -352,7 +322,7 @@ def test_help_teaches_with_an_example(command: str | None, sesshoku: Run) -> Non
                 assert (ROOT / word).is_file(), f"the help of {command} speaks of {word}, which is not there"
 
 
-def test_help_explains_every_option(sesshoku: Run) -> None:
+def test_help_explains_every_option(sesshoku: Call) -> None:
     text = sesshoku("run", "--help").out
     for option in ("--method", "--option", "--dt", "--time", "--record", "--rate", "--plot", "--picture",
                    "--fixed-base", "--pose", "--repair-inertia", "--json"):
@@ -384,7 +354,7 @@ def test_exit_codes_of_the_real_command(pendulum: Path, tmp_path: Path) -> None:
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_the_shipped_examples_run(path: Path, sesshoku: Run) -> None:
+def test_the_shipped_examples_run(path: Path, sesshoku: Call) -> None:
     said = sesshoku("run", path, "--time", 0.05, "--dt", 0.001, "--json")
     assert said.code == 0, said.err
     result = said.json

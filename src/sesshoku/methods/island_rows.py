@@ -33,6 +33,14 @@ def group_joint_rows(model, contacts, problem, memory):
 
 
 @jit
+def island_lists(contacts, memory, island, rest):
+    """Contacts and joint rows of an island; `rest` is the number of the one without contacts."""
+    first, last = (contacts.island_start[island], contacts.island_start[island + 1]) if island < rest else (0, 0)
+    joint_list = memory.joint_list[memory.joint_start[island] : memory.joint_start[island + 1]]
+    return contacts.island_contact[first:last], joint_list
+
+
+@jit
 def island_dofs(model, contacts, memory, island):
     """Ranges of dofs of an island's trees (all trees for the rows without contact); returns how many."""
     count = 0

@@ -5,7 +5,7 @@ the factor H = L^T D L of the mass matrix the rows are kept as Z = J L^-1 D^-1/2
 chains of its two links, so that
     J H^-1 J^T = Z Z^T,      u = u_free + Z y,      y = Z^T x,      v+ = v_free + L^-1 D^-1/2 y.
 A solver that keeps y beside the impulses x reads and changes a contact in the length of its chains, never in the number
-of contacts, and no matrix of all contacts is formed; `dense_matrix` forms it where a method wants it.
+of contacts, and no matrix of all contacts is formed; island_matrix.py forms it where a method wants it.
 
 `chains` below is the model's list of ancestor chains (Model.row_dof): a span is (start in chains, length, place in the
 arena). A side that hangs on a free joint alone has the six dofs `body[c, side]` onwards, in order: most contacts of a
@@ -205,22 +205,3 @@ def push_joint(chains, problem, j, x, y_out):
         dofs, half = chains[start : start + count], problem.half[at : at + count]
         for e in range(count):
             y_out[dofs[e]] += half[e] * x
-
-
-@jit
-def block_product(chains, problem, c, e, block_out):
-    """Z_c Z_e^T (3, 3) of two contacts: over the common ancestors of their chains."""
-    for i in range(3):
-        for j in range(3):
-            block_out[i, j] = 0.0
-    half = problem.half
-    for side_c in range(2):
-        a = problem.span[c, side_c]
-        for side_e in range(2):
-            b = problem.span[e, side_e]
-            n, least = 0, min(a[1], b[1])
-            while n < least and chains[a[0] + n] == chains[b[0] + n]:
-                for i in range(3):
-                    for j in range(3):
-                        block_out[i, j] += half[a[2] + i * a[1] + n] * half[b[2] + j * b[1] + n]
-                n += 1

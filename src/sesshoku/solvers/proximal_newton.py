@@ -19,9 +19,10 @@ from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
 from sesshoku.solvers.block_sweeps import sweep_exactly
+from sesshoku.solvers.island_matrix import fill_contacts, fill_joints
 from sesshoku.solvers.pgs import solve_rows
 from sesshoku.solvers.problem import CHAIN
-from sesshoku.solvers.proximal_dual import dense_velocities, dual_direction, dual_mismatch, fill_matrix
+from sesshoku.solvers.proximal_dual import dense_velocities, dual_direction, dual_mismatch
 from sesshoku.solvers.proximal_local import image_derivatives, images, law_residual, project
 from sesshoku.solvers.proximal_primal import analyze_island, primal_direction, primal_mismatch
 from sesshoku.solvers.proximal_rows import load_island, push_rows, read_rows, store_island, velocities
@@ -154,13 +155,15 @@ def choose_form(chains, problem, contact_list, joint_list, dof_list, options, wo
     fits, dual = 3 * m + nj <= work.dense_rows, active * active * (0.67 * active + 8.0)
     least = 0.67 * dofs * dofs * dofs if trees == 1 else 145.0 * trees
     if fits and (wish == DUAL or wish == AUTO and dual <= least + assembly):  # no sparse factor can be cheaper
-        fill_matrix(chains, problem, contact_list, joint_list, dof_list, work)
+        fill_contacts(chains, problem, contact_list, work.matrix)
+        fill_joints(chains, problem, contact_list, joint_list, dof_list, work.y_step, work.matrix)
         info[FORM_USED] = DUAL
         return DUAL
     flops = analyze_island(chains, problem, contact_list, joint_list, dof_list, work)
     possible = flops >= 0.0 and (flops <= options[MOST_FLOPS] or wish == PRIMAL)
     if fits and (not possible or wish == AUTO and dual <= flops + assembly) and wish != SWEEPS_FIRST:
-        fill_matrix(chains, problem, contact_list, joint_list, dof_list, work)
+        fill_contacts(chains, problem, contact_list, work.matrix)
+        fill_joints(chains, problem, contact_list, joint_list, dof_list, work.y_step, work.matrix)
         info[FORM_USED] = DUAL
         return DUAL
     if possible:

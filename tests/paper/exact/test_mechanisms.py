@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sesshoku as ss
-from mechanisms import wheel
+from mechanisms import turntable, wheel
 
 G = 9.8
 
@@ -150,13 +150,7 @@ def test_box_too_heavy_for_the_grip_slides_out():
 
 def anchored_drift(anchor):
     """How far a box on a turntable ends from where it stood on it, m, after two seconds of steps of 10 ms."""
-    scene = ss.Scene(gravity=(0, 0, -G))
-    scene.add_body("post", fixed=True)
-    scene.add_box("table", size=(1, 1, 0.1), mass=2.0, parent="post", position=(1, 0, 0),
-                  joint=ss.Joint("continuous", axis=(0, 0, 1), anchor=(-1, 0, 0), velocity=1.0))
-    scene.add_box("box", size=(0.2, 0.2, 0.2), mass=0.5, position=(1.1, 0.1, 0.15), velocity=(-0.1, 1.1, 0),
-                  angular_velocity=(0, 0, 1))
-    sim = ss.Simulation(scene, ss.methods.exact(anchor=anchor), 1e-2)
+    sim = ss.Simulation(turntable(), ss.methods.exact(anchor=anchor), 1e-2)
     table, box = sim.bodies["table"], sim.bodies["box"]
     start = table.rotation_matrix.T @ (box.position - table.position)
     sim.step(200)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sesshoku as ss
-from mechanisms import four_bar, wheel
+from mechanisms import four_bar, turntable, wheel
 
 G = 9.8
 
@@ -118,13 +118,7 @@ def test_box_on_a_turntable_keeps_its_place_at_second_order():
     """A body that friction swings around: the corners' own turning within the step counts."""
     errors = []
     for dt in (0.01, 0.005, 0.0025):
-        scene = ss.Scene(gravity=(0, 0, -G))
-        scene.add_body("post", fixed=True)
-        scene.add_box("table", size=(1, 1, 0.1), mass=2.0, parent="post", position=(1, 0, 0),
-                      joint=ss.Joint("continuous", axis=(0, 0, 1), anchor=(-1, 0, 0), velocity=1.0))
-        scene.add_box("box", size=(0.2, 0.2, 0.2), mass=0.5, position=(1.1, 0.1, 0.15), velocity=(-0.1, 1.1, 0),
-                      angular_velocity=(0, 0, 1))
-        sim = ss.Simulation(scene, "exact", dt)
+        sim = ss.Simulation(turntable(), "exact", dt)
         table, box = sim.bodies["table"], sim.bodies["box"]
         start = table.rotation_matrix.T @ (box.position - table.position)
         sim.step(round(0.5 / dt))

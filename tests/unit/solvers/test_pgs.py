@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import sesshoku as ss
+from sesshoku.solvers.island_matrix import fill_contacts
 from sesshoku.solvers.pgs import DISC, solve_rows, sweep
 from sesshoku.solvers.pgs_bodies import pack_contacts
-from sesshoku.solvers.problem import CHAIN, NOTHING, block_product, push_contact, read_contact, read_normal
+from sesshoku.solvers.problem import CHAIN, NOTHING, push_contact, read_contact, read_normal
 from support import SEED
 
 pytestmark = pytest.mark.boundscheck
@@ -53,10 +54,13 @@ def test_blocks_belong_to_the_rows(sim: ss.Simulation) -> None:
     assert np.allclose(before, Z[2::3].sum(axis=1), atol=1e-13)
     for c in range(count):
         assert np.allclose(p.block[c], Z[3 * c : 3 * c + 3] @ Z[3 * c : 3 * c + 3].T, rtol=1e-12)
-        out = np.zeros((3, 3))
-        other = (c + 1) % count
-        block_product(sim.model.row_dof, p, c, other, out)
-        assert np.allclose(out, Z[3 * c : 3 * c + 3] @ Z[3 * other : 3 * other + 3].T, atol=1e-12)
+
+
+def test_the_matrix_of_an_island_is_that_of_its_rows(sim: ss.Simulation) -> None:
+    Z = half_matrix(sim)
+    G = np.full((len(Z), len(Z)), np.nan)
+    fill_contacts(sim.model.row_dof, sim.records["problem"], np.arange(len(Z) // 3), G)
+    assert np.allclose(G, Z @ Z.T, atol=1e-12)
 
 
 def test_push_is_the_transpose_of_read(sim: ss.Simulation) -> None:

@@ -9,7 +9,7 @@ from sesshoku.dynamics.rows import ROW_FRICTION
 from sesshoku.methods.exact.memory import ACTS_ON, BOUNCE, INSTANT, SPEED
 from sesshoku.methods.exact.options import BOUNCE_SPEED, MIDPOINT, NEWTON, ROUNDS, SLIP_SPEED
 from sesshoku.methods.exact.pose import set_rebound
-from sesshoku.methods.island_rows import group_joint_rows, island_dofs
+from sesshoku.methods.island_rows import group_joint_rows, island_dofs, island_lists
 from sesshoku.methods.report import CONVERGED, ITERATIONS, ROWS
 from sesshoku.solvers.problem import JOINT_ROWS, read_contact, read_joint
 from sesshoku.solvers.proximal_newton import solve_island
@@ -37,9 +37,7 @@ def solve_islands(model, data, contacts, problem, memory, newton, options, dt):
         memory.joint_locked[j] = 0
     rest = group_joint_rows(model, contacts, problem, memory)
     for island in range(rest + 1):
-        first, last = (contacts.island_start[island], contacts.island_start[island + 1]) if island < rest else (0, 0)
-        contact_list = contacts.island_contact[first:last]
-        joint_list = memory.joint_list[memory.joint_start[island] : memory.joint_start[island + 1]]
+        contact_list, joint_list = island_lists(contacts, memory, island, rest)
         if len(contact_list) + len(joint_list) > 0:
             dof_list = memory.dof_list[: island_dofs(model, contacts, memory, island)]
             residual, solved = solve_rounds(model, data, contacts, problem, memory, newton, options, dt, contact_list,

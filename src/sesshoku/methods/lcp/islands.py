@@ -5,7 +5,7 @@ from __future__ import annotations
 from sesshoku.collision.contacts import CONTACTS
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.aba import articulate
-from sesshoku.methods.island_rows import group_joint_rows, island_dofs
+from sesshoku.methods.island_rows import group_joint_rows, island_dofs, island_lists
 from sesshoku.methods.lcp.matrix import gather, solve_by_matrix
 from sesshoku.methods.lcp.options import (
     ACCELERATE,
@@ -38,9 +38,7 @@ def solve_islands(model, data, contacts, problem, memory, options, dt):
         articulate(model, data)
     rest = group_joint_rows(model, contacts, problem, memory)
     for island in range(rest + 1):
-        first, last = (contacts.island_start[island], contacts.island_start[island + 1]) if island < rest else (0, 0)
-        contact_list = contacts.island_contact[first:last]
-        joint_list = memory.joint_list[memory.joint_start[island] : memory.joint_start[island + 1]]
+        contact_list, joint_list = island_lists(contacts, memory, island, rest)
         if len(contact_list) + len(joint_list) > 0:
             solve_island(model, data, contacts, problem, memory, options, dt, island, contact_list, joint_list)
 
@@ -58,16 +56,17 @@ def solve_island(model, data, contacts, problem, memory, options, dt, island, co
     if options[BUDGET] > 0.0 and len(contact_list) > 0:
         most = min(most, max(LEAST_SWEEPS, int(options[BUDGET]) // len(contact_list)))
     rows = 3 * len(contact_list) + len(joint_list)
+    dof_list = memory.dof_list[: island_dofs(model, contacts, memory, island)]
     if options[DENSE] and rows <= memory.dense_rows:
-        sweeps = solve_by_matrix(model, data, contacts, problem, memory, options, contact_list, joint_list, tolerance)
+        sweeps = solve_by_matrix(model, data, contacts, problem, memory, options, contact_list, joint_list, dof_list,
+                                 tolerance)  # fmt: skip
     else:
-        trees = island_dofs(model, contacts, memory, island)
         gather(chains, problem, contact_list, joint_list, y)
-        sweeps = solve_rows(chains, problem, memory.law, memory.mu, contact_list, joint_list, memory.dof_list[:trees],
+        sweeps = solve_rows(chains, problem, memory.law, memory.mu, contact_list, joint_list, dof_list,
                             options[NORMALS_FIRST] != 0.0, options[EXACT_PAIR] != 0.0, options[ACCELERATE] != 0.0,
                             most, tolerance, memory, y)  # fmt: skip
         if sweeps >= most and (options[WARM] != 0.0 or options[ACCELERATE] != 0.0):
-            keep_passive(problem, contact_list, joint_list, memory.dof_list[:trees], y)
+            keep_passive(problem, contact_list, joint_list, dof_list, y)
     report[ROWS] += rows
     report[ITERATIONS] = max(report[ITERATIONS], sweeps)
     if sweeps >= most:

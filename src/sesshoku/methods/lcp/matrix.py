@@ -8,8 +8,9 @@ from __future__ import annotations
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.aba import path_acceleration, wrench_response
 from sesshoku.methods.lcp.options import BY_TEST_FORCES, DENSE, MAX_SWEEPS
+from sesshoku.solvers.island_matrix import fill_contacts, fill_joints
 from sesshoku.solvers.pgs_dense import solve_dense
-from sesshoku.solvers.problem import block_product, push_contact, push_joint, read_contact, read_joint
+from sesshoku.solvers.problem import push_contact, push_joint
 from sesshoku.spatial.algebra import cross
 
 
@@ -28,7 +29,7 @@ def gather(chains, problem, contact_list, joint_list, y):
 
 
 @jit
-def solve_by_matrix(model, data, contacts, problem, memory, options, contact_list, joint_list, tolerance):
+def solve_by_matrix(model, data, contacts, problem, memory, options, contact_list, joint_list, dof_list, tolerance):
     """The paper's way: form K of the island, sweep its rows."""
     m, nj, K, x, w = len(contact_list), len(joint_list), memory.matrix, memory.row_impulse, memory.row_velocity
     for i in range(m):
@@ -40,9 +41,11 @@ def solve_by_matrix(model, data, contacts, problem, memory, options, contact_lis
         j = joint_list[i]
         x[3 * m + i], w[3 * m + i] = problem.joint_impulse[j], problem.joint_free[j]
         memory.row_low[i], memory.row_high[i] = problem.joint_low[j], problem.joint_high[j]
-    fill_by_mass_matrix(model, problem, memory, contact_list, joint_list, options[DENSE] == BY_TEST_FORCES)
     if options[DENSE] == BY_TEST_FORCES:
         fill_by_test_forces(model, data, contacts, problem, memory, contact_list)
+    else:
+        fill_contacts(model.row_dof, problem, contact_list, K)
+    fill_joints(model.row_dof, problem, contact_list, joint_list, dof_list, memory.y_before, K)
     for r in range(3 * m + nj):
         for s in range(3 * m + nj):
             w[r] += K[r, s] * x[s]
@@ -55,30 +58,6 @@ def solve_by_matrix(model, data, contacts, problem, memory, options, contact_lis
         problem.joint_impulse[joint_list[i]] = x[3 * m + i]
     gather(model.row_dof, problem, contact_list, joint_list, problem.y)
     return sweeps
-
-
-@jit
-def fill_by_mass_matrix(model, problem, memory, contact_list, joint_list, joints_only):
-    """K = Z Z^T from the factored mass matrix; with `joints_only` the rows and columns of joint rows alone."""
-    m, nj, K, small, chains = len(contact_list), len(joint_list), memory.matrix, memory.small, model.row_dof
-    for i in range(m if not joints_only else 0):
-        for e in range(i + 1):
-            block_product(chains, problem, contact_list[i], contact_list[e], small)
-            for a in range(3):
-                for b in range(3):
-                    K[3 * i + a, 3 * e + b] = K[3 * e + b, 3 * i + a] = small[a, b]
-    y = memory.y_before  # zero outside a row's own chains
-    for i in range(nj):
-        j, r = joint_list[i], 3 * m + i
-        for k in range(model.dof_count):
-            y[k] = 0.0
-        push_joint(chains, problem, j, 1.0, y)
-        for e in range(m):
-            K[r, 3 * e], K[r, 3 * e + 1], K[r, 3 * e + 2] = read_contact(chains, problem, contact_list[e], y)
-        for e in range(i + 1):
-            K[r, 3 * m + e] = read_joint(chains, problem, joint_list[e], y)
-        for s in range(r + 1):
-            K[s, r] = K[r, s]
 
 
 @jit
