@@ -1,17 +1,17 @@
 """How this package compiles: one decorator, one cache directory, one progress line.
 
 Numba's own on-disk cache stamps only the file of the function itself, so an edited callee in another file leaves stale
-machine code behind. Here the cache lives in a directory named by a hash over every source file of the package (and the
-versions of Numba and Python): any edit means a new directory.
+machine code behind. Here the kernels of a module are cached in a directory named by a hash over the module and all
+modules of the package it imports, directly or through others (`compiled/sources.py`): an edit means new directories
+for whatever could have been compiled with the edited file, and for nothing else.
 """
 
 from __future__ import annotations
 
 import atexit
 import contextlib
-import hashlib
+import functools
 import os
-import platform
 import shutil
 import sys
 import tempfile
@@ -24,20 +24,10 @@ import numba
 from numba import types
 from numba.core import config
 
-PACKAGE = Path(__file__).resolve().parent.parent
-KEPT_CACHES = 4  # directories of older sources kept, newest first,
+from sesshoku.compiled.sources import source_hash
+
+KEPT_CACHES = 4  # directories of a module's older sources kept, newest first,
 KEPT_SECONDS = 3600.0  # and those used less than an hour ago: a running process may still write there
-
-
-def source_hash() -> str:
-    """Hash over all Python sources of the package and what compiles them."""
-    digest = hashlib.sha256(f"{numba.__version__} {platform.python_version()} {platform.machine()}".encode())
-    for path in sorted(PACKAGE.rglob("*.py")):
-        digest.update(path.relative_to(PACKAGE).as_posix().encode())
-        digest.update(path.read_bytes())
-    for name in ("NUMBA_BOUNDSCHECK", "NUMBA_OPT"):
-        digest.update(os.environ.get(name, "").encode())
-    return digest.hexdigest()[:16]
 
 
 def cache_root() -> Path:
@@ -62,22 +52,22 @@ def _writable(directory: Path) -> bool:
 
 def _drop_old(root: Path) -> None:
     """Remove the directories of older sources. Another process may be at the same work: what is gone is gone."""
-    ages: list[tuple[float, Path]] = []
+    ages: dict[str, list[tuple[float, Path]]] = {}
     for path in root.iterdir():
         with contextlib.suppress(OSError):
             if path.is_dir():
-                ages.append((time.time() - path.stat().st_mtime, path))
-    for age, path in sorted(ages)[KEPT_CACHES:]:
-        if age > KEPT_SECONDS:
-            shutil.rmtree(path, ignore_errors=True)
+                ages.setdefault(path.name.partition("-")[0], []).append((time.time() - path.stat().st_mtime, path))
+    for found in ages.values():
+        for age, path in sorted(found)[KEPT_CACHES:]:
+            if age > KEPT_SECONDS:
+                shutil.rmtree(path, ignore_errors=True)
 
 
 def _choose_cache_directory() -> Path:
-    name = source_hash()
     root = cache_root() / "compiled"
-    if _writable(root / name):
+    if _writable(root):
         _drop_old(root)
-        return root / name
+        return root
     # A directory of our own for this process only: a fixed name in a shared place could hold another user's code,
     # and Numba left alone would cache beside the sources, where an edited callee goes unnoticed.
     directory = Path(tempfile.mkdtemp(prefix="sesshoku-"))
@@ -86,6 +76,18 @@ def _choose_cache_directory() -> Path:
 
 
 CACHE_DIRECTORY = _choose_cache_directory()
+
+
+@functools.cache
+def module_cache(module: str) -> Path:
+    """The directory of a module's kernels, marked as used now."""
+    directory = CACHE_DIRECTORY / f"{module}-{source_hash(module)}"
+    with contextlib.suppress(OSError):
+        directory.mkdir(exist_ok=True, mode=0o700)
+        os.utime(directory)
+    return directory
+
+
 CONTRACT = {"contract"}  # a * b + c in one rounding (fused): keeps the order of operations, no other fast-math liberty
 
 
@@ -99,7 +101,7 @@ def jit(function: Callable[..., Any] | None = None, *, fastmath: Any = CONTRACT,
     def compile_(target: Callable[..., Any]) -> Any:
         # Numba settles where a function is cached when it is decorated. Set only for that moment, the directory
         # serves this package alone, and a later change of a NUMBA_ variable (which resets the setting) does no harm.
-        before, config.CACHE_DIR = config.CACHE_DIR, str(CACHE_DIRECTORY)
+        before, config.CACHE_DIR = config.CACHE_DIR, str(module_cache(target.__module__))
         try:
             kernel = numba.njit(cache=True, error_model="numpy", fastmath=fastmath, inline=inline,
                                 forceinline=into_callers)(target)

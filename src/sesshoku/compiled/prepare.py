@@ -12,13 +12,12 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 from numba import types
 from numba.core import config
 
-from sesshoku.compiled.jit import CACHE_DIRECTORY
+from sesshoku.compiled.jit import module_cache
 from sesshoku.compiled.table import Record, RecordType
 
 #: a part: "module:function", and for each argument a record class, float, int or "options" (a float array)
@@ -58,9 +57,9 @@ def _read(text: str) -> Part:
     return name, tuple(found)
 
 
-def compile_parts(name: str, parts: list[Part]) -> None:
-    """Compile the parts of `name` side by side, once per cache directory."""
-    marker = Path(CACHE_DIRECTORY) / f"{name}.prepared"
+def compile_parts(module: str, parts: list[Part]) -> None:
+    """Compile the parts of a method's module side by side, once per state of its sources."""
+    marker = module_cache(module) / "prepared"
     if config.DISABLE_JIT or marker.exists() or len(parts) < 2 or (os.cpu_count() or 1) < 2:
         return
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import shutil
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 from numba.core import config
 
 from sesshoku.compiled import jit as jit_module
+from sesshoku.compiled import sources
 
 SOURCES = Path(jit_module.__file__).parents[1]
 
@@ -24,7 +26,8 @@ class Package:
         self.root = folder / "src"
         self.package = self.root / "sesshoku"
         self.cache = folder / "cache"
-        for name in ("__init__.py", "errors.py", "compiled/__init__.py", "compiled/jit.py", "compiled/table.py"):
+        for name in ("__init__.py", "errors.py", "compiled/__init__.py", "compiled/jit.py", "compiled/sources.py",
+                     "compiled/table.py"):
             (self.package / name).parent.mkdir(parents=True, exist_ok=True)
             if name.endswith("__init__.py"):
                 (self.package / name).write_text("")
@@ -70,32 +73,57 @@ def test_numba_alone_would_be_stale(package: Package) -> None:
     """The reason for all this: with one fixed directory the edited callee goes unnoticed."""
     jit_file = package.package / "compiled" / "jit.py"
     text = jit_file.read_text()
-    assert "name = source_hash()" in text
-    jit_file.write_text(text.replace("name = source_hash()", 'name = "fixed"'))
+    assert "{source_hash(module)}" in text
+    jit_file.write_text(text.replace("{source_hash(module)}", "fixed"))
     package.run(REPORT)
     package.write("callee", "FACTOR = 3.0\n@jit\ndef scaled(x):\n    return FACTOR * x\n")
     assert package.run(REPORT).stdout.split() == ["21.0", "1"]
 
 
-def test_any_edit_any_name_any_mode_changes_the_directory(package: Package) -> None:
+def test_only_what_an_edit_can_reach_is_compiled_again(package: Package) -> None:
     package.run()
+    before = package.directories()
+    package.write("another", "@jit\ndef other(x):\n    return x\n")
+    (package.package / "errors.py").write_text("# edited\n")
+    assert package.run(REPORT).stdout.split() == ["21.0", "1"]
+    assert package.directories() == before
+    # a constant behind two imports, one of them inside a function: both kernels are of new sources
+    package.write("far", "OFFSET = 0.0\n")
+    package.write("between", "def late():\n    from sesshoku import (  # why\n        far,\n    )\n    return far\n")
+    package.write("callee", "from sesshoku import between\nFACTOR = 2.0\n@jit\ndef scaled(x):\n    return FACTOR * x\n")
+    assert package.run(REPORT).stdout.split() == ["21.0", "0"]
+    assert package.run(REPORT).stdout.split() == ["21.0", "1"]
+    package.write("far", "OFFSET = 1.0\n")
+    assert package.run(REPORT).stdout.split() == ["21.0", "0"]
+    package.write("far", "OFFSET = 0.0\n")
     seen = package.directories()
-    edits = [
-        lambda: (package.package / "errors.py").write_text("# edited\n"),
-        lambda: (package.package / "errors.py").rename(package.package / "faults.py"),
-        lambda: package.write("another", ""),
-        lambda: (package.package / "another.py").unlink(),
-    ]
-    for count, edit in enumerate(edits[:3], start=2):
-        edit()
-        package.run()
-        assert len(package.directories()) == count
-    seen = package.directories()
-    edits[3]()
     package.run()
     assert package.directories() == seen  # back to sources that were compiled before
     package.run(NUMBA_BOUNDSCHECK="1")
-    assert len(package.directories()) == len(seen) + 1
+    assert len(package.directories()) == len(seen) + 2  # the caller's and the callee's
+
+
+def test_imports_are_found_in_the_text() -> None:
+    """Every import that Python's own parser sees in a file is among those found in its text."""
+    count = 0
+    for module in sources.every_module():
+        path = sources._file(module)
+        assert path is not None
+        found = set(sources._read(module)[1])
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                names = {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                assert node.level == 0, f"{module}: relative import"
+                names = {str(node.module)} | {f"{node.module}.{alias.name}" for alias in node.names
+                                              if sources._file(f"{node.module}.{alias.name}")}
+            else:
+                continue
+            ours = {name for name in names if name.split(".")[0] == "sesshoku"}
+            assert ours <= found, module
+            count += len(ours)
+    assert count > 500
+    assert "sesshoku.spatial.algebra" in sources.sources_of("sesshoku.methods.lcp")
 
 
 def test_only_this_package_uses_the_directory(package: Package) -> None:
@@ -141,21 +169,22 @@ def test_progress_line_on_the_first_run_only(package: Package) -> None:
     assert second.stderr == ""
 
 
-@pytest.mark.parametrize(("spacing", "kept"), [(5000.0, 3), (700.0, 6)])
+@pytest.mark.parametrize(("spacing", "kept"), [(5000.0, 4), (700.0, 6)])
 def test_old_directories_are_dropped_and_fresh_ones_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spacing: float, kept: int,
 ) -> None:
-    """The newest four stay (our own among them), and whatever was used within the hour."""
+    """The newest four of each module stay, and whatever was used within the hour."""
     monkeypatch.setenv("SESSHOKU_CACHE", str(tmp_path))
     root = tmp_path / "compiled"
     for age in range(8):
-        folder = root / f"age{age}"
-        folder.mkdir(parents=True)
-        then = time.time() - spacing * age
-        os.utime(folder, (then, then))
-    mine = jit_module._choose_cache_directory()
-    assert mine == root / jit_module.source_hash()
-    assert {path.name for path in root.iterdir()} == {mine.name, *(f"age{age}" for age in range(kept))}
+        for module in ("sesshoku.one", "sesshoku.two"):
+            folder = root / f"{module}-age{age}"
+            folder.mkdir(parents=True)
+            then = time.time() - spacing * age
+            os.utime(folder, (then, then))
+    assert jit_module._choose_cache_directory() == root
+    assert {path.name for path in root.iterdir()} == {
+        f"{module}-age{age}" for module in ("sesshoku.one", "sesshoku.two") for age in range(kept)}
 
 
 def test_cache_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
