@@ -86,6 +86,8 @@ def compare(
         page_path(html)  # now, not after the runs
     scene = read(file, False)
     wishes = scene.run
+    if push is not None and push[0] not in scene.bodies:
+        raise SceneError("no such body", element="--push", value=push[0], remedy=f"bodies: {', '.join(scene.bodies)}")
     with ProgressLine(quiet=json) as progress:
         result = run_compare(
             scene, method, time=time if time is not None else float(wishes.get("time", 2.0)),

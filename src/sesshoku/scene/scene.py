@@ -179,7 +179,10 @@ class Scene:
 
     def add_convex(self, name: str, vertices: Any, *, mass: float | None = None, density: float | None = None,
                    scale: Any = (1, 1, 1), material: Material | None = None, color: Any = None, **options: Any) -> Body:
-        """Add the convex hull of some points (n, 3), or of the mesh in a file."""
+        """Add the convex hull of some points (n, 3), or of the mesh in a file.
+
+        A flat side with more than 48 corners touches with 48 of them, evenly chosen.
+        """
         points, source = _points(vertices, scale, f"body {name!r}")[::2]
         shape = mesh.convex_mesh(points, source=source, scale=check.scale(scale, f"body {name!r}"))
         return self._add_shape(name, shape, mass, density, material, color, options)

@@ -208,7 +208,8 @@ def solve_rows(
     work,
     y,
 ):
-    """Sweep until no row changes by more than `tolerance` (a velocity); returns the number of sweeps.
+    """Sweep until no row changes by more than `tolerance` (a velocity); returns the number of sweeps made, one more
+    than `max_sweeps` if those were not enough.
 
     y must belong to the impulses at the start. dof_list: (n, 2) ranges of dofs the rows act on. work: record of the
     last sweep's changes and the search direction (moved, direction; joint_moved, joint_direction; y_before,
@@ -224,7 +225,7 @@ def solve_rows(
             return k + 1
         if accelerate and k + 1 < max_sweeps:
             last = combine(problem, contact_list, joint_list, dof_list, work, y, last)
-    return max_sweeps
+    return max_sweeps + 1
 
 
 @jit

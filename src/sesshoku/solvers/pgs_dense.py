@@ -48,7 +48,7 @@ def solve_dense(contacts, joints, K, law, mu, low, high, x, w, max_sweeps, toler
             worst = max(worst, dense_tangents(K, n, i, law[i], mu[i], largest, x, w))
         if worst <= tolerance:
             return s + 1
-    return max_sweeps
+    return max_sweeps + 1
 
 
 @jit

@@ -178,7 +178,7 @@ def sweep_first(chains, problem, mu, contact_list, joint_list, dof_list, options
     store_island(problem, contact_list, joint_list, work.impulse)
     made = solve_rows(chains, problem, work.law, mu, contact_list, joint_list, dof_list, False, False, True,
                       int(options[SWEEPS]), options[TOLERANCE], work, problem.y)  # fmt: skip
-    work.info[SWEEPS_USED] = made
+    work.info[SWEEPS_USED] = min(made, int(options[SWEEPS]))
     return take_swept(chains, problem, mu, contact_list, joint_list, dof_list, work, 1.5 * residual)
 
 

@@ -40,7 +40,7 @@ def _sweeps(island: Island, accelerate: bool, most: int, tolerance: float) -> tu
     island.problem.y[:] = island.rows().T @ island.impulses()
     made = solve_rows(island.chains, island.problem, work.law, island.mu, island.contact_list, island.joint_list,
                       island.dof_list, False, False, accelerate, most, tolerance, work, island.problem.y)
-    return int(made), residual(island)
+    return min(int(made), most), residual(island)
 
 
 def gauss_seidel_projection(island: Island, most: int = 3000, tolerance: float = 1e-9) -> tuple[int, float]:

@@ -59,17 +59,17 @@ def solve_island(model, data, contacts, problem, memory, options, dt, island, co
     dof_list = memory.dof_list[: island_dofs(model, contacts, memory, island)]
     if options[DENSE] and rows <= memory.dense_rows:
         sweeps = solve_by_matrix(model, data, contacts, problem, memory, options, contact_list, joint_list, dof_list,
-                                 tolerance)  # fmt: skip
+                                 most, tolerance)  # fmt: skip
     else:
         gather(chains, problem, contact_list, joint_list, y)
         sweeps = solve_rows(chains, problem, memory.law, memory.mu, contact_list, joint_list, dof_list,
                             options[NORMALS_FIRST] != 0.0, options[EXACT_PAIR] != 0.0, options[ACCELERATE] != 0.0,
                             most, tolerance, memory, y)  # fmt: skip
-        if sweeps >= most and (options[WARM] != 0.0 or options[ACCELERATE] != 0.0):
+        if sweeps > most and (options[WARM] != 0.0 or options[ACCELERATE] != 0.0):
             keep_passive(problem, contact_list, joint_list, dof_list, y)
     report[ROWS] += rows
-    report[ITERATIONS] = max(report[ITERATIONS], sweeps)
-    if sweeps >= most:
+    report[ITERATIONS] = max(report[ITERATIONS], min(sweeps, most))
+    if sweeps > most:
         report[CONVERGED] = 0.0
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.aba import path_acceleration, wrench_response
-from sesshoku.methods.lcp.options import BY_TEST_FORCES, DENSE, MAX_SWEEPS
+from sesshoku.methods.lcp.options import BY_TEST_FORCES, DENSE
 from sesshoku.solvers.island_matrix import fill_contacts, fill_joints
 from sesshoku.solvers.pgs_dense import solve_dense
 from sesshoku.solvers.problem import push_contact, push_joint
@@ -29,7 +29,8 @@ def gather(chains, problem, contact_list, joint_list, y):
 
 
 @jit
-def solve_by_matrix(model, data, contacts, problem, memory, options, contact_list, joint_list, dof_list, tolerance):
+def solve_by_matrix(model, data, contacts, problem, memory, options, contact_list, joint_list, dof_list, most,
+                    tolerance):  # fmt: skip
     """The paper's way: form K of the island, sweep its rows."""
     m, nj, K, x, w = len(contact_list), len(joint_list), memory.matrix, memory.row_impulse, memory.row_velocity
     for i in range(m):
@@ -50,7 +51,7 @@ def solve_by_matrix(model, data, contacts, problem, memory, options, contact_lis
         for s in range(3 * m + nj):
             w[r] += K[r, s] * x[s]
     sweeps = solve_dense(m, nj, K, memory.row_law, memory.row_mu, memory.row_low, memory.row_high, x, w,
-                         int(options[MAX_SWEEPS]), tolerance)  # fmt: skip
+                         most, tolerance)  # fmt: skip
     for i in range(m):
         for d in range(3):
             problem.impulse[contact_list[i], d] = x[3 * i + d]

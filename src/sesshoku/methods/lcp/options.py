@@ -21,7 +21,8 @@ class Options:
     slip turned round (a load between kinetic and static friction may turn it within one step). static_pyramid:
     circumscribed (the paper's square), inscribed, or cone. kinetic: "direction" (one row against the slip) or "cone".
     tangent_axes: random per contact (seeded) or fixed. delassus_by: aba (test forces), mass_matrix, or none
-    (matrix-free). order: normals_first or by_contact. inner: rows, or pair (each contact solved exactly at a visit).
+    (matrix-free; so always with by_contact, pair or accelerate, which visit contacts, not rows of a matrix).
+    order: normals_first or by_contact. inner: rows, or pair (each contact solved exactly at a visit).
     warm_start: begin with the last step's forces. accelerate: combine sweeps by NNCG. penetration_rate (1/s), slop (m):
     depth correction. centripetal: include J' v at vertex contacts. restitution_speed: slower impacts do not bounce.
     margin (m): contacts are found this far apart, and farther by what the shapes travel in `ahead` steps.
