@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
 from sesshoku.solvers.dense_lu import lu_factor, lu_solve
-from sesshoku.solvers.proximal_local import OPEN
+from sesshoku.solvers.proximal_local import OPEN, STICK
 
 
 @jit
@@ -99,6 +99,33 @@ def dual_direction(m, nj, sigma, work):
         slope += change[k] * work.held[k]
         size += change[k] * step[k]
     return True, slope, size
+
+
+@jit
+def factor_held(m, nj, sigma, work):
+    """Factor of eps I + G over the loaded contacts and the joint rows between their bounds; returns its rows, -1: none.
+
+    As `fill_system` where every active contact sticks.
+    """
+    state, slope, x = work.state, work.slope, work.impulse
+    for i in range(m):
+        d, state[i] = slope[i], STICK if x[3 * i + 2] > 0.0 else OPEN
+        d[0], d[1], d[2], d[3], d[4] = 1.0, 0.0, 1.0, 0.0, 0.0
+    for j in range(nj):
+        state[m + j] = STICK if work.low[j] < x[3 * m + j] < work.high[j] else OPEN
+    n = fill_system(m, nj, sigma, work)
+    return n if n > 0 and lu_factor(n, work.system, work.pivot) else -1
+
+
+@jit
+def add_held(n, work, x):
+    """Add to the impulses what takes the velocities of the factored rows to zero."""
+    rows, right, u = work.active_row, work.right, work.speed
+    for r in range(n):
+        right[r] = -u[rows[r]]
+    lu_solve(n, work.system, work.pivot, right)
+    for r in range(n):
+        x[rows[r]] += right[r]
 
 
 @jit

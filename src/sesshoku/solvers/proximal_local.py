@@ -93,6 +93,17 @@ def project(m, nj, mu, low, high, x):
 
 
 @jit
+def all_hold(m, work):
+    """Whether every loaded contact is within its cone, not on it: nothing has to slip."""
+    x, mu, inside = work.impulse, work.mu, True
+    for i in range(m):
+        k = 3 * i
+        radius = mu[i] * x[k + 2]
+        inside = inside and (x[k + 2] <= 0.0 or x[k] * x[k] + x[k + 1] * x[k + 1] < 0.999 * radius * radius)
+    return inside
+
+
+@jit
 def law_residual(m, nj, mu, scale, low, high, x, u):
     """Largest violation of the law at impulses x and velocities u, in m/s (rad/s); 0 iff every block obeys it.
 
