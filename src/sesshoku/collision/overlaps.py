@@ -43,17 +43,43 @@ class Overlaps(Record):
     area_moment = array(float, 2)  # (C, 6) int 1, r1, r2, r1 r1, r1 r2, r2 r2 over the projected faces
     depth_moment = array(float, 2)  # (C, 3) int h, h r1, h r2
 
-    # ---- work space of one pair: the polyhedron being cut, in two buffers (from, to)
-    vertex = array(float, 3)  # (2, N, 3) relative to `origin`, world axes
-    height = array(float, 1)  # (N) above the plane that cuts
-    number = array(int, 1)  # (N) of a vertex in the other buffer
-    crossing = array(int, 2)  # (N, 4)
-    loop_start = array(int, 2)  # (2, F + 1)
-    loop = array(int, 2)  # (2, H)
-    owner = array(int, 2)  # (2, F)
-    plane = array(float, 2)  # (F, 4)
-    origin = array(float, 1)  # (3) world
-    work = array(float, 3)  # (2, N, 3) polygons
+    # ---- work space of one pair: a polyhedron before and after a cut, in two buffers (overlap_clip)
+    state = array(int, 1)  # (4) which buffer holds it, its vertices, its faces, the first face of the last cut
+    vertex = array(float, 3)  # (2, N, 3) m, from `origin`, world axes
+    loop_start = array(int, 2)  # (2, F + 1) ranges of loop
+    loop = array(int, 2)  # (2, H) vertex numbers, face by face, counter-clockwise seen from outside
+    owner = array(int, 2)  # (2, F) 0: face of a, 1: of b, 2: of both (flush)
+    origin = array(float, 1)  # (3) m, world: middle of the shape that is cut
+    center = array(float, 1)  # (3) m, the barycentre from there
+    height = array(float, 1)  # (N) m, of the vertices above the plane that cuts
+    number = array(int, 1)  # (N) of a kept vertex in the other buffer
+    first_crossing = array(int, 1)  # (N) of the edges from a kept vertex, -1: none
+    crossing = array(int, 2)  # (N, 3) far vertex, next crossing from the same kept vertex, next one around the new face
+    plane = array(float, 2)  # (faces of a shape, 4) planes that cut: outward normal, offset from `origin`
+    projected = array(float, 2)  # (N, 3) vertices in plane axes: r1, r2 and height above the contact plane
+    face = array(float, 2)  # (N, 3) corners of one face, projected
+    clipped = array(float, 3)  # (2, N, 3) the same, being cut by the polygon
 
 
 as_overlaps = viewer(Overlaps)
+
+
+def make_overlaps(contacts: Contacts, polyhedra: Polyhedra, polygon_capacity: int | None = None) -> Overlaps:
+    """Room for as many overlaps as contacts, and for cutting any two of the polyhedra.
+
+    A polyhedron of F faces has less than 2 F vertices and 3 F edges; the rest is slack for faces that rounding adds.
+    """
+    C, most = contacts.capacity, 2 * polyhedra.most_faces + 32
+    N, H = 2 * most, 6 * most
+    K = POLYGON_ROOM * C + most if polygon_capacity is None else polygon_capacity
+    shapes = {
+        "counts": 2, "kind": C, "volume": C, "surface": C, "area_vector": (C, 2, 3), "depth": C,
+        "polygon_start": C + 1, "polygon": (K, 2), "polygon_area": C, "polygon_radius": C,
+        "area_moment": (C, 6), "depth_moment": (C, 3),
+        "state": 4, "vertex": (2, N, 3), "loop_start": (2, most + 1), "loop": (2, H), "owner": (2, most), "origin": 3, "center": 3,
+        "height": N, "number": N, "first_crossing": N, "crossing": (N, 3), "plane": (polyhedra.most_faces, 4),
+        "projected": (N, 3), "face": (N, 3), "clipped": (2, 2 * N, 3),
+    }
+    arrays = {name: np.zeros(shape, dtype=np.int64 if Overlaps.fields[name].dtype is int else np.float64)
+              for name, shape in shapes.items()}
+    return Overlaps(polygon_capacity=K, **arrays)

@@ -60,9 +60,10 @@ def polyhedron_arrays(shapes: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def flat_faces(vertices: np.ndarray, triangles: np.ndarray) -> tuple[list[list[int]], list[np.ndarray]]:
+def flat_faces(vertices: np.ndarray, triangles: np.ndarray,
+               flat: float = FLAT) -> tuple[list[list[int]], list[np.ndarray]]:
     """Polygons (vertex numbers, counter-clockwise from outside) with unit outward normals, largest triangle first."""
-    reach = FLAT * float(np.linalg.norm(np.ptp(vertices, axis=0)))
+    reach = flat * float(np.linalg.norm(np.ptp(vertices, axis=0)))
     a, b, c = (vertices[triangles[:, k]] for k in range(3))
     doubled = np.cross(b - a, c - a)
     area = np.linalg.norm(doubled, axis=1)
