@@ -148,33 +148,36 @@ def cut_loops(overlaps, owner):
         if corners + 2 * (last - first) > room or total + last - first > most or faces + 1 >= len(owners_out):
             return UNFIT_CUT
         before = loop[last - 1]
-        below_before = height[before] <= 0.0
+        below_before = 1 if height[before] <= 0.0 else 0
         leaves, enters_first = -1, -1
         for e in range(first, last):
             here = loop[e]
-            below = height[here] <= 0.0
+            below = 1 if height[here] <= 0.0 else 0
             if below != below_before:
-                kept_end, far_end = (here, before) if below else (before, here)
+                kept_end, far_end = (here, before) if below == 1 else (before, here)
                 c = first_crossing[kept_end]
-                while c >= 0 and crossing[c, 0] != far_end:
+                while c >= 0 and (crossing[c, 0] != far_end or crossing[c, 3] != 1 - below):
                     c = crossing[c, 1]
                 if c < 0:  # the first face of this edge: a new vertex
                     c = total
                     total += 1
+                    crossing[c, 3] = below
                     crossing[c, 0], crossing[c, 1] = far_end, first_crossing[kept_end]
                     first_crossing[kept_end] = c
                     t = height[kept_end] / (height[kept_end] - height[far_end])
                     for k in range(3):
                         vertex_out[c, k] = vertex[kept_end, k] + t * (vertex[far_end, k] - vertex[kept_end, k])
+                else:
+                    crossing[c, 3] = -1  # both faces have it
                 loop_out[corners] = c
                 corners += 1
-                if not below:
+                if below == 0:
                     leaves = c
                 elif leaves >= 0:  # the new face runs along this edge the other way
                     crossing[c, 2] = leaves
                 else:
                     enters_first = c
-            if below:
+            if below == 1:
                 loop_out[corners] = number[here]
                 corners += 1
             before, below_before = here, below
