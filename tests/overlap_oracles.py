@@ -13,7 +13,7 @@ from scipy.spatial import HalfspaceIntersection, QhullError
 
 from sesshoku.collision.contacts import make_contacts
 from sesshoku.collision.overlap import FOUND, overlap_shapes
-from sesshoku.collision.overlap_polyhedra import make_polyhedra, shape_polyhedron
+from sesshoku.collision.overlap_polyhedra import join_polyhedra, shape_polyhedron
 from sesshoku.collision.overlaps import Overlaps, make_overlaps
 from sesshoku.scene.compiler import compile_scene
 from sesshoku.scene.elements import Geometry
@@ -59,7 +59,8 @@ class Pairs:
         self.model = compile_scene(scene).model
         self.contacts = make_contacts(self.model, 4, 4)
         self.contacts.shape_rotation[:] = np.eye(3)
-        self.polyhedra = make_polyhedra(self.model)
+        self.shapes = [shape_polyhedron(self.model, i) for i in range(len(shapes))]
+        self.polyhedra = join_polyhedra(self.shapes)
         self.overlaps: Overlaps = make_overlaps(self.contacts, self.polyhedra)
 
     def place(self, i: int, position: Any, rotation: np.ndarray | None = None) -> None:
@@ -93,7 +94,7 @@ class Pairs:
 
     def placed(self, i: int, origin: np.ndarray) -> Polyhedron:
         """Shape i in world axes, about a point."""
-        p, c = shape_polyhedron(self.model, i), self.contacts
+        p, c = self.shapes[i], self.contacts
         R, x = c.shape_rotation[i], c.shape_position[i] - origin
         normals = p.normals @ R.T
         return Polyhedron(p.vertices @ R.T + x, p.loops, normals, p.offsets + normals @ x)
@@ -146,8 +147,8 @@ def flat_polygon(points: np.ndarray, normal: np.ndarray) -> tuple[float, np.ndar
     return float(area), middle + center[0] * u + center[1] * w
 
 
-def booleans(A: Polyhedron, B: Polyhedron) -> Measures | None:
-    """By manifold3d, which knows of every triangle whose it was; None: nothing in common."""
+def meshes(A: Polyhedron, B: Polyhedron) -> list[Any]:
+    """Both bodies for manifold3d."""
     import manifold3d
 
     bodies = []
@@ -155,14 +156,26 @@ def booleans(A: Polyhedron, B: Polyhedron) -> Measures | None:
         triangles = np.array([[loop[0], loop[k], loop[k + 1]] for loop in body.loops for k in range(1, len(loop) - 1)])
         mesh = manifold3d.Mesh64(np.ascontiguousarray(body.vertices), triangles.astype(np.uint64))
         bodies.append(manifold3d.Manifold(mesh).as_original())
-    result = bodies[0] ^ bodies[1]
+    return bodies
+
+
+def boolean_body(A: Polyhedron, B: Polyhedron) -> Any:
+    """The intersection as manifold3d has it."""
+    first, second = meshes(A, B)
+    return first ^ second
+
+
+def booleans(A: Polyhedron, B: Polyhedron) -> Measures | None:
+    """By manifold3d, which knows of every triangle whose it was; None: nothing in common."""
+    first, second = meshes(A, B)
+    result = first ^ second
     if result.is_empty():
         return None
     mesh = result.to_mesh64()
     points, triangles = mesh.vert_properties[:, :3], mesh.tri_verts.astype(int)
     owner = np.zeros(len(triangles), dtype=int)
     for run, name in enumerate(mesh.run_original_id):
-        owner[mesh.run_index[run] // 3 : mesh.run_index[run + 1] // 3] = int(name != bodies[0].original_id())
+        owner[mesh.run_index[run] // 3 : mesh.run_index[run + 1] // 3] = int(name != first.original_id())
     middle = points.mean(axis=0)
     p, q, r = (points[triangles[:, k]] - middle for k in range(3))
     vector = 0.5 * np.cross(q - p, r - p)

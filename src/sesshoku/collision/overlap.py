@@ -88,7 +88,7 @@ def overlap_shapes(model, contacts, polyhedra, overlaps, a, b, k, integral, thin
     least = ROUNDING * polyhedra.radius[small]
     g, n, tangent, origin = overlaps.center, contacts.normal[k], contacts.tangent[k], overlaps.origin
     g[0], g[1], g[2] = measure(overlaps, k)
-    if overlaps.volume[k] <= 0.0:
+    if not overlaps.volume[k] > 0.0:  # nor if it is not a number
         return NOTHING
     if plane_a or plane_b:
         R, sign = contacts.shape_rotation[large], 1.0 if plane_a else -1.0

@@ -3,8 +3,8 @@
 The polyhedron is a closed surface of loops of vertices. A cut asks once per vertex whether it is above the plane, and
 does everything else by numbers: an edge between a kept and a cut-off vertex gets one new vertex, which both its faces
 use, and every new vertex has one follower around the new face. So **whatever rounding says about the vertices, the
-result is a closed surface** whose vertices lie within rounding of all planes; volume and area vectors are as good as the
-vertices. (Clipping each face by itself, the common way, loses or doubles faces that are nearly in one plane.)
+result is a closed surface** whose vertices lie within rounding of all planes; volume and area vectors are as good as
+the vertices. (Clipping each face by itself, the common way, loses or doubles faces that are nearly in one plane.)
 Rounding can only add faces of no area.
 """
 
@@ -98,7 +98,7 @@ def mark_flush(overlaps, n0, n1, n2, owner, flush):
 
 @jit
 def share_new_faces(overlaps, marked):
-    """Rounding has cut a flush face: the new face is part of it, unless it is larger (the flush one is a mere facet)."""
+    """Rounding has cut a flush face: the new face is part of it, unless it is larger (then that is a mere facet)."""
     state = overlaps.state
     which = state[BUFFER]
     start, loop, owners = overlaps.loop_start[which], overlaps.loop[which], overlaps.owner[which]

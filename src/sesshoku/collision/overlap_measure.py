@@ -16,11 +16,11 @@ from __future__ import annotations
 from math import sqrt
 
 from sesshoku.collision.clip import clip_polygon
-from sesshoku.collision.overlap_clip import BUFFER, CUT, FACES, NEW_FACE, VERTICES, area_vector, cut
+from sesshoku.collision.overlap_clip import BUFFER, CUT, FACES, NEW_FACE, UNFIT_CUT, VERTICES, area_vector, cut
 from sesshoku.collision.overlaps import SECTION, THICKNESS
 from sesshoku.compiled.jit import jit
 
-MERGE = 1e-9  # of the polygon's radius: corners so near each other, or so near the line of their neighbours, are left out
+MERGE = 1e-9  # of the polygon's radius: corners so near each other, or the line of their neighbours, are left out
 
 
 @jit
@@ -105,8 +105,9 @@ def find_section(overlaps, k, room):
     vertex = overlaps.vertex[which]
     for i in range(state[VERTICES]):  # from here on in plane axes
         vertex[i, 0], vertex[i, 1], vertex[i, 2] = projected[i, 0], projected[i, 1], projected[i, 2]
-    if cut(overlaps, 0.0, 0.0, 1.0, 0.0, 0, -1e300) != CUT:
-        return 0
+    result = cut(overlaps, 0.0, 0.0, 1.0, 0.0, 0, -1e300)
+    if result != CUT:
+        return -1 if result == UNFIT_CUT else 0
     which = state[BUFFER]
     vertex, start, loop, polygon = (overlaps.vertex[which], overlaps.loop_start[which], overlaps.loop[which],
                                     overlaps.polygon)
@@ -138,7 +139,8 @@ def tidy_polygon(overlaps, k, first, count):
             continue
         polygon[kept, 0], polygon[kept, 1] = x, y
         kept += 1
-    while kept > 1 and abs(polygon[kept - 1, 0] - polygon[0, 0]) <= near and abs(polygon[kept - 1, 1] - polygon[0, 1]) <= near:
+    x, y = polygon[0, 0], polygon[0, 1]
+    while kept > 1 and abs(polygon[kept - 1, 0] - x) <= near and abs(polygon[kept - 1, 1] - y) <= near:
         kept -= 1
     kept = drop_straight(polygon, kept, near)
     area = 0.0

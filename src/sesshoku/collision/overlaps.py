@@ -15,7 +15,7 @@ from sesshoku.collision.contacts import Contacts
 from sesshoku.collision.overlap_polyhedra import Polyhedra
 from sesshoku.compiled.table import Record, array, scalar, viewer
 
-# kinds of overlap. AREA: a polygon of three corners or more. POINT: no polygon, a contact at the barycentre without torque
+# kinds of overlap. AREA: with a polygon. POINT: without one, a contact at the barycentre that bears no torque
 AREA, POINT = range(2)
 # which integral makes the moments (`depth_integral`)
 FACES, THICKNESS, SECTION = range(3)
@@ -54,8 +54,8 @@ class Overlaps(Record):
     height = array(float, 1)  # (N) m, of the vertices above the plane that cuts
     number = array(int, 1)  # (N) of a kept vertex in the other buffer
     first_crossing = array(int, 1)  # (N) of the edges from a kept vertex, -1: none
-    # (N, 4) far vertex, next crossing from the same kept vertex, next one around the new face, and whether the face that
-    # made it walks the edge to the kept vertex (1) or from it (0), -1 once the face beyond has found it too
+    # (N, 4) far vertex, next crossing from the same kept vertex, next one around the new face, and whether the face
+    # that made it walks the edge to the kept vertex (1) or from it (0), -1 once the face beyond has found it too
     crossing = array(int, 2)
     plane = array(float, 2)  # (faces of a shape, 4) planes that cut: outward normal, offset from `origin`
     projected = array(float, 2)  # (N, 3) vertices in plane axes: r1, r2 and height above the contact plane
@@ -78,7 +78,8 @@ def make_overlaps(contacts: Contacts, polyhedra: Polyhedra, polygon_capacity: in
         "counts": 2, "kind": C, "volume": C, "surface": C, "area_vector": (C, 2, 3), "depth": C,
         "polygon_start": C + 1, "polygon": (K, 2), "polygon_area": C, "polygon_radius": C,
         "area_moment": (C, 6), "depth_moment": (C, 3),
-        "state": 4, "vertex": (2, N, 3), "loop_start": (2, most + 1), "loop": (2, H), "owner": (2, most), "origin": 3, "center": 3,
+        "state": 4, "vertex": (2, N, 3), "loop_start": (2, most + 1), "loop": (2, H), "owner": (2, most),
+        "origin": 3, "center": 3,
         "height": N, "number": N, "first_crossing": N, "crossing": (N, 4), "plane": (polyhedra.most_faces, 4),
         "projected": (N, 3), "face": (N, 3), "clipped": (2, 2 * N, 3),
     }

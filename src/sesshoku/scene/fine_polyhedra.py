@@ -76,7 +76,8 @@ def capsule(radius: float, half_length: float, sides: int = CAPSULE_SIDES, rings
     """Rings of latitude around z, `rings` per end (the last is the equator where the straight part begins)."""
     angle = 2.0 * np.pi * np.arange(sides) / sides
     latitude = 0.5 * np.pi * np.arange(1 - rings, rings) / rings  # without the poles; the equator twice
-    levels = [(r, -half_length) for r in latitude[latitude <= 0.0]] + [(r, half_length) for r in latitude[latitude >= 0]]
+    levels = [(r, -half_length) for r in latitude[latitude <= 0.0]]
+    levels += [(r, half_length) for r in latitude[latitude >= 0.0]]
     circle = np.stack([np.cos(angle), np.sin(angle)], axis=1)
     vertices = [np.column_stack([radius * np.cos(r) * circle, np.full(sides, z + radius * np.sin(r))])
                 for r, z in levels]
@@ -110,7 +111,8 @@ def sphere(radius: float, split: int = SPHERE_SPLIT) -> Polyhedron:
 
     loops = []
     for i, j, k in _icosahedron_faces(corners):
-        grid = {(u, v): number(corners[i] + (corners[j] - corners[i]) * u / split + (corners[k] - corners[i]) * v / split)
+        along, across = (corners[j] - corners[i]) / split, (corners[k] - corners[i]) / split
+        grid = {(u, v): number(corners[i] + u * along + v * across)
                 for u in range(split + 1) for v in range(split + 1 - u)}
         for u in range(split):
             for v in range(split - u):
@@ -124,7 +126,8 @@ def sphere(radius: float, split: int = SPHERE_SPLIT) -> Polyhedron:
 def _icosahedron_faces(corners: np.ndarray) -> list[tuple[int, int, int]]:
     """Triples of corners at the shortest distance (2) of each other, counter-clockwise from outside."""
     near = np.abs(np.linalg.norm(corners[:, None] - corners, axis=2) - 2.0) < 1e-9
-    faces = [(i, j, k) for i in range(12) for j in range(i) for k in range(j) if near[i, j] and near[j, k] and near[i, k]]
+    faces = [(i, j, k) for i in range(12) for j in range(i) for k in range(j)
+             if near[i, j] and near[j, k] and near[i, k]]
     return [(i, j, k) if np.linalg.det(corners[[i, j, k]]) > 0.0 else (i, k, j) for i, j, k in faces]
 
 

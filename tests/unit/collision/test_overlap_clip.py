@@ -8,9 +8,19 @@ import numpy as np
 import pytest
 
 from overlap_oracles import Pairs
-from sesshoku.collision.overlap_clip import BOTH, BUFFER, CUT, EMPTY, UNFIT_CUT, WHOLE, cut, cut_loops, start_polyhedron
+from sesshoku.collision.overlap_clip import (
+    BOTH,
+    BUFFER,
+    CUT,
+    EMPTY,
+    UNFIT_CUT,
+    VERTICES,
+    WHOLE,
+    cut,
+    cut_loops,
+    start_polyhedron,
+)
 from sesshoku.collision.overlap_clip import FACES as FACE_COUNT
-from sesshoku.collision.overlap_clip import VERTICES
 from sesshoku.collision.overlaps import Overlaps, make_overlaps
 from sesshoku.scene.shapes import Box, Plane, Sphere
 from shape_pairs import random_polyhedron
