@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import manifold3d
 import numpy as np
 from scipy.optimize import linprog
 from scipy.spatial import HalfspaceIntersection, QhullError
@@ -149,8 +150,6 @@ def flat_polygon(points: np.ndarray, normal: np.ndarray) -> tuple[float, np.ndar
 
 def meshes(A: Polyhedron, B: Polyhedron) -> list[Any]:
     """Both bodies for manifold3d."""
-    import manifold3d
-
     bodies = []
     for body in (A, B):
         triangles = np.array([[loop[0], loop[k], loop[k + 1]] for loop in body.loops for k in range(1, len(loop) - 1)])

@@ -64,7 +64,6 @@ def split(found: Found, A: Polyhedron, B: Polyhedron) -> list[Any]:
 
 
 def test_moments_over_faces_against_quadrature(rng: np.random.Generator) -> None:
-    pytest.importorskip("manifold3d")
     for pairs in random_overlaps(rng, sample_count(40, 1000)):
         found = pairs.overlap(0, 1, FACES)
         assert found is not None and found.kind == AREA
@@ -92,7 +91,6 @@ def test_moments_over_faces_against_quadrature(rng: np.random.Generator) -> None
 
 def test_facts_about_the_moments(rng: np.random.Generator) -> None:
     """Projected area counts twice; with h as thickness, int h = volume and its first moments vanish."""
-    pytest.importorskip("manifold3d")
     for pairs in random_overlaps(rng, sample_count(40, 1000)):
         found, thick = pairs.overlap(0, 1, FACES), pairs.overlap(0, 1, THICKNESS)
         assert found is not None and thick is not None
