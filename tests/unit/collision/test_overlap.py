@@ -59,7 +59,7 @@ def surface(body: Polyhedron) -> float:
 @pytest.mark.parametrize("part", range(10))
 def test_random_pairs_against_half_spaces_and_booleans(part: int, rng: np.random.Generator) -> None:
     """Boxes to hulls of 200 faces, of 1e-6 to 1e3 m, passing each other by 1e-4 to twice the smaller one's size."""
-    compared, count = 0, sample_count(20, 1000)  # in each of ten parts
+    compared, count = 0, sample_count(15, 1000)  # in each of ten parts
     while compared < count:
         scale = 10.0 ** rng.uniform(-6.0, 3.0)
         pairs = Pairs(*(some_shape(rng, scale) for _ in range(12)))
@@ -159,7 +159,7 @@ def assert_corners(polygon: np.ndarray, expected: Any) -> None:
 
 
 def test_swapping_the_bodies_turns_the_normal_only(rng: np.random.Generator) -> None:
-    for _ in range(sample_count(50, 1000)):
+    for _ in range(sample_count(15, 1000)):
         pairs = Pairs(some_shape(rng, 1.0), some_shape(rng, 1.0))
         press(pairs, rng, 0, 1, 10.0 ** rng.uniform(-3.0, -0.5))
         one, other = pairs.overlap(0, 1), pairs.overlap(1, 0)

@@ -76,7 +76,7 @@ def test_a_face_in_the_plane_belongs_to_both() -> None:
 
 def test_any_signs_leave_a_closed_surface(rng: np.random.Generator) -> None:
     """Vertices said to be above or below at random, again and again: the worst that rounding could do."""
-    for _ in range(sample_count(100, 2000)):
+    for _ in range(sample_count(25, 2000)):
         pairs = Pairs(random_polyhedron(rng, int(rng.integers(4, 60))))
         o = started(pairs)
         for _ in range(6):

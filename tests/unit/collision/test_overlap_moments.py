@@ -64,7 +64,7 @@ def split(found: Found, A: Polyhedron, B: Polyhedron) -> list[Any]:
 
 
 def test_moments_over_faces_against_quadrature(rng: np.random.Generator) -> None:
-    for pairs in random_overlaps(rng, sample_count(40, 1000)):
+    for pairs in random_overlaps(rng, sample_count(12, 1000)):
         found = pairs.overlap(0, 1, FACES)
         assert found is not None and found.kind == AREA
         r, w = nodes(found, split(found, *bodies(pairs)))
@@ -91,7 +91,7 @@ def test_moments_over_faces_against_quadrature(rng: np.random.Generator) -> None
 
 def test_facts_about_the_moments(rng: np.random.Generator) -> None:
     """Projected area counts twice; with h as thickness, int h = volume and its first moments vanish."""
-    for pairs in random_overlaps(rng, sample_count(40, 1000)):
+    for pairs in random_overlaps(rng, sample_count(12, 1000)):
         found, thick = pairs.overlap(0, 1, FACES), pairs.overlap(0, 1, THICKNESS)
         assert found is not None and thick is not None
         points = boolean_body(*bodies(pairs)).to_mesh64().vert_properties[:, :3] - found.barycentre
@@ -107,7 +107,7 @@ def test_facts_about_the_moments(rng: np.random.Generator) -> None:
 def test_section_against_half_spaces(rng: np.random.Generator) -> None:
     """Over the section every line along the normal meets the overlap once above and once below the plane: int h is the
     volume of the overlap within the prism over the section, and areas count twice."""
-    for pairs in random_overlaps(rng, sample_count(40, 1000)):
+    for pairs in random_overlaps(rng, sample_count(12, 1000)):
         found = pairs.overlap(0, 1, SECTION)
         assert found is not None and found.kind == AREA
         A, B = bodies(pairs)
@@ -140,7 +140,7 @@ def polygon_moments(p: np.ndarray) -> np.ndarray:
 
 
 def test_polygons_are_convex_and_turn_left(rng: np.random.Generator) -> None:
-    for pairs in random_overlaps(rng, sample_count(100, 2000)):
+    for pairs in random_overlaps(rng, sample_count(20, 2000)):
         found = pairs.overlap()
         assert found is not None
         p = found.polygon
