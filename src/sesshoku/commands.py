@@ -215,5 +215,14 @@ def print_result(name: str, result: base.Result, folder: Path) -> None:
         within = "" if check.kind == "report" else f"{signs[check.kind]} {check.tolerance:.2g}"
         table.add_row(check.name, f"{check.measured:.6g} {check.unit}", wanted, within, verdict)
     out.print(table)
+    for extra in result.tables:
+        shown = Table(title=extra.title, title_justify="left")
+        numbers = [all(not isinstance(row[n], str) for row in extra.rows) for n in range(len(extra.columns))]
+        for column, right in zip(extra.columns, numbers, strict=True):
+            shown.add_column(column, justify="right" if right else "left")
+        for row in extra.rows:
+            shown.add_row(*("" if cell is None else f"{cell:.4g}" if isinstance(cell, float) else str(cell)
+                            for cell in row))
+        out.print(shown)
     out.print(f"wrote {folder / (name.replace('/', '_') + '.png')} and .json", markup=False, highlight=False,
               soft_wrap=True)

@@ -48,6 +48,15 @@ class Check:
                 "unit": self.unit, "kind": self.kind, "passed": self.passed}
 
 
+@dataclass(frozen=True)
+class Table:
+    """Rows of plain values to print and keep beside the checks."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[Any]]
+
+
 @dataclass
 class Result:
     """What an experiment found. `draw(figure)` draws it."""
@@ -56,6 +65,7 @@ class Result:
     draw: Callable[[Any], None]
     values: dict[str, Any] = field(default_factory=dict)
     figure_size: tuple[float, float] = (9.0, 5.0)
+    tables: list[Table] = field(default_factory=list)
 
     @property
     def passed(self) -> bool:
@@ -101,5 +111,9 @@ def run(name: str, folder: Path | None = None, progress: Callable[[str], None] =
 
 
 def as_dict(name: str, result: Result) -> dict[str, Any]:
-    return {"name": name, "title": title(name), "verdict": "pass" if result.passed else "fail",
+    found = {"name": name, "title": title(name), "verdict": "pass" if result.passed else "fail",
             "checks": [check.as_dict() for check in result.checks], "values": result.values}
+    if result.tables:
+        found["tables"] = [{"title": table.title, "columns": table.columns, "rows": table.rows}
+                           for table in result.tables]
+    return found
