@@ -7,6 +7,7 @@ import pytest
 
 from ncp_oracle import all_solutions, violation
 from sesshoku.experiments.exact.islands import Island, island_from_matrix, island_from_rows
+from sesshoku.experiments.exact.one_body import body_rows, frame, jams, random_body, random_rod
 from sesshoku.solvers.proximal_local import exact_contact
 from sesshoku.solvers.proximal_work import DUAL, FORM_USED, PRIMAL, SWEEPS_USED, NewtonOptions
 from support import sample_count
@@ -14,29 +15,6 @@ from support import sample_count
 pytestmark = pytest.mark.boundscheck
 FORMS = {"dual": DUAL, "primal": PRIMAL}
 UNBOUNDED = 1e300
-
-
-def frame(normal: np.ndarray) -> np.ndarray:
-    """Rows t1, t2, n."""
-    n = normal / np.linalg.norm(normal)
-    t = np.cross(n, [1.0, 0.0, 0.0] if abs(n[0]) < 0.6 else [0.0, 1.0, 0.0])
-    t /= np.linalg.norm(t)
-    return np.array([t, np.cross(n, t), n])
-
-
-def body_rows(points: np.ndarray, axes: np.ndarray, mass: float = 1.0, inertia: float = 1.0) -> np.ndarray:
-    """Rows of contacts on one body about its centre, in half form: J M^-1/2 (3 m, 6)."""
-    rows = []
-    for p, A in zip(points, axes, strict=True):
-        for axis in A:
-            rows.append(np.concatenate([axis / np.sqrt(mass), np.cross(p, axis) / np.sqrt(inertia)]))
-    return np.array(rows)
-
-
-def random_body(rng: np.random.Generator, m: int, mu_most: float) -> Island:
-    axes = np.array([frame(rng.normal(size=3)) for _ in range(m)])
-    Z = body_rows(rng.normal(size=(m, 3)), axes)
-    return island_from_rows(Z, Z @ rng.normal(size=6), rng.uniform(0, mu_most, size=m))
 
 
 def check(island: Island, limit: float) -> None:
@@ -88,32 +66,24 @@ def test_random_contacts_on_one_body(form: str, mu_most: float, rng: np.random.G
     assert failed <= 1 + total // 1000
 
 
-def rod(mu: float, angle: float, speed: float, mass: float = 1.0, length: float = 2.0) -> Island:
-    """A thin rod whose lower end slides on the floor at `speed` along x, tilted by `angle` from the floor."""
-    point = np.array([[-0.5 * length * np.cos(angle), 0.0, -0.5 * length * np.sin(angle)]])
-    Z = body_rows(point, np.array([np.eye(3)]), mass, mass * length**2 / 12.0)
-    return island_from_rows(Z, np.array([speed, 0.0, -0.01]), np.array([mu]))
-
-
 @pytest.mark.parametrize("form", FORMS)
 def test_painleve_rods(form: str, rng: np.random.Generator) -> None:
     """Sliding rods, also where the friction of a unit normal impulse drives the tip into the floor.
 
     There the jam is the answer: an impulse that stops the slip. Nothing special is done for it.
     """
-    jams = 0
+    jammed = 0
     for _ in range(sample_count(200, 3000)):
-        mu, angle, speed = rng.uniform(0.1, 6.0), rng.uniform(0.2, 1.5), rng.choice([-1.0, 1.0]) * rng.uniform(0.1, 3)
-        island = rod(mu, angle, speed)
+        island = random_rod(rng)
         _, residual, solved = island.solve(NewtonOptions(form=FORMS[form], tolerance=1e-10))
         assert solved and residual <= 1e-8
         check(island, 1e-8)
         G = island.rows() @ island.rows().T
         x, u = island.impulses(), G @ island.impulses() + island.free()
-        if G[2, 2] - mu * np.sign(speed) * G[0, 2] < 0.0:
-            jams += 1
+        if jams(island):
+            jammed += 1
             assert abs(u[0]) <= 1e-7 and x[2] > 0.0
-    assert jams > 0
+    assert jammed > 0
 
 
 def test_a_closing_squeeze_stays_bounded() -> None:

@@ -188,6 +188,17 @@ def _shove(sim: Simulation, step: int) -> None:
         sim.apply_force("pelvis", (60.0 * np.sin(step), 30.0, 0.0))
 
 
+def _kick(rng: np.random.Generator, speed: float, every: int) -> Callable[[Simulation, int], None]:
+    """Before every so many steps the bodies get random velocities of about `speed`, m/s and rad/s, more."""
+
+    def prepare(sim: Simulation, step: int) -> None:
+        if step % every == 0:
+            sim.data.v += speed * rng.normal(size=len(sim.data.v))
+            sim._stale = True
+
+    return prepare
+
+
 def collect(scene: Scene, dt: float, steps: int, choose: Callable[[int, int], bool],
             prepare: Callable[[Simulation, int], None] | None = None,
             options: NewtonOptions | None = None) -> list[Island]:
@@ -216,13 +227,15 @@ def problem_sets(seed: int = 3, share: float = 1.0, progress: Callable[[str], No
     progress("boxes")
     for name, ratio in (("1000:1", 1e3), ("10000:1", 1e4)):
         for _ in range(count(6)):
-            sets[name] += collect(stack(rng, [1.0, ratio], 0.02, 0.005), 1 / 200, 60, lambda n, _: n % 6 == 0)
+            sets[name] += collect(stack(rng, [1.0, ratio], 0.0, 0.02), 1 / 200, 60, lambda n, _: n % 6 == 0,
+                                  _kick(rng, 0.02, 6))
     for _ in range(count(4)):
-        sets["grasp"] += collect(grasp(rng), 1 / 200, 60, lambda n, _: n % 4 == 0)
+        sets["grasp"] += collect(grasp(rng), 1 / 200, 60, lambda n, _: n % 4 == 0, _kick(rng, 0.05, 4))
     progress("heavy on light, grasps")
     sets["humanoid"] = collect(humanoid(), 1e-3, round(1500 * min(1.0, share)), lambda n, _: n % 15 == 0, _shove)
     for _ in range(count(4)):
-        sets["stack of 10"] += collect(stack(rng, [1.0] * 10, 0.05, 0.01), 1 / 60, 60, lambda n, _: n % 4 == 0)
+        sets["stack of 10"] += collect(stack(rng, [1.0] * 10, 0.0, 0.01), 1 / 60, 60, lambda n, _: n % 4 == 0,
+                                       _kick(rng, 0.05, 4))
     progress("stacks")
     sets["pile of 27"] = collect(pile(rng, 3), 1 / 200, 400, lambda n, _: n % 20 == 19)
     if large:
