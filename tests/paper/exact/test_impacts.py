@@ -6,45 +6,28 @@ import numpy as np
 import pytest
 
 import sesshoku as ss
+from sesshoku.experiments.exact import measures
+from sesshoku.experiments.exact.measures import lowest_corner
+from sesshoku.experiments.exact.scenes import G, engine
 from sesshoku.experiments.scenes import crate_on_floor
-from sesshoku.spatial.rotation import quaternion_to_matrix
 from support import FULL
-
-G = 9.8
-CORNERS = 0.5 * np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-
-
-def lowest_corner(sim, body="crate"):
-    """Height of the lowest corner of a unit cube, m."""
-    view = sim.bodies[body]
-    return float((CORNERS @ quaternion_to_matrix(view.rotation).T)[:, 2].min() + view.position[2])
 
 
 @pytest.mark.parametrize("bounce", [0.5, 1.0])
 @pytest.mark.parametrize("dt", [1 / 1000, 1 / 100, 1 / 50])
 def test_three_rebounds_reach_their_height(bounce, dt):
     """Dropped flat from 1 m: apex e^2n, within what sampling an apex misses (g dt^2/8)."""
-    sim, heights = ss.Simulation(crate_on_floor(height=1.0, restitution=bounce), "exact", dt), [1.0]
-    end = np.sqrt(2 / G) * (1 + 2 * (bounce + bounce**2 + bounce**3)) - dt
-    while sim.time < end:
-        sim.step()
-        heights.append(float(sim.bodies["crate"].position[2]) - 0.5)
-    apexes = [b for a, b, c in zip(heights, heights[1:], heights[2:], strict=False) if a <= b > c]
+    apexes, turned = measures.rebounds(engine(), bounce, dt)
     assert len(apexes) == 3
     for n, apex in enumerate(apexes):
         assert apex == pytest.approx(bounce ** (2 * n + 2), abs=1.01 * G * dt**2 / 8)
-    assert np.abs(sim.bodies["crate"].rotation[1:]).max() < 1e-10
+    assert turned < 1e-10
 
 
 @pytest.mark.parametrize("dt", [1 / 1000, 1 / 100, 1 / 50])
 def test_without_restitution_it_lands_and_stays(dt):
-    sim, low, high = ss.Simulation(crate_on_floor(height=1.0), "exact", dt), 0.0, 0.0
-    while sim.time < 0.9:
-        sim.step()
-        low = min(low, lowest_corner(sim))
-        if sim.time > np.sqrt(2 / G) + dt:
-            high = max(high, lowest_corner(sim))
-    assert low > -1e-12 and high < 1e-12 and np.abs(sim.v).max() < 1e-11
+    low, high, speed = measures.dropped(engine(), dt)
+    assert low > -1e-12 and high < 1e-12 and speed < 1e-11
 
 
 @pytest.mark.parametrize(("dt", "depth"), [(0.25e-3, 5e-5), (1e-3, 2e-3), (4e-3, 1.6e-2), (16e-3, 1.4e-2),

@@ -6,35 +6,21 @@ import numpy as np
 import pytest
 
 import sesshoku as ss
+from sesshoku.experiments.exact import measures
+from sesshoku.experiments.exact.scenes import G, engine, grasp, stack, standing_humanoid
 from support import FULL
-
-G = 9.8
-
-
-def stack(masses, offset, gap, dt, restitution=0.0, seed=2):
-    """Cubes of 1 m, one on the other, pushed aside at random by up to `offset`."""
-    rng, material = np.random.default_rng(seed), ss.Material(0.5, None, restitution)
-    scene = ss.Scene(gravity=(0, 0, -G))
-    scene.add_ground(material=material)
-    for n, mass in enumerate(masses):
-        x, y = rng.uniform(-offset, offset, 2)
-        scene.add_box(f"box{n}", size=(1, 1, 1), mass=mass, position=(x, y, 0.5 + n + gap * (n + 1)), material=material)
-    return ss.Simulation(scene, "exact", dt)
 
 
 def drift(sim, settle, seconds):
-    """How far anything moves (m, quaternions among it) in `seconds` after `settle`; every step must be solved."""
-    sim.step(round(settle / sim.dt))
-    start = sim.q.copy()
-    for _ in range(round(seconds / sim.dt)):
-        sim.step()
-        assert sim.report.converged
-    return np.abs(sim.q - start).max()
+    """How far anything moves; every step must be solved."""
+    moved, unsolved = measures.drift(sim, settle, seconds)
+    assert unsolved == 0
+    return moved
 
 
 @pytest.mark.parametrize(("offset", "gap", "bound"), [(5e-3, 2e-4, 1.3e-11), (0.0, 0.0, 4e-12)])
 def test_stack_of_ten_stands_still(offset, gap, bound):
-    sim = stack([1.0] * 10, offset, gap, 1 / 60)
+    sim = ss.Simulation(stack([1.0] * 10, offset, gap), "exact", 1 / 60)
     assert drift(sim, 10.0, 50.0 if FULL else 5.0) < bound
     total = sum(contact.force[2] for contact in sim.bodies["box0"].contacts if "ground" in contact.bodies)
     assert abs(total) == pytest.approx(10 * G, rel=1e-9)
@@ -43,34 +29,16 @@ def test_stack_of_ten_stands_still(offset, gap, bound):
 @pytest.mark.parametrize(("ratio", "bound"), [(1e3, 1e-12), (1e4, 1.3e-12), (1e6, 1e-9)])
 def test_heavy_on_light(ratio, bound):
     """Dropped by 0.1 mm, 1/200 s, 5 s after it has settled (2 s: at 1e6:1 nanometres, then nothing)."""
-    sim = stack([1.0, ratio], 1e-2, 1e-4, 1 / 200)
+    sim = ss.Simulation(stack([1.0, ratio], 1e-2, 1e-4), "exact", 1 / 200)
     assert drift(sim, 2.0, 5.0) < bound
     assert np.abs(sim.bodies["box0"].position[2] - 0.5) < 1e-8
 
 
-def grasp(force):
-    """A box of 5 N between two fingers that slide towards each other."""
-    scene = ss.Scene(gravity=(0, 0, -G))
-    scene.add_body("hand", fixed=True)
-    for name, side in (("left", -1.0), ("right", 1.0)):
-        scene.add_box(name, size=(0.1, 0.3, 0.3), mass=0.2, parent="hand", position=(0.15 * side, 0, 0),
-                      joint=ss.Joint("prismatic", axis=(-side, 0, 0)))
-        scene.add_actuator(name, "torque", feed_forward=force)
-    scene.add_box("box", size=(0.2, 0.2, 0.2), mass=5.0 / G, position=(0, 0, 0))
-    return ss.Simulation(scene, "exact", 1 / 200)
-
-
 def test_grasp_holds_at_12_tenths_and_falls_at_8_as_it_should():
     """Friction 2 mu F: 6 N of 5 hold; 4 N let it fall with (5 - 4) N, upright."""
-    sim = grasp(6.0)
-    sim.step(2000)
-    assert np.abs(sim.bodies["box"].position).max() < 1e-12
-    sim = grasp(4.0)
-    for n in range(40):  # until a corner leaves the fingers' edge
-        sim.step()
-        t = (n + 1) / 200
-        assert sim.bodies["box"].position[2] == pytest.approx(-0.1 * G * t**2, abs=1e-12)
-    assert np.abs(sim.bodies["box"].angular_velocity).max() < 1e-10
+    assert measures.sunk(engine(), grasp(6.0), ["box"], 10.0, 1 / 200) < 1e-12
+    error, spin = measures.grasp_fall(engine(), 4.0)
+    assert error < 1e-12 and spin < 1e-10
 
 
 def test_squeezed_between_walls_stays_bounded_and_is_told():
@@ -126,9 +94,7 @@ def test_rod_that_is_pushed_over_its_foot(friction, speed):
 
 
 def test_humanoid_stands_on_its_soles():
-    scene = ss.Scene()
-    scene.add_ground()
-    scene.load(ss.robots.path("humanoid_large.xml"), pose="stand")
+    scene = standing_humanoid()
     sim = ss.Simulation(scene, "exact", 1e-3)
     sim.step(500)
     feet = {name: sim.bodies[name].position.copy() for name in ("left_foot", "right_foot")}

@@ -9,40 +9,24 @@ import pytest
 
 import sesshoku as ss
 from mechanisms import four_bar, turntable, wheel
-
-G = 9.8
-
-
-def end(scene, method, dt, seconds):
-    sim = ss.Simulation(scene, method, dt)
-    sim.step(round(seconds / dt))
-    return sim.q.copy()
+from sesshoku.experiments.exact.measures import end_of, smooth_errors
+from sesshoku.experiments.exact.scenes import G, double_pendulum, tumbling
 
 
 def falls_fourfold(scene, sizes, seconds, largest):
     """Halving the step quarters the error of the coordinates against a fine Runge-Kutta run, or better."""
-    truth = end(scene, ss.methods.none(integrator="rk4"), 5e-4, seconds)
-    errors = [np.abs(end(scene, "exact", dt, seconds) - truth).max() for dt in sizes]
+    errors = smooth_errors(scene, sizes, seconds)
     assert errors[0] < largest, errors
     for one, half in pairwise(errors):
         assert half < one / 3.4, errors
 
 
 def test_double_pendulum_at_second_order():
-    scene = ss.Scene(gravity=(0, 0, -G))
-    scene.add_body("pivot", fixed=True)
-    for name, parent, place, start in (("upper", "pivot", 0.0, 0.9), ("lower", "upper", -1.0, 0.4)):
-        scene.add_body(name, parent=parent, position=(0, 0, place),
-                       inertial=ss.Inertial(1.0, (0, 0, -0.5), 0.08 * np.eye(3)),
-                       joint=ss.Joint("continuous", axis=(0, 1, 0), position=start))
-    falls_fourfold(scene, (0.01, 0.005, 0.0025), 2.0, 5e-3)
+    falls_fourfold(double_pendulum(), (0.01, 0.005, 0.0025), 2.0, 5e-3)
 
 
 def test_tumbling_about_the_middle_axis_at_second_order():
-    scene = ss.Scene(gravity=(0, 0, 0))
-    scene.add_body("rock", joint=ss.Joint("free"), inertial=ss.Inertial(1.0, (0, 0, 0), np.diag([1.0, 2.0, 2.9])),
-                   angular_velocity=(0.01, 2.0, 0.01))
-    falls_fourfold(scene, (0.02, 0.01, 0.005), 5.0, 6e-3)
+    falls_fourfold(tumbling(), (0.02, 0.01, 0.005), 5.0, 6e-3)
 
 
 @pytest.mark.parametrize("damping", [0.0, 2.0])
@@ -53,7 +37,7 @@ def test_sprung_joint_at_second_order(damping):
     truth = 0.3 * np.exp(-rate) * (np.cos(w) + rate / w * np.sin(w))
     for dt in (0.02, 0.01, 0.005):
         scene = wheel(kind="prismatic", stiffness=50.0, viscous=damping, position=0.3)
-        errors.append(abs(end(scene, "exact", dt, 1.0)[0] - truth))
+        errors.append(abs(end_of(scene, "exact", dt, 1.0)[0] - truth))
     assert errors[0] < 2e-3 and errors[1] < errors[0] / 3.8 and errors[2] < errors[1] / 3.8
 
 
@@ -63,7 +47,7 @@ def test_stiff_servo_is_stable_and_second_order():
     def servo(kp, kd, dt):
         scene = wheel(kind="continuous", position=0.2)
         scene.add_actuator("wheel", "position", kp=kp, kd=kd, target=0.5)
-        return end(scene, "exact", dt, 0.6)[0]
+        return end_of(scene, "exact", dt, 0.6)[0]
 
     rate = 6.0 / (2 * 0.5)
     w = np.sqrt(200.0 / 0.5 - rate**2)
