@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from sesshoku.experiments.exact import solvers, targets
-from support import FULL
+import sys
+
+import numpy as np
+import pytest
+
+from sesshoku.experiments.exact import convex, convex_flies, solvers, targets
+from sesshoku.experiments.exact.one_body import random_body
+from support import FULL, sample_count
 
 
 def failed(result) -> list:
@@ -24,3 +30,39 @@ def test_the_solvers_compared(seed: int) -> None:
 def test_every_target_is_reached() -> None:
     result = targets.run(lambda text: None, long=FULL)
     assert not failed(result) and len(result.checks) > 45
+
+
+def test_the_crate_flies_where_the_law_is_relaxed(monkeypatch: pytest.MonkeyPatch) -> None:
+    if not FULL:
+        monkeypatch.setattr(convex_flies, "STEPS", (1 / 200, 1 / 50))
+    result = convex_flies.run(lambda text: None)
+    assert not failed(result)
+    heights = result.values["height"]
+    assert max(heights["convex relaxation"]["height"]) > 3.0 > 1e-9 > max(heights["exact"]["height"])
+
+
+def test_without_mujoco_its_row_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mujoco", None)
+    monkeypatch.setattr(convex_flies, "STEPS", (1 / 200,))
+    result = convex_flies.run(lambda text: None)
+    assert not failed(result) and "MuJoCo" not in "".join(check.name for check in result.checks)
+    assert "not installed" in result.tables[0].rows[-1][0] and "not installed" in result.values["peer"]
+
+
+def test_the_convex_oracle_finds_the_minimum(rng: np.random.Generator) -> None:
+    """No other point of the cones does better, and where nothing slides the relaxation is the law."""
+    for _ in range(sample_count(20, 300)):
+        island = random_body(rng, int(rng.integers(1, 4)), 0.8)
+        Z, b, mu = island.rows(), island.free(), island.mu
+        G = Z @ Z.T
+        x = convex.solve_convex(G, b, mu, np.zeros(len(b)))
+
+        def cost(z: np.ndarray, G: np.ndarray = G, b: np.ndarray = b) -> float:
+            return float(0.5 * z @ G @ z + b @ z)
+
+        for size in (1e-3, 0.1, 1.0):
+            other = convex.onto_cones(x + size * rng.normal(size=len(x)), mu)
+            assert np.all(np.hypot(other[::3], other[1::3]) <= mu * other[2::3] + 1e-12)
+            assert cost(other) >= cost(x) - 1e-9
+        u = (G @ x + b).reshape(-1, 3)
+        assert np.all(u[:, 2] >= mu * np.hypot(u[:, 0], u[:, 1]) - 1e-8)  # the dual cone

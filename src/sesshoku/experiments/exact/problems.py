@@ -51,17 +51,21 @@ class Stepper:
         for name in ("kinematics", "detect", "free motion"):
             self.stages[name](*arguments)
         pose.pose_problem(*arguments)
-        taken = [self._copy(*lists) for lists in self._islands()] if take else []
+        taken = [self.copy(*lists) for lists in self._islands()] if take else []
         sim.data.report[:] = 0.0
         self.problem.y[:] = 0.0
-        for contact_list, joint_list, dof_list in self._islands():
-            solve_island(sim.model.row_dof, self.problem, self.memory.mu, contact_list, joint_list, dof_list,
-                         self.parameters, self.work)
+        for lists in self._islands():
+            self.solve(*lists)
         contact_forces.apply_forces(sim.model, sim.data, self.contacts, self.problem, self.memory, sim.dt)
         self.stages["advance"](*arguments)
         sim._release()
         sim._stale = True
         return [island for island in taken if island.contacts > 0]
+
+    def solve(self, contact_list: np.ndarray, joint_list: np.ndarray, dof_list: np.ndarray) -> None:
+        """Impulses of one island, and y of its dofs, into the problem."""
+        solve_island(self.sim.model.row_dof, self.problem, self.memory.mu, contact_list, joint_list, dof_list,
+                     self.parameters, self.work)
 
     def _islands(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Lists of contacts, joint rows and dof ranges of every island."""
@@ -74,7 +78,7 @@ class Stepper:
                 trees = island_rows.island_dofs(model, c, self.memory, n)
                 yield c.island_contact[first:last].copy(), joint_list.copy(), self.memory.dof_list[:trees].copy()
 
-    def _copy(self, contact_list: np.ndarray, joint_list: np.ndarray, dof_list: np.ndarray) -> Island:
+    def copy(self, contact_list: np.ndarray, joint_list: np.ndarray, dof_list: np.ndarray) -> Island:
         """The island alone: rows renumbered, dofs and chains of its own."""
         p, chains = self.problem, self.sim.model.row_dof
         dofs = np.concatenate([np.arange(a, b) for a, b in dof_list])
