@@ -101,6 +101,11 @@ def run(
     plot: Annotated[Path | None, typer.Option(
         help="Draw coordinates, energy, contact forces and report into this picture (.png, .pdf, .svg).")] = None,
     picture: Annotated[Path | None, typer.Option(help="Draw a strip of frames of the scene into this picture.")] = None,
+    certify: Annotated[bool, typer.Option(
+        "--certify", help="Look at every step's residual, momentum and energy, and say whether all of the run kept the "
+                          "contact law.")] = False,
+    certify_tolerance: Annotated[float | None, typer.Option(
+        metavar="M/S", help="Residual that a certified step may have. Default: 1e-8.")] = None,
     fixed_base: FixedBase = False,
     pose: Pose = None,
     repair_inertia: Repair = False,
@@ -110,9 +115,12 @@ def run(
 
     Example: `sesshoku run examples/double_pendulum.toml -o integrator=rk4 --plot swing.png`
 
+    `sesshoku run examples/crate_thrown.toml --method exact --certify` also says how well every step kept the law.
+
     What is not said here is taken from the scene file's `[run]` table. Exit code: 0 done, 1 diverged, 2 bad input,
     130 interrupted (with what was recorded so far written).
     """
+    from sesshoku.record.certificate import TOLERANCE, Certificate
     from sesshoku.record.plot import picture_path
     from sesshoku.simulation import Simulation
 
@@ -133,11 +141,14 @@ def run(
     stream = record if record is not None and record.suffix != ".npz" else None
     sim.step(0)  # compile before the clock starts
     sim.run(0.0)
+    certificate = None
+    if certify or certify_tolerance is not None:
+        certificate = Certificate(sim, TOLERANCE if certify_tolerance is None else certify_tolerance)
     clock = wall.perf_counter()
     failure: SimulationDiverged | None = None
     interrupted = False
     try:
-        recording = sim.run(duration, rate=DEFAULT_RATE if rate is None else rate, path=stream,
+        recording = sim.run(duration, certificate, rate=DEFAULT_RATE if rate is None else rate, path=stream,
                             progress=not json and sys.stderr.isatty())
     except SimulationDiverged as error:
         failure, recording = error, sim.recording
@@ -154,6 +165,12 @@ def run(
     if picture is not None:
         draw_strip(scene, recording, picture)
     result = summary(sim, recording, spent / steps, start_energy)
+    if certificate is not None:
+        certificate.look()
+        result["certificate"] = certificate.summary()
+        if failure is not None:
+            result["certificate"]["certified"] = False
+            result["certificate"]["reasons"].append("the run diverged")
     if failure is not None:
         result["diverged"] = str(failure)
     if interrupted:
@@ -162,6 +179,8 @@ def run(
         typer.echo(json_module.dumps(result))
     else:
         print_summary(result, written)
+        if certificate is not None:
+            commands.print_certificate(result["certificate"])
     if failure is not None:
         raise failure
     if interrupted:

@@ -126,6 +126,33 @@ def _expected(given: list[str]) -> dict[str, Any]:
     return found
 
 
+def print_certificate(found: dict[str, Any]) -> None:
+    """The certificate of a run as a table, and its verdict in one line."""
+    residual, energy, deep = found["residual"], found["energy"], found["penetration"]
+
+    def when(part: dict[str, Any]) -> str:
+        return "" if part["at"] is None else f" (at {part['at']:.6g} s)"
+
+    table = Table(title="certificate", title_justify="left", show_header=False)
+    table.add_row("covers", escape(found["covers"]))
+    table.add_row("residual of the law", f"worst {residual['worst']:.2e} m/s{when(residual)}, "
+                                         f"median {residual['median']:.2e} m/s")
+    table.add_row("steps above tolerance", f"{residual['steps_above']} of {found['steps']} above "
+                                           f"{found['tolerance']:g} m/s; {found['unconverged']} did not converge")
+    table.add_row("momentum imbalance", f"{found['momentum_imbalance']:.2e} N s at most")
+    table.add_row("energy", f"{energy['start']:.6g} J at the start, {energy['end']:.6g} J at the end")
+    table.add_row("energy by contacts and joints", f"{energy['by_contact']:.4g} J, of it "
+                  f"{energy['by_depth_correction']:.3g} J by depth correction; most that a step added otherwise "
+                  f"{energy['largest_gain_of_a_step']:.2e} J")
+    table.add_row("penetration", f"{deep['worst']:.2e} m at most{when(deep)}")
+    table.add_row("tunnelling, overflow", f"{found['tunnelling']['steps']} and {found['overflow']['steps']} steps")
+    out.print(table)
+    if found["certified"]:
+        out.print(f"[green]certified[/]: all {found['steps']} steps keep the law to {found['tolerance']:g} m/s")
+    else:
+        out.print(f"[red]not certified[/]: {escape('; '.join(found['reasons']))}", soft_wrap=True)
+
+
 class ProgressLine:
     """What is running and how far it is: one line that renews itself in a terminal, one line a method elsewhere."""
 
