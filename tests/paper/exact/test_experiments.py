@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from sesshoku.experiments.exact import convex, convex_flies, solvers, targets
+from sesshoku.experiments.exact import convex, convex_flies, landing, solvers, targets
 from sesshoku.experiments.exact.one_body import random_body
 from support import FULL, sample_count
 
@@ -66,3 +66,10 @@ def test_the_convex_oracle_finds_the_minimum(rng: np.random.Generator) -> None:
             assert cost(other) >= cost(x) - 1e-9
         u = (G @ x + b).reshape(-1, 3)
         assert np.all(u[:, 2] >= mu * np.hypot(u[:, 0], u[:, 1]) - 1e-8)  # the dual cone
+
+
+def test_what_the_midpoint_rule_costs_and_gains(monkeypatch: pytest.MonkeyPatch) -> None:
+    if not FULL:
+        monkeypatch.setattr(landing, "SIZES", landing.SIZES[1:])
+        monkeypatch.setattr(landing, "SMOOTH", landing.SMOOTH[2:])
+    assert not failed(landing.run(lambda text: None))
