@@ -46,6 +46,7 @@ class Slide:
     """A thrown crate at its end: errors in m."""
 
     along: float  # of the stopping place
+    end: float  # the stopping place itself, along the throw
     on_the_way: float  # largest of the path, until the step in which it stops
     sideways: float
     lift: float
@@ -57,7 +58,7 @@ class Slide:
 def slide(engine: Engine, v0: float, heading: float, dt: float) -> Slide:
     """A crate thrown along the floor, mu 0.5: it stops after v0^2/g, straight on, on the floor."""
     sim = engine(crate_on_floor(v0, heading=heading), dt)
-    crate, found = sim.bodies["crate"], Slide(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    crate, found = sim.bodies["crate"], Slide(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     c, s = np.cos(heading), np.sin(heading)
     for n in range(round((v0 / (0.5 * G) + 0.2) / dt)):
         sim.step()
@@ -67,7 +68,8 @@ def slide(engine: Engine, v0: float, heading: float, dt: float) -> Slide:
             found.on_the_way = max(found.on_the_way, abs(c * x + s * y - (v0 * t - 0.25 * G * t * t)))
         found.lift = max(found.lift, float(z) - 0.5)
         found.residual = max(found.residual, float(sim.report.residual))
-    found.along, found.sideways = abs(c * x + s * y - v0**2 / G), abs(c * y - s * x)
+    found.end, found.sideways = float(c * x + s * y), float(abs(c * y - s * x))
+    found.along = abs(found.end - v0**2 / G)
     found.turned = float(2.0 * np.abs(crate.rotation[1:]).max())
     found.speed = float(max(np.abs(crate.velocity).max(), np.abs(crate.angular_velocity).max()))
     return found
@@ -89,11 +91,11 @@ class BreakAway:
     speed_error: float  # m/s, largest, against static friction up to 4.9 N and kinetic friction from then on
 
 
-def break_away(engine: Engine, dt: float, kinetic: float = 0.3, rate: float = 1.0, still: float = 1e-6) -> BreakAway:
-    """Pushed with a force that grows by `rate` N/s from 4.7 N, mu 0.5/kinetic."""
+def break_away(engine: Engine, dt: float, kinetic: float = 0.3, start: float = 4.7, still: float = 1e-6) -> BreakAway:
+    """Pushed with a force that grows by 1 N/s from `start` to 5.2 N, mu 0.5/kinetic. still: m/s, above it moves."""
     sim, v, found = engine(crate_on_floor(static=0.5, kinetic=kinetic), dt), 0.0, BreakAway(np.nan, 0.0)
-    for n in range(round(0.5 / (rate * dt))):
-        force = 4.7 + n * rate * dt
+    for n in range(round((5.2 - start) / dt)):
+        force = start + n * dt
         sim.apply_force("crate", (force, 0, 0))
         sim.step()
         v += (force - kinetic * G) * dt if force > LIMIT + 1e-9 else 0.0
