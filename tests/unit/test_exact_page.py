@@ -1,0 +1,36 @@
+"""docs/methods/exact.md: every option with its default, pictures that are there, experiments that exist."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from pathlib import Path
+
+from sesshoku.experiments import base
+from sesshoku.methods import exact
+from sesshoku.solvers.proximal_work import NewtonOptions
+
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "docs" / "methods" / "exact.md").read_text(encoding="utf-8")
+
+
+def test_every_option_is_listed_with_its_default() -> None:
+    rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \| [^|]+ \|$", TEXT, re.MULTILINE))
+    assert set(rows) == {field.name for field in dataclasses.fields(exact.Options)}
+    for name, word in rows.items():
+        assert json.loads(word) == getattr(exact.Options(), name), f"{name}: the page says {word}"
+
+
+def test_what_the_page_says_of_the_solver_is_so() -> None:
+    options = NewtonOptions()
+    assert options.sigma == 0.01 and options.shrink == 0.3 and options.few == 3 and options.most_flops == 2e6
+    assert (options.inner, options.inner_many, options.large, options.sweeps, options.polish) == (8, 12, 250, 60, 10)
+    assert options.accept == 1e-8 and options.rescue == 50
+
+
+def test_links_and_experiments_exist() -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", TEXT):
+        assert (ROOT / "docs" / "methods" / target).exists(), target
+    named = set(re.findall(r"`(?:sesshoku reproduce )?(exact/[\w-]+)`", TEXT))
+    assert named == {name for name in base.EXPERIMENTS if name.startswith("exact/")}
