@@ -18,6 +18,10 @@ EXPERIMENTS = {
     "lcp/pyramids": "sesshoku.experiments.lcp.pyramids",
     "lcp/bush": "sesshoku.experiments.lcp.bush",
     "lcp/time": "sesshoku.experiments.lcp.time",
+    "exact/targets": "sesshoku.experiments.exact.targets",
+    "exact/solvers": "sesshoku.experiments.exact.solvers",
+    "exact/convex-flies": "sesshoku.experiments.exact.convex_flies",
+    "exact/landing": "sesshoku.experiments.exact.landing",
 }
 
 

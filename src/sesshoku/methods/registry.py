@@ -8,7 +8,8 @@ The module of a method provides
     make_records(compiled, options)  its records beyond model and data, by name ("contacts" is what users see), in the
                         order `run` takes them;  STATE: record name -> fields a saved state must hold
     PARTS               its large parts, the last compiled beside the others on a cold start (compiled/prepare.py)
-    GUARANTEES          what the contract suite may hold it to: friction_bound(options), passive(options)
+    GUARANTEES          what the contract suite may hold it to: friction_bound(options), passive(options); and
+                        residual(options), False where its report has no residual of a contact law
     run(model_table, data_table, *record_tables, parameters, dt, steps) -> steps done, compiled
     stage_nothing       a stage that does nothing: `profile` subtracts what its call costs
     stages(options)     name -> compiled function (model, data, *records, parameters, dt): what `step` calls, one by one
