@@ -34,3 +34,22 @@ def test_links_and_experiments_exist() -> None:
         assert (ROOT / "docs" / "methods" / target).exists(), target
     named = set(re.findall(r"`(?:sesshoku reproduce )?(exact/[\w-]+)`", TEXT))
     assert named == {name for name in base.EXPERIMENTS if name.startswith("exact/")}
+
+
+def test_the_headline_is_what_the_benchmark_prints() -> None:
+    """Questions, closed forms and our own column; the others need their engines and are written by the benchmark."""
+    from benchmarks import exact as benchmark
+    from sesshoku.experiments.exact.scenes import engine
+
+    readme = benchmark.BLOCK.search((ROOT / "README.md").read_text(encoding="utf-8"))
+    page = benchmark.BLOCK.search(TEXT)
+    assert readme is not None and page is not None
+    ours = {}
+    for question, (unit, right, measured) in benchmark.HEADLINE.items():
+        ours[question] = (benchmark._amount(right, unit), benchmark._amount(measured(engine("exact")), unit))
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.group(0).splitlines()[3:-1]]
+    assert [row[0] for row in rows] == list(ours)
+    for row in rows:
+        assert tuple(row[1:3]) == ours[row[0]] and len(row) == 5
+    quoted = readme.group(0).splitlines()[3:-1]
+    assert len(quoted) == len(benchmark.IN_README) and all(line in page.group(0) for line in quoted)
