@@ -89,7 +89,7 @@ def chosen_method(wishes: dict[str, Any], keyword: str | None, options: list[str
 def run(
     file: SceneFile,
     method: Annotated[str | None, typer.Option(
-        help="Contact method: `lcp:recommended` (default), `lcp` (as in its paper), `none`.")] = None,
+        help="Contact method: `exact` (default), `lcp` (as in its paper), `lcp:recommended`, `none` ...")] = None,
     option: Annotated[list[str] | None, typer.Option("--option", "-o", metavar="NAME=VALUE",
                                                      help="An option of the method, e.g. `-o integrator=rk4`.")] = None,
     dt: Annotated[float | None, typer.Option(help="Time step, s. Default: the file's, else 0.001.")] = None,

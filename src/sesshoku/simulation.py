@@ -46,7 +46,7 @@ class Simulation:
         sim.step(100)
         sim.bodies["crate"].position
 
-    method: a keyword ("lcp:recommended", the default; "none": without contact), or a method with options
+    method: a keyword ("exact", the default; "lcp", "lcp:recommended" ...; "none": without contact), or a method with options
     (`methods.lcp(max_sweeps=200)`). dt: seconds; where None, the scene's own time step, else 1 ms.
     """
 

@@ -84,7 +84,7 @@ def test_without_contact_there_are_none() -> None:
 
 
 def test_the_default_knows_contact() -> None:
-    assert registry.DEFAULT == "lcp:recommended"
+    assert registry.DEFAULT == "exact"
     sim = ss.Simulation(crate_on_floor(height=0.01))
     sim.step(500)
     assert sim.method.keyword == registry.DEFAULT and sim.bodies["crate"].position[2] == pytest.approx(0.5, abs=1e-3)

@@ -29,7 +29,7 @@ from sesshoku.errors import MethodError
 from sesshoku.scene.calls import checked_as
 
 MODULES = {"none": "sesshoku.methods.none", "lcp": "sesshoku.methods.lcp", "exact": "sesshoku.methods.exact"}
-DEFAULT = "lcp:recommended"
+DEFAULT = "exact"
 
 
 @checked_as(MethodError)

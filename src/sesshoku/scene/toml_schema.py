@@ -260,8 +260,8 @@ class CollisionTable(Table):
 
 
 class RunTable(Table):
-    method: str = Field("lcp:recommended", description="contact method: \"lcp:recommended\" (default), \"lcp\", "
-                                                       "or \"none\": no contact")
+    method: str = Field("exact", description="contact method: \"exact\" (default), \"lcp\", \"lcp:recommended\" ..., "
+                                             "or \"none\": no contact")
     dt: Positive = Field(0.001, description="step, s")
     time: Positive = Field(1.0, description="how long to simulate, s")
     integrator: str | None = Field(None, description="integration scheme")
