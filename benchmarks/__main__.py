@@ -1,7 +1,13 @@
-"""Run every benchmark, print a table, and write results/<machine>.json; with --readme, quote results in the README."""
+"""Run the benchmarks, print tables, and keep results/<machine>.json.
+
+    python -m benchmarks                 # every part, on a quiet machine
+    python -m benchmarks lcp exact       # some parts; the others' results stay as they are
+    python -m benchmarks --readme        # write the results into the README
+"""
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import platform
@@ -17,6 +23,8 @@ from rich.table import Table
 from benchmarks import readme
 
 RESULTS = readme.RESULTS
+#: each module has `measure(say) -> (comparisons, details)`
+PARTS = {name: f"benchmarks.{name}" for name in readme.PARTS}
 
 
 def machine() -> str:
@@ -31,63 +39,43 @@ def machine() -> str:
 
 
 def main() -> None:
-    console = Console(width=110)
-    if "--readme" in sys.argv[1:]:  # python -m benchmarks --readme [FILE]
-        given = [Path(argument).resolve() for argument in sys.argv[1:] if argument != "--readme"]
+    console, words = Console(width=110), sys.argv[1:]
+    if "--readme" in words:  # python -m benchmarks --readme [FILE]
+        given = [Path(word).resolve() for word in words if word != "--readme"]
         console.print(f"README.md quotes {readme.update(*given).name}")
         return
-    measure(console)
+    unknown = [word for word in words if word not in PARTS]
+    if unknown:
+        sys.exit(f"no such benchmark: {', '.join(unknown)}; parts: {', '.join(PARTS)}")
+    target = RESULTS / f"{machine()}.json"
+    results: dict[str, Any] = json.loads(target.read_text()) if target.is_file() else {}
+    for name in words or PARTS:
+        console.print(f"[bold]{name}[/]")
+        results |= {
+            "machine": machine(), "date": date.today().isoformat(), "python": platform.python_version(),
+            "packages": {package: version(package) for package in ("numba", "numpy", "mujoco-core", "pin")},
+        }
+        comparisons, details = importlib.import_module(PARTS[name]).measure(console.print)
+        results.setdefault("parts", {})[name] = {
+            "date": date.today().isoformat(), "against": [c.as_dict() for c in comparisons], "details": details}
+        show(console, results, name)
+        target.write_text(json.dumps(results, indent=1) + "\n")
+    console.print(f"wrote {target.relative_to(Path.cwd()) if target.is_relative_to(Path.cwd()) else target}")
 
 
-def measure(console: Console) -> None:
-    from benchmarks import contact, dynamics, scenes, start, steps  # the peers, which --readme does without
-
-    results: dict[str, Any] = {
-        "machine": machine(), "date": date.today().isoformat(), "python": platform.python_version(),
-        "packages": {name: version(name) for name in ("numba", "numpy", "mujoco-core", "pin")},
-    }
-    console.print("first step, cold and warm ...")
-    results["start"] = start.first_step() | {"lcp": start.first_step("lcp:recommended")}
-    console.print("growth with the length of a chain ...")
-    results["chain"] = dynamics.chain_growth()
-    console.print("against peers, in turns ...")
-    comparisons = dynamics.aba_against_pinocchio() + steps.humanoid_hanging_free()
-    console.print("with contact, in turns ...")
-    preset, results["contact"] = "lcp:recommended", {}
-    comparisons += contact.steady(contact.standing(), preset, 1e-3, 0.5)
-    for scene, dt, duration in ((contact.limp(), 1e-3, 1.2), (contact.pile(), 1 / 200, 2.0)):
-        comparison, details = contact.whole_run(scene, preset, dt, duration)
-        comparisons.append(comparison)
-        results["contact"][scene.name] = details
-    results["contact"]["separate boxes, us per box"] = contact.separate_boxes(preset)
-    console.print("growth with the number of contacts on one robot ...")
-    results["contact"]["contacts on one tree"] = contact.contact_growth(preset)
-    young = "exact"
-    comparisons += contact.steady(contact.standing(), young, 1e-3, 0.5)
-    for scene, dt, duration in ((contact.limp(), 1e-3, 1.2), (contact.pile(), 1 / 200, 2.0)):
-        comparison, details = contact.whole_run(scene, young, dt, duration)
-        comparisons.append(comparison)
-        results["contact"][f"{scene.name}, {young}"] = details
-    console.print("the demo's scenes under every method ...")
-    results["scenes"] = scenes.outcomes()
-    results["against"] = [comparison.as_dict() for comparison in comparisons]
-    table = Table(title=f"{results['machine']}, {results['date']}", title_justify="left")
+def show(console: Console, results: dict[str, Any], name: str) -> None:
+    """One part's comparisons as a table, its other numbers below."""
+    part = results["parts"][name]
+    table = Table(title=f"{name}: {results['machine']}, {part['date']}", title_justify="left")
     for column in ("what", "ours µs", "peer", "peer µs", "ratio", "middle half"):
         table.add_column(column, justify="left" if column in ("what", "peer") else "right")
-    for c in comparisons:
-        table.add_row(c.name, f"{c.ours * 1e6:.2f}", c.peer_name, f"{c.peer * 1e6:.2f}", f"{c.ratio:.2f}",
-                      f"{c.spread[0]:.2f} .. {c.spread[1]:.2f}")
-    console.print(table)
-    console.print(f"chain of 50 to 1000 links, forward dynamics: exponent {results['chain']['exponent']}, "
-                  f"{results['chain']['microseconds']} µs")
-    for what, row in results["scenes"].items():
-        console.print(f"{what}: {row}")
-    console.print(f"contacts on one tree: {results['contact']['contacts on one tree']}")
-    first = results["start"]
-    console.print(f"first step of a simple scene: {first['cold_s']} s cold, {first['warm_s']} s warm")
-    target = RESULTS / f"{results['machine']}.json"
-    target.write_text(json.dumps(results, indent=1) + "\n")
-    console.print(f"wrote {target.relative_to(Path.cwd()) if target.is_relative_to(Path.cwd()) else target}")
+    for c in part["against"]:
+        table.add_row(c["name"], f"{c['ours_us']:.2f}", c["peer"], f"{c['peer_us']:.2f}", f"{c['ratio']:.2f}",
+                      " .. ".join(f"{end:.2f}" for end in c["spread"]))
+    if part["against"]:
+        console.print(table)
+    for what, value in part["details"].items():
+        console.print(f"{what}: {value}", highlight=False)
 
 
 if __name__ == "__main__":

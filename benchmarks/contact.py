@@ -108,6 +108,15 @@ def whole_run(
     }
 
 
+def robots_and_pile(method: str) -> tuple[list[Comparison], dict[str, Any]]:
+    """The large humanoid standing and falling limp, and a pile of 125 boxes."""
+    comparisons, details = steady(standing(), method, 1e-3, 0.5), {}
+    for scene, dt, duration in ((limp(), 1e-3, 1.2), (pile(), 1 / 200, 2.0)):
+        comparison, details[scene.name] = whole_run(scene, method, dt, duration)
+        comparisons.append(comparison)
+    return comparisons, details
+
+
 def contact_growth(method: str) -> dict[str, Any]:
     """Microseconds per step of the large humanoid on soles of 4 to 256 contacts, and the exponent of their growth."""
     from sesshoku.experiments.lcp.time import FEET, step_times, studded

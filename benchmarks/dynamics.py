@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 
 import sesshoku as ss
 from benchmarks.peers import example_robots, pinocchio_of
+from benchmarks.steps import humanoid_hanging_free
 from sesshoku.bench import Comparison, interleave
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.aba import forward_dynamics
@@ -90,3 +92,11 @@ def chain_growth(lengths: tuple[int, ...] = (50, 100, 200, 500, 1000)) -> dict[s
             best[n] = min(best[n], (time.perf_counter() - start) / count)
     exponent = float(np.polyfit(np.log(lengths), np.log([best[n] for n in lengths]), 1)[0])
     return {"microseconds": {str(n): round(best[n] * 1e6, 2) for n in lengths}, "exponent": round(exponent, 3)}
+
+
+def measure(say: Callable[[str], None]) -> tuple[list[Comparison], dict[str, Any]]:
+    """Forward dynamics against Pinocchio, a whole step without contact against MuJoCo, growth with the length."""
+    say("growth with the length of a chain ...")
+    chains = chain_growth()
+    say("against peers, in turns ...")
+    return aba_against_pinocchio() + humanoid_hanging_free(), {"chain": chains}

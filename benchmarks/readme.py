@@ -10,6 +10,9 @@ from typing import Any
 ROOT = Path(__file__).parent.parent
 RESULTS = Path(__file__).parent / "results"
 README = ROOT / "README.md"
+#: parts of the benchmarks, in the order of the table; each is a module of this package
+PARTS = ("start", "dynamics", "exact", "lcp", "scenes")
+LEFT_OUT = ("per sole", "tolerance")  # rows that only the result file has
 BLOCK = re.compile(r"(<!-- benchmarks: begin -->\n).*?(<!-- benchmarks: end -->)", re.DOTALL)
 
 
@@ -17,16 +20,20 @@ def table(path: Path) -> str:
     """The lines between the README's marks, for one result file."""
     results: dict[str, Any] = json.loads(path.read_text())
     lines = ["| what | ours | peer | ratio |", "|---|---|---|---|"]
-    for entry in results["against"]:
-        lines.append(f"| {entry['name']} | {entry['ours_us']:.1f} µs | `{entry['peer']}` {entry['peer_us']:.1f} µs "
-                     f"| **{entry['ratio']:.2f}** |")
-    chain, start, packages = results["chain"], results["start"], results["packages"]
+    for name in PARTS:
+        for entry in results["parts"].get(name, {"against": []})["against"]:
+            if not any(word in entry["name"] for word in LEFT_OUT):
+                lines.append(f"| {entry['name']} | {entry['ours_us']:.1f} µs | `{entry['peer']}` "
+                             f"{entry['peer_us']:.1f} µs | **{entry['ratio']:.2f}** |")
+    details = {name: part["details"] for name, part in results["parts"].items()}
+    chain, packages = details["dynamics"]["chain"], results["packages"]
     lengths = list(chain["microseconds"])
+    cold = ", ".join(f"{start['cold_s']:.0f} s with `{method}`" for method, start in details["start"].items())
+    warm = max(start["warm_s"] for start in details["start"].values())
     lines += [
         "", f"Forward dynamics of chains of {lengths[0]} to {lengths[-1]} links grows with exponent "
-        f"{chain['exponent']:.2f}. From the shell to the first step of a simple scene: {start['cold_s']:.0f} s with an "
-        f"empty compile cache, {start['warm_s']:.1f} s with a warm one without contact; {start['lcp']['cold_s']:.0f} s "
-        f"and {start['lcp']['warm_s']:.1f} s with `lcp:recommended`.",
+        f"{chain['exponent']:.2f}. From the shell to the first step of a simple scene with an empty compile cache: "
+        f"{cold}; with a warm one {warm:.1f} s at most.",
         "", f"{results['date']}, {path.stem.replace('-', ' ')}, Python {results['python']}, "
         + ", ".join(f"{name} {version}" for name, version in packages.items())
         + f" ([all numbers]({path.relative_to(ROOT).as_posix()})).",

@@ -7,6 +7,11 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
+from typing import Any
+
+from sesshoku.bench import Comparison
+from sesshoku.methods import registry
 
 SIMPLE = """
 import sesshoku as ss
@@ -33,3 +38,12 @@ def first_step(method: str = "none") -> dict[str, float]:
             )
             times.append(time.perf_counter() - start)
     return {"cold_s": round(times[0], 2), "warm_s": round(min(times[1:]), 2)}
+
+
+def measure(say: Callable[[str], None]) -> tuple[list[Comparison], dict[str, Any]]:
+    """The first step, cold and warm, of every method (presets compile as their method does)."""
+    found = {}
+    for method in registry.MODULES:
+        say(f"first step with {method}, cold and warm ...")
+        found[method] = first_step(method)
+    return [], found

@@ -46,8 +46,8 @@ class Simulation:
         sim.step(100)
         sim.bodies["crate"].position
 
-    method: a keyword ("exact", the default; "lcp", "lcp:recommended" ...; "none": without contact), or a method with options
-    (`methods.lcp(max_sweeps=200)`). dt: seconds; where None, the scene's own time step, else 1 ms.
+    method: a keyword ("exact", the default; "lcp", "lcp:recommended" ...; "none": without contact), or a method with
+    options (`methods.lcp(max_sweeps=200)`). dt: seconds; where None, the scene's own time step, else 1 ms.
     """
 
     def __init__(self, scene: Scene, method: str | Method = DEFAULT, dt: float | None = None) -> None:
