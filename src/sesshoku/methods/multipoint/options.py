@@ -1,0 +1,72 @@
+"""Options of `multipoint`, its preset, and the array compiled code takes of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from sesshoku.errors import MethodError
+
+
+@dataclass(frozen=True)
+class Options:
+    """Defaults are the paper's, where it names one.
+
+    stick_target: what a point that does not slip is asked to do: "keep" its velocity along the surface, as (12) has it
+    (it creeps at up to slip_threshold), or "zero". friction_coupling: "after": friction is cut to Coulomb's law once
+    the normal forces are found; "resolve": they are found again with it. readmit: points that were removed and end up
+    approaching come back. penetration_rate (1/s), slop (m): depth correction. slip_threshold (m/s): faster points slip.
+    rank_tolerance: eigenvalues of the contact matrix up to this share of the largest count as zero.
+    restitution_speed (m/s): slower impacts do not bounce. margin (m): points this close touch. ahead: points are also
+    taken that are as far apart as shapes travel in so many steps, and may close their gap. most_per_pair: keep at most
+    so many points of a pair of shapes (0: all).
+    """
+
+    stick_target: Literal["keep", "zero"] = "keep"
+    friction_coupling: Literal["after", "resolve"] = "after"
+    readmit: bool = False
+    penetration_rate: float = 0.0
+    slop: float = 1e-5
+    slip_threshold: float = 5e-3
+    rank_tolerance: float = 1e-9
+    restitution_speed: float = 0.0
+    margin: float = 1e-6
+    ahead: float = 0.0
+    most_per_pair: int = 0
+
+    def __post_init__(self) -> None:
+        element = "method 'multipoint'"
+        for name, kind in (("stick_target", ("keep", "zero")), ("friction_coupling", ("after", "resolve"))):
+            if getattr(self, name) not in kind:
+                raise MethodError(f"{name} must be one of {', '.join(kind)}", element=element,
+                                  value=getattr(self, name))
+        for name in ("penetration_rate", "slop", "slip_threshold", "restitution_speed", "margin", "ahead"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.0 <= value < float("inf"):
+                raise MethodError(f"{name} must be a number, 0 or more", element=element, value=value)
+        value = self.rank_tolerance
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 1e-14 <= value < 1.0:
+            raise MethodError("rank_tolerance must lie between 1e-14 and 1", element=element, value=value,
+                              remedy="smaller than rounding it would keep what is no direction at all")
+        value = self.most_per_pair
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 0 <= int(value) < 2**53:
+            raise MethodError("most_per_pair must be a whole number, 0 or more", element=element, value=value)
+        if not isinstance(self.readmit, (bool, np.bool_)):
+            raise MethodError("readmit must be True or False", element=element, value=self.readmit)
+
+
+PRESETS = {"recommended": Options(
+    stick_target="zero", friction_coupling="resolve", readmit=True, penetration_rate=10.0, restitution_speed=1e-2,
+    margin=1e-3, ahead=1.0, most_per_pair=4)}
+
+(STICK_ZERO, RESOLVE, READMIT, RATE, SLOP, SLIP_SPEED, RANK_TOLERANCE, BOUNCE_SPEED, MARGIN, AHEAD, MOST) = range(11)
+
+
+def parameters(options: Options) -> np.ndarray:
+    """What compiled code takes of the options."""
+    o = options
+    return np.array([o.stick_target == "zero", o.friction_coupling == "resolve", o.readmit, o.penetration_rate, o.slop,
+                     o.slip_threshold, o.rank_tolerance, o.restitution_speed, o.margin, o.ahead, o.most_per_pair],
+                    dtype=np.float64)  # fmt: skip

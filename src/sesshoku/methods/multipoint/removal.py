@@ -1,0 +1,147 @@
+"""The removal loop: one minimum-norm solve over all points, points that pull leave, until none pulls (17)-(20), (24).
+
+Joint rows take part: limits leave when they pull, loops and mimics stay, joint friction that is asked for more than it
+can give stays at its bound and no longer holds the joint.
+"""
+
+from __future__ import annotations
+
+from sesshoku.compiled.jit import jit
+from sesshoku.dynamics.rows import ROW_FRICTION, ROW_LOWER, ROW_UPPER
+from sesshoku.methods.multipoint.memory import HELD, IN, REMOVED
+from sesshoku.methods.multipoint.options import RANK_TOLERANCE
+from sesshoku.solvers.minimum_norm import drop_rows, solve_symmetric
+
+PULLS = 1e-10  # a normal impulse below minus this share of the largest pulls
+APPROACHES = 1e-8  # m/s; a removed point that approaches faster comes back with `readmit`
+
+
+@jit
+def removal_loop(model, data, problem, memory, norm, options, dt, m, joint_list):
+    """Solve and remove until nothing pulls; returns the number of solves. Impulses of the island: memory.impulse."""
+    passes, known, rows, b, z = 0, False, memory.rows, memory.right, memory.answer
+    while True:
+        n = list_rows(memory, m, len(joint_list))
+        if n == 0:
+            clear(memory, m, len(joint_list))
+            return passes
+        for i in range(n):
+            b[i] = memory.wanted[rows[i]]
+        subtract_held(memory, m, len(joint_list), n)
+        known = solve_symmetric(n, rows, memory.matrix, b, options[RANK_TOLERANCE], known, norm, z)
+        passes += 1
+        clear(memory, m, len(joint_list))
+        for i in range(n):
+            memory.impulse[rows[i]] = z[i]
+        if not drop_offenders(model, data, problem, memory, dt, m, joint_list):
+            return passes
+        if known:
+            for i in range(n):
+                r = rows[i]
+                memory.keep[i] = memory.part[r // 3 if r < 3 * m else r - 2 * m] == IN
+            drop_rows(n, memory.keep, norm)
+
+
+@jit
+def list_rows(memory, m, joints):
+    """Rows that take part, in memory.rows; how many. `part` holds m contacts, then the joint rows."""
+    n = 0
+    for i in range(m):
+        if memory.part[i] == IN:
+            for e in range(3):
+                memory.rows[n + e] = 3 * i + e
+            n += 3
+    for j in range(joints):
+        if memory.part[m + j] == IN:
+            memory.rows[n] = 3 * m + j
+            n += 1
+    return n
+
+
+@jit
+def clear(memory, m, joints):
+    """No impulses but those of joint friction at its bound."""
+    for r in range(3 * m):
+        memory.impulse[r] = 0.0
+    for j in range(joints):
+        if memory.part[m + j] != HELD:
+            memory.impulse[3 * m + j] = 0.0
+
+
+@jit
+def subtract_held(memory, m, joints, n):
+    """memory.right: less what joint friction at its bound does."""
+    for j in range(joints):
+        if memory.part[m + j] == HELD:
+            column, x = memory.matrix[3 * m + j], memory.impulse[3 * m + j]
+            for i in range(n):
+                memory.right[i] -= column[memory.rows[i]] * x
+
+
+@jit
+def drop_offenders(model, data, problem, memory, dt, m, joint_list):
+    """Points and limits that pull leave, all together; friction beyond its bound is held there. Whether any did."""
+    part, x, found = memory.part, memory.impulse, False
+    push = limit = 0.0
+    for i in range(m):
+        if part[i] == IN:
+            push = max(push, abs(x[3 * i + 2]))
+    for j in range(len(joint_list)):
+        if part[m + j] == IN:
+            limit = max(limit, abs(x[3 * m + j]))
+    for i in range(m):
+        if part[i] == IN and x[3 * i + 2] < -PULLS * push:
+            part[i], found = REMOVED, True
+    for j in range(len(joint_list)):
+        if part[m + j] != IN:
+            continue
+        kind, r = problem.joint_source[joint_list[j], 0], 3 * m + j
+        if (kind == ROW_LOWER or kind == ROW_UPPER) and x[r] < -PULLS * limit:
+            part[m + j], found = REMOVED, True
+        elif kind == ROW_FRICTION and abs(x[r]) * memory.scale[j] > problem.joint_high[joint_list[j]]:
+            k = problem.joint_source[joint_list[j], 1]
+            data.friction_slips[k] = 1
+            bound = min(problem.joint_high[joint_list[j]], dt * model.dof_kinetic_friction[k]) / memory.scale[j]
+            x[r] = bound if x[r] > 0.0 else -bound
+            part[m + j], found = HELD, True
+    return found
+
+
+@jit
+def put_back(problem, memory, contact_list, joint_list):
+    """Points and limits that were removed and approach after all take part again; whether any does."""
+    m, part, found = len(contact_list), memory.part, False
+    for i in range(m):
+        if part[i] == REMOVED:
+            target = memory.target[contact_list[i], 2]
+            after = change(memory, m, len(joint_list), 3 * i + 2) - memory.wanted[3 * i + 2] + target
+            if after < min(target, 0.0) - APPROACHES:
+                part[i], found = IN, True
+    for j in range(len(joint_list)):
+        if part[m + j] == REMOVED:
+            beyond = change(memory, m, len(joint_list), 3 * m + j) - memory.wanted[3 * m + j]
+            if beyond < -APPROACHES * memory.scale[j]:
+                part[m + j], found = IN, True
+    return found
+
+
+@jit
+def change(memory, m, joints, row):
+    """Velocity change along a row that the island's impulses make."""
+    total, mine, x = 0.0, memory.matrix[row], memory.impulse
+    for r in range(3 * m + joints):
+        total += mine[r] * x[r]
+    return total
+
+
+@jit
+def seen_before(memory, count, units):
+    """Whether the present set was settled on before (by a number made of it); notes it as seen[count] if not."""
+    number = 1469598103
+    for i in range(units):
+        number = ((number ^ (memory.part[i] + 1)) * 1099511627 + i) & 0x3FFFFFFFFFFFFFF
+    for k in range(count):
+        if memory.seen[k] == number:
+            return True
+    memory.seen[count] = number
+    return False
