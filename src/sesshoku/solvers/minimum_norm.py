@@ -1,14 +1,16 @@
 """x = A^+ b: the least-squares solution of smallest norm, for matrices of any rank, also where A x = b has no solution.
 
-What counts as zero: singular values up to `tolerance` times the largest. Three stages:
+What counts as zero: singular values up to `tolerance` times the largest. Stages, each for what the one before cannot do:
     factor    A = sum_k b_k c_k^T by complete pivoting (for symmetric A >= 0 pivoted Cholesky, b = c), until only
               rounding is left: the k vectors span what A reaches, however many rows repeat each other
-    solve     x = C^T (C C^T)^-1 (B B^T)^-1 B b with Cholesky factors of the two small Gram matrices, and one step of
+    Gram      x = C^T (C C^T)^-1 (B B^T)^-1 B b with Cholesky factors of the two small Gram matrices, and one step of
               refinement, which takes the squared condition out of the error again
-    rotate    where pivots come near the tolerance, or refinement moves x by more than a rounding: one-sided Jacobi
-              rotations give the singular values themselves, and those below the tolerance are left out
-The first two cost rows times rank squared. When rows leave (`drop_rows`), the same vectors b_k without their entries
-still factor the rest: the Gram matrix is down-dated, and only a loss of rank makes a new factor necessary.
+    triangle  where that is too ill-conditioned: B = R Q with orthonormal rows Q (twice by Cholesky), the same for C,
+              and x = Q_c^T R_c^-1 R_b^-T Q_b b
+    rotate    where a singular value may lie below the tolerance: one-sided Jacobi rotations of the small triangle give
+              the singular values themselves, and those below it are left out
+The cost is rows times rank squared. When rows leave (`drop_rows`), the same vectors b_k without their entries still
+factor the rest: the Gram matrix is down-dated, and only a loss of rank makes a new factor necessary.
 
 Vectors are kept as rows of `factor` and `other` (k, n), so that every inner loop is contiguous.
 """
@@ -24,8 +26,8 @@ from sesshoku.compiled.table import Record, array, viewer
 
 REASSOCIATE = {"contract", "reassoc"}  # sums may be split over vector lanes
 NOISE = 4e-16  # times the number of rows: pivots below this share of the largest are rounding
-SAFE_PIVOT = 1e-6  # smaller pivots than this share of the largest call for rotations,
-SAFE_MARGIN = 1e4  # and those less than so many tolerances
+SAFE_PIVOT = 1e-6  # with smaller pivots than this share of the largest Gram matrices are not tried,
+SAFE_MARGIN = 1e4  # nor with those less than so many tolerances
 GRAM_PIVOT = 1e-9  # a Gram matrix whose pivots fall below this share of its diagonal has lost rank
 MOVED = 1e-6  # a refinement by more than this share of x: too ill-conditioned for Gram matrices
 SWEEPS = 60
@@ -40,12 +42,13 @@ class NormWork(Record):
     gram = array(float, 2)  # (D, D) B B^T, down-dated
     root = array(float, 2)  # (D, D) its Cholesky factor, reciprocals on the diagonal
     root_other = array(float, 2)  # (D, D) of C C^T
+    triangle = array(float, 3)  # (2, D, D) R of both factors
     rest = array(float, 2)  # (D, D) what is left of a matrix that is being factored
     diagonal = array(float, 1)  # (D)
     small = array(float, 2)  # (2, D)
     residual = array(float, 1)  # (D)
     change = array(float, 1)  # (D)
-    rank = array(int, 1)  # (2) vectors of the factor that stands; how many systems needed rotations
+    rank = array(int, 1)  # (4) vectors of the factor that stands; systems solved by Gram, triangle, rotations so far
 
 
 as_norm_work = viewer(NormWork)
@@ -56,7 +59,7 @@ def make_norm_work(rows: int) -> NormWork:
     D = max(rows, 1)
     square = {name: np.zeros((D, D)) for name in ("factor", "other", "gram", "root", "root_other", "rest")}
     lines = {name: np.zeros(D) for name in ("diagonal", "residual", "change")}
-    return NormWork(**square, **lines, small=np.zeros((2, D)), rank=np.zeros(2, dtype=np.int64))
+    return NormWork(**square, **lines, triangle=np.zeros((2, D, D)), small=np.zeros((2, D)), rank=np.zeros(4, dtype=np.int64))
 
 
 @jit
@@ -82,8 +85,8 @@ def solve_symmetric(n, rows, M, b, tolerance, known, work, x_out):
         if cholesky(k, work.gram, work.root) and by_factor(n, k, work.factor, work.root, work.factor, work.root, b, work,
                                                            x_out):  # fmt: skip
             return True
-    rotate(n, k, work.factor, work.small[0], False)
-    add_kept(n, k, work.factor, b, tolerance, True, work, x_out)
+    orthogonalise(n, k, work.factor, work.gram, work.root, work.triangle[0])
+    by_triangle(n, k, work.factor, work.triangle[0], work.factor, work.triangle[0], True, b, tolerance, work, x_out)
     return False
 
 
@@ -105,13 +108,10 @@ def solve_general(n, A, b, tolerance, work, x_out):
         if (cholesky(k, work.gram, work.root) and cholesky(k, work.rest, work.root_other)
                 and by_factor(n, k, work.factor, work.root, work.other, work.root_other, b, work, x_out)):  # fmt: skip
             return
-    turned = work.small[0]
-    for i in range(n):
-        turned[i] = b[i]
-        for j in range(n):
-            R[i, j] = A[i, j]
-    rotate(n, n, R, turned, True)
-    add_kept(n, n, R, b, tolerance, False, work, x_out)
+    orthogonalise(n, k, work.factor, work.gram, work.root, work.triangle[0])
+    orthogonalise(n, k, work.other, work.gram, work.root, work.triangle[1])
+    by_triangle(n, k, work.factor, work.triangle[0], work.other, work.triangle[1], False, b, tolerance, work,
+                x_out)  # fmt: skip
 
 
 @jit
@@ -257,18 +257,131 @@ def by_factor(n, k, factor, root, other, root_other, b, work, x_out):
         x_out[i] += change[i]
     for j in range(k):
         largest = max(largest, dot(n, factor[j], factor[j]))
+    work.rank[1] += 1
     return moved <= MOVED * size + 1e-13 * wanted / largest
 
 
 @jit
-def rotate(n, k, rows, turned, also):
-    """One-sided Jacobi: turn pairs of the k rows (k, n) until all are orthogonal; `turned` (k) with them if `also`."""
+def orthogonalise(n, k, rows, gram, root, triangle_out):
+    """rows (k, n) <- Q with orthonormal rows, rows = R Q; triangle_out (k, k) <- R, lower.
+
+    Cholesky twice: the first leaves Q orthonormal up to the condition of the rows, the second up to rounding. A row
+    that depends on those above but for rounding becomes zero, with zeros in its column of R.
+    """
+    for again in range(2):
+        fill_gram(n, k, rows, gram)
+        for i in range(k):
+            mine, row = root[i], rows[i, :n]
+            for j in range(i):
+                mine[j] = (gram[i, j] - dot(j, mine, root[j])) * root[j, j]
+            pivot = gram[i, i] - dot(i, mine, mine)
+            size = sqrt(pivot) if pivot > 1e-14 * gram[i, i] else 0.0
+            mine[i] = 1.0 / size if size > 0.0 else 0.0
+            for j in range(i):
+                f, theirs = mine[j], rows[j, :n]
+                for e in range(n):
+                    row[e] -= f * theirs[e]
+            for e in range(n):
+                row[e] *= mine[i]
+        for i in range(k):  # R <- R root, the roots' own diagonals in place of their reciprocals
+            for j in range(i + 1):
+                if not again:
+                    triangle_out[i, j] = root[i, j] if j < i else (1.0 / root[i, i] if root[i, i] > 0.0 else 0.0)
+                    continue
+                total = 0.0
+                for e in range(j, i + 1):
+                    own = root[e, j] if e > j else (1.0 / root[j, j] if root[j, j] > 0.0 else 0.0)
+                    total += triangle_out[i, e] * own
+                triangle_out[i, j] = total
+
+
+@jit
+def by_triangle(n, k, Q, R, Q_other, R_other, symmetric, b, tolerance, work, x_out):
+    """x_out (n) = Q_o^T (R^T R_o)^+ Q b.
+
+    By substitution if no singular value can be below the tolerance, else by rotations. symmetric: R_o is R.
+    """
+    t = work.small[0]
+    for i in range(k):
+        t[i] = dot(n, Q[i], b)
+    least, most = triangle_bounds(k, R, work.rest)
+    if not symmetric:
+        other_least, other_most = triangle_bounds(k, R_other, work.rest)
+        least, most = sqrt(least * other_least), sqrt(most * other_most)
+    if least > tolerance * most:
+        work.rank[2] += 1
+        for i in range(k - 1, -1, -1):  # R^T w = t
+            t[i] /= R[i, i]
+            for j in range(i):
+                t[j] -= R[i, j] * t[i]
+        for i in range(k):  # R_o z = w
+            t[i] = (t[i] - dot(i, R_other[i], t)) / R_other[i, i]
+    else:
+        work.rank[3] += 1
+        rotate_triangles(k, R, R_other, tolerance, t, work)
+    for i in range(n):
+        x_out[i] = 0.0
+    for j in range(k):
+        f, row = t[j], Q_other[j, :n]
+        for i in range(n):
+            x_out[i] += f * row[i]
+
+
+@jit
+def triangle_bounds(k, R, inverse):
+    """A lower bound of the smallest and an upper bound of the largest eigenvalue of R^T R: norms of R and its inverse."""
+    size = size_inverse = 0.0
+    for i in range(k):
+        if not R[i, i] > 0.0:
+            return 0.0, 1.0
+        size += dot(i + 1, R[i], R[i])
+        mine = inverse[i]
+        for j in range(i):
+            total = 0.0
+            for e in range(j, i):
+                total += R[i, e] * inverse[e, j]
+            mine[j] = -total / R[i, i]
+        mine[i] = 1.0 / R[i, i]
+        size_inverse += dot(i + 1, mine, mine)
+    return 1.0 / size_inverse, size
+
+
+@jit
+def rotate_triangles(k, R, R_other, tolerance, t, work):
+    """t (k) <- T^+ t with T = R^T R_o, singular values up to `tolerance` times the largest left out."""
+    T, turned = work.rest, work.small[1]
+    for i in range(k):
+        turned[i] = t[i]
+        for j in range(k):
+            T[i, j] = 0.0
+    for e in range(k):
+        for i in range(e + 1):
+            f = R[e, i]
+            for j in range(e + 1):
+                T[i, j] += f * R_other[e, j]
+    rotate(k, T, turned)
+    largest = 0.0
+    for i in range(k):
+        t[i] = 0.0
+        largest = max(largest, dot(k, T[i], T[i]))
+    for i in range(k):
+        row = T[i, :k]
+        size2 = dot(k, row, row)
+        if size2 > tolerance * tolerance * largest:
+            f = turned[i] / size2
+            for j in range(k):
+                t[j] += f * row[j]
+
+
+@jit
+def rotate(k, rows, turned):
+    """One-sided Jacobi: turn pairs of rows (k, k), and the numbers `turned` (k) with them, until all are orthogonal."""
     for _ in range(SWEEPS):
         worst = 0.0
         for i in range(k - 1):
             for j in range(i + 1, k):
-                a, b = rows[i, :n], rows[j, :n]
-                aa, bb, ab = dot(n, a, a), dot(n, b, b), dot(n, a, b)
+                a, b = rows[i, :k], rows[j, :k]
+                aa, bb, ab = dot(k, a, a), dot(k, b, b), dot(k, a, b)
                 size = sqrt(aa) * sqrt(bb)
                 if not abs(ab) > ORTHOGONAL * size:
                     continue
@@ -277,38 +390,13 @@ def rotate(n, k, rows, turned, also):
                 t = (1.0 if zeta >= 0.0 else -1.0) / (abs(zeta) + sqrt(1.0 + zeta * zeta))
                 c = 1.0 / sqrt(1.0 + t * t)
                 s = c * t
-                for e in range(n):
+                for e in range(k):
                     p, q = a[e], b[e]
                     a[e], b[e] = c * p - s * q, s * p + c * q
-                if also:
-                    p, q = turned[i], turned[j]
-                    turned[i], turned[j] = c * p - s * q, s * p + c * q
+                p, q = turned[i], turned[j]
+                turned[i], turned[j] = c * p - s * q, s * p + c * q
         if worst <= 1e-14:
             break
-
-
-@jit
-def add_kept(n, k, rows, b, tolerance, symmetric, work, x_out):
-    """x_out (n) from orthogonal rows, those above the tolerance alone.
-
-    symmetric: A = rows^T rows, eigenvalues are squared lengths. Else A = W^T rows, singular values are lengths and
-    W b stands in work.small[0].
-    """
-    work.rank[1] += 1
-    turned, largest = work.small[0], 0.0
-    for i in range(n):
-        x_out[i] = 0.0
-    for j in range(k):
-        largest = max(largest, dot(n, rows[j], rows[j]))
-    for j in range(k):
-        row = rows[j, :n]
-        size2 = dot(n, row, row)
-        least = tolerance * largest if symmetric else tolerance * tolerance * largest
-        if not size2 > least:
-            continue
-        t = dot(n, row, b) / (size2 * size2) if symmetric else turned[j] / size2
-        for i in range(n):
-            x_out[i] += t * row[i]
 
 
 @jit

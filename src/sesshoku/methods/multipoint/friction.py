@@ -6,8 +6,8 @@ from math import sqrt
 
 from sesshoku.compiled.jit import jit
 from sesshoku.methods.multipoint.memory import AWAY, HELD, IN, REMOVED
-from sesshoku.methods.multipoint.options import RANK_TOLERANCE, READMIT, SLIP_SPEED
-from sesshoku.methods.multipoint.removal import clear, drop_offenders, put_back, seen_before
+from sesshoku.methods.multipoint.options import RANK_TOLERANCE, READMIT, SLIP_SPEED, STOP
+from sesshoku.methods.multipoint.removal import change, clear, drop_offenders, put_back, seen_before
 from sesshoku.solvers.minimum_norm import solve_general
 
 UNSOLVABLE = 1e-6  # normal velocity per normal impulse of a sliding point, as a share of that without friction
@@ -90,7 +90,7 @@ def resolve_loop(model, data, contacts, problem, memory, norm, options, dt, cont
                 if break_away(contacts, memory, i, c):
                     check_sliding(contacts, problem, memory, i, c)
                     broke = True
-        if broke:
+        if broke or (options[STOP] and stop_reversed(problem, memory, contact_list, len(joint_list))):
             continue
         if options[READMIT] and settled < m + len(joint_list):
             if not seen_before(memory, settled, m + len(joint_list)):
@@ -106,9 +106,32 @@ def check_sliding(contacts, problem, memory, i, c):
     W, mu, d = problem.block[c], contacts.material[c, 1], memory.against[c]
     if W[2, 2] - mu * (W[2, 0] * d[0] + W[2, 1] * d[1]) <= UNSOLVABLE * W[2, 2]:
         memory.slips[c], memory.jammed[c] = 0, 1
-        for e in range(2):
-            memory.wanted[3 * i + e] -= memory.target[c, e]
-            memory.target[c, e] = 0.0
+        ask_to_stop(memory, i, c)
+
+
+@jit
+def ask_to_stop(memory, i, c):
+    """No velocity along the surface after the step."""
+    for e in range(2):
+        memory.wanted[3 * i + e] -= memory.target[c, e]
+        memory.target[c, e] = 0.0
+
+
+@jit
+def stop_reversed(problem, memory, contact_list, joints):
+    """Points whose slip friction turned round are asked to stop, once in a step; whether any is."""
+    m, found = len(contact_list), False
+    for i in range(m):
+        c = contact_list[i]
+        if memory.part[i] != IN or not memory.slips[c] or memory.tried[c]:
+            continue
+        d, free = memory.against[c], problem.free[c]
+        after = (d[0] * (free[0] + change(memory, m, joints, 3 * i))
+                 + d[1] * (free[1] + change(memory, m, joints, 3 * i + 1)))  # fmt: skip
+        if after < 0.0:
+            memory.slips[c], memory.tried[c], found = 0, 1, True
+            ask_to_stop(memory, i, c)
+    return found
 
 
 @jit

@@ -28,6 +28,7 @@ class Memory(Record):
     mu = array(float, 1)  # (C) the coefficient in force
     slips = array(int, 1)  # (C) 1: kinetic friction in this step
     jammed = array(int, 1)  # (C) 1: sliding had no answer (Painlevé), taken as sticking
+    tried = array(int, 1)  # (C) 1: was stopped in this step, and not again
     away = array(int, 1)  # (C) 1: would rebound when it arrives, which is not in this step
     speed = array(float, 1)  # (C) slip before the step, m/s
     against = array(float, 2)  # (C, 2) d: kinetic friction is -mu_k f_n d, along the tangential axes
@@ -62,7 +63,7 @@ def make_memory(compiled: CompiledScene, contacts: Any) -> tuple[Problem, Memory
     m, C = compiled.model, contacts.capacity
     W, V, T = row_total(m), m.dof_count, m.tree_count
     D = min(3 * C + W, DENSE_ROWS)
-    shapes = {"law": C, "mu": C, "slips": C, "jammed": C, "away": C, "speed": C, "against": (C, 2), "target": (C, 3),
+    shapes = {"law": C, "mu": C, "slips": C, "jammed": C, "tried": C, "away": C, "speed": C, "against": (C, 2), "target": (C, 3),
               "impulse_world": (C, 3), "old_impulse": (C, 3), "part": D, "matrix": (D, D), "wanted": D, "impulse": D,
               "scale": D, "rows": D, "keep": D, "right": D, "answer": D, "reduced": (D, D), "seen": D + 1,
               "joint_list": W, "joint_start": T + 2, "dof_list": (T, 2), "y_before": V, "y_direction": V}

@@ -16,8 +16,8 @@ class Options:
 
     stick_target: what a point that does not slip is asked to do: "keep" its velocity along the surface, as (12) has it
     (it creeps at up to slip_threshold), or "zero". friction_coupling: "after": friction is cut to Coulomb's law once
-    the normal forces are found; "resolve": they are found again with it. readmit: points that were removed and end up
-    approaching come back. penetration_rate (1/s), slop (m): depth correction. slip_threshold (m/s): faster points slip.
+    the normal forces are found; "resolve": they are found again with it. stop_reversals: with "resolve", a slip that
+    friction would turn round is stopped instead. readmit: points that were removed and end up approaching come back. penetration_rate (1/s), slop (m): depth correction. slip_threshold (m/s): faster points slip.
     rank_tolerance: eigenvalues of the contact matrix up to this share of the largest count as zero.
     restitution_speed (m/s): slower impacts do not bounce. margin (m): points this close touch. ahead: points are also
     taken that are as far apart as shapes travel in so many steps, and may close their gap. most_per_pair: keep at most
@@ -26,13 +26,14 @@ class Options:
 
     stick_target: Literal["keep", "zero"] = "keep"
     friction_coupling: Literal["after", "resolve"] = "after"
+    stop_reversals: bool = False
     readmit: bool = False
     penetration_rate: float = 0.0
     slop: float = 1e-5
     slip_threshold: float = 5e-3
     rank_tolerance: float = 1e-9
     restitution_speed: float = 0.0
-    margin: float = 1e-6
+    margin: float = 1e-5
     ahead: float = 0.0
     most_per_pair: int = 0
 
@@ -53,20 +54,26 @@ class Options:
         value = self.most_per_pair
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 0 <= int(value) < 2**53:
             raise MethodError("most_per_pair must be a whole number, 0 or more", element=element, value=value)
-        if not isinstance(self.readmit, (bool, np.bool_)):
-            raise MethodError("readmit must be True or False", element=element, value=self.readmit)
+        for name in ("stop_reversals", "readmit"):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
+                raise MethodError(f"{name} must be True or False", element=element, value=getattr(self, name))
+        if self.stop_reversals and self.friction_coupling != "resolve":
+            raise MethodError("stop_reversals needs friction_coupling='resolve'", element=element,
+                              value=self.friction_coupling)
 
 
 PRESETS = {"recommended": Options(
-    stick_target="zero", friction_coupling="resolve", readmit=True, penetration_rate=10.0, restitution_speed=1e-2,
-    margin=1e-3, ahead=1.0, most_per_pair=4)}
+    stick_target="zero", friction_coupling="resolve", stop_reversals=True, readmit=True, penetration_rate=10.0,
+    slip_threshold=1e-4, restitution_speed=1e-2, margin=1e-3, ahead=1.0, most_per_pair=4)}
 
-(STICK_ZERO, RESOLVE, READMIT, RATE, SLOP, SLIP_SPEED, RANK_TOLERANCE, BOUNCE_SPEED, MARGIN, AHEAD, MOST) = range(11)
+(STICK_ZERO, RESOLVE, READMIT, RATE, SLOP, SLIP_SPEED, RANK_TOLERANCE, BOUNCE_SPEED, MARGIN, AHEAD, MOST,
+ STOP) = range(12)
 
 
 def parameters(options: Options) -> np.ndarray:
     """What compiled code takes of the options."""
     o = options
     return np.array([o.stick_target == "zero", o.friction_coupling == "resolve", o.readmit, o.penetration_rate, o.slop,
-                     o.slip_threshold, o.rank_tolerance, o.restitution_speed, o.margin, o.ahead, o.most_per_pair],
+                     o.slip_threshold, o.rank_tolerance, o.restitution_speed, o.margin, o.ahead, o.most_per_pair,
+                     o.stop_reversals],
                     dtype=np.float64)  # fmt: skip

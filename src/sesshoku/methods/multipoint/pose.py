@@ -62,7 +62,8 @@ def choose_target(contacts, problem, memory, options, c, dt):
         target[0] = target[1] = 0.0
     bounces = contacts.material[c, 2] > 0.0 and before[2] < -options[BOUNCE_SPEED]
     target[2] = -contacts.material[c, 2] * before[2] if bounces else 0.0
-    problem.correction[c] = memory.away[c] = memory.jammed[c] = memory.slips[c] = 0
+    problem.correction[c] = 0.0
+    memory.away[c] = memory.jammed[c] = memory.slips[c] = memory.tried[c] = 0
     if gap > 0.0 and options[AHEAD] > 0.0:
         target[2] = -gap / dt
         if bounces:  # not there yet: let it arrive at full speed, and bounce off when it has
