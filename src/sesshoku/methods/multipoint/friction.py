@@ -93,7 +93,7 @@ def resolve_loop(model, data, contacts, problem, memory, norm, options, dt, cont
         if broke or (options[STOP] and stop_reversed(problem, memory, contact_list, len(joint_list))):
             continue
         if options[READMIT] and settled < m + len(joint_list):
-            if not seen_before(memory, settled, m + len(joint_list)):
+            if not seen_before(memory, settled, contact_list, len(joint_list)):
                 settled += 1
                 if put_back(problem, memory, contact_list, joint_list):
                     continue

@@ -56,7 +56,7 @@ def solve_island(model, data, contacts, problem, memory, norm, options, dt, cont
     passes = removal_loop(model, data, problem, memory, norm, options, dt, m, joint_list)
     if options[READMIT]:
         settled = 0
-        while settled < m + nj and not seen_before(memory, settled, m + nj):
+        while settled < m + nj and not seen_before(memory, settled, contact_list, nj):
             settled += 1
             if not put_back(problem, memory, contact_list, joint_list):
                 break

@@ -33,7 +33,7 @@ class Options:
     slip_threshold: float = 5e-3
     rank_tolerance: float = 1e-9
     restitution_speed: float = 0.0
-    margin: float = 1e-5
+    margin: float = 2e-5
     ahead: float = 0.0
     most_per_pair: int = 0
 

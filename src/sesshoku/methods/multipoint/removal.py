@@ -135,11 +135,12 @@ def change(memory, m, joints, row):
 
 
 @jit
-def seen_before(memory, count, units):
+def seen_before(memory, count, contact_list, joints):
     """Whether the present set was settled on before (by a number made of it); notes it as seen[count] if not."""
-    number = 1469598103
-    for i in range(units):
-        number = ((number ^ (memory.part[i] + 1)) * 1099511627 + i) & 0x3FFFFFFFFFFFFFF
+    m, number = len(contact_list), 1469598103
+    for i in range(m + joints):
+        state = memory.part[i] + 1 + (4 * memory.slips[contact_list[i]] if i < m else 0)
+        number = ((number ^ state) * 1099511627 + i) & 0x3FFFFFFFFFFFFFF
     for k in range(count):
         if memory.seen[k] == number:
             return True

@@ -1,0 +1,53 @@
+"""How often a landing gains energy: by default, with friction resolved, and with the preset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from sesshoku.experiments.base import Check, Result
+from sesshoku.experiments.multipoint.scenes import land, multipoint
+
+TITLE = "kinetic energy of 5000 random landings of a cube on four corners, before and after"
+COUNT = 5000
+#: share of landings that gain energy, and the largest gain, where both are known: (label, e) -> (share, ratio)
+EXPECTED = {("paper", 0.0): (0.45, 1.40), ("paper", 1.0): (1.0, 10.8), ("resolve", 0.0): (0.0, None),
+            ("resolve", 0.5): (0.0, None), ("resolve", 1.0): (None, 1.36)}
+METHODS: dict[str, Any] = {"paper": "multipoint", "resolve": multipoint(friction_coupling="resolve"),
+                           "recommended": "multipoint:recommended"}
+
+
+def run(progress: Callable[[str], None]) -> Result:
+    checks, found = [], {}
+    for label, method in METHODS.items():
+        for restitution in (0.0, 0.5, 1.0):
+            progress(f"{label}, e = {restitution}")
+            ratio = found[label, restitution] = land(method, COUNT, restitution=restitution).ratio
+            share, most = EXPECTED.get((label, restitution), (None, None))
+            gains = float(np.mean(ratio > 1.0 + 1e-9))
+            checks += [Check(f"landings that gain energy, {label}, e = {restitution}", gains, share or 0.0, 0.03, "",
+                             "report" if share is None else "near"),
+                       Check(f"largest energy ratio, {label}, e = {restitution}", float(ratio.max()), most or 0.0,
+                             0.05 * (most or 0.0), "", "report" if most is None else "near")]
+
+    def draw(figure: Any) -> None:
+        axes = figure.subplots(1, 3, sharey=True)
+        for axis, restitution in zip(axes, (0.0, 0.5, 1.0), strict=True):
+            bins = np.geomspace(1e-3, 20, 90)
+            for label in METHODS:
+                ratio = found[label, restitution]
+                axis.hist(np.maximum(ratio, 1e-3), bins, histtype="step", linewidth=1.4,
+                          label=f"{label}: {100 * np.mean(ratio > 1 + 1e-9):.0f} % gain, at most ×{ratio.max():.2f}")
+            axis.axvline(1.0, color="#404040", linewidth=0.8, linestyle=(0, (1, 1.5)))
+            axis.set_xscale("log")
+            axis.set_yscale("log")
+            axis.set_ylim(0.7, 6e4)
+            axis.set_title(f"e = {restitution}")
+            axis.legend(loc="upper left", fontsize=8)
+            axis.set_xlabel("kinetic energy after / before")
+        axes[0].set_ylabel("landings")
+
+    values = {f"{label}, e = {e}": [float(np.mean(r > 1 + 1e-9)), float(r.max())] for (label, e), r in found.items()}
+    return Result(checks, draw, values, figure_size=(12.0, 3.8))
