@@ -28,9 +28,9 @@ REASSOCIATE = {"contract", "reassoc"}  # sums may be split over vector lanes
 NOISE = 4e-16  # times the number of rows: pivots below this share of the largest are rounding
 SAFE_PIVOT = 1e-6  # with smaller pivots than this share of the largest Gram matrices are not tried,
 SAFE_MARGIN = 1e4  # nor with those less than so many tolerances
-GRAM_PIVOT = 1e-9  # a Gram matrix whose pivots fall below this share of its diagonal has lost rank
 MOVED = 1e-6  # a refinement by more than this share of x: too ill-conditioned for Gram matrices
 SWEEPS = 60
+VANISHED = 2e-15  # a row of so little of the largest is rounding
 ORTHOGONAL = 1e-15  # cosine of two rows that count as orthogonal
 
 
@@ -69,10 +69,11 @@ def solve_symmetric(n, rows, M, b, tolerance, known, work, x_out):
     known: the factor of exactly these rows stands in `work` already (`drop_rows`). Returns whether one stands there
     afterwards.
     """
+    safe = max(SAFE_PIVOT, SAFE_MARGIN * tolerance)
     if known:
         k = work.rank[0]
-        if cholesky(k, work.gram, work.root) and by_factor(n, k, work.factor, work.root, work.factor, work.root, b, work,
-                                                           x_out):  # fmt: skip
+        if cholesky(k, work.gram, safe, work.root) and by_factor(n, k, work.factor, work.root, work.factor, work.root, b,
+                                                                 work, x_out):  # fmt: skip
             return True
     k, ratio = pivoted_cholesky(n, rows, M, work.factor, work.diagonal)
     work.rank[0] = k
@@ -80,10 +81,10 @@ def solve_symmetric(n, rows, M, b, tolerance, known, work, x_out):
         for i in range(n):
             x_out[i] = 0.0
         return False
-    if ratio > max(SAFE_PIVOT, SAFE_MARGIN * tolerance):
+    if ratio > safe:
         fill_gram(n, k, work.factor, work.gram)
-        if cholesky(k, work.gram, work.root) and by_factor(n, k, work.factor, work.root, work.factor, work.root, b, work,
-                                                           x_out):  # fmt: skip
+        if cholesky(k, work.gram, safe, work.root) and by_factor(n, k, work.factor, work.root, work.factor, work.root, b,
+                                                                 work, x_out):  # fmt: skip
             return True
     orthogonalise(n, k, work.factor, work.gram, work.root, work.triangle[0])
     by_triangle(n, k, work.factor, work.triangle[0], work.factor, work.triangle[0], True, b, tolerance, work, x_out)
@@ -102,10 +103,11 @@ def solve_general(n, A, b, tolerance, work, x_out):
         for i in range(n):
             x_out[i] = 0.0
         return
-    if ratio > max(SAFE_PIVOT, SAFE_MARGIN * tolerance):
+    safe = max(SAFE_PIVOT, SAFE_MARGIN * tolerance)
+    if ratio > safe:
         fill_gram(n, k, work.factor, work.gram)
         fill_gram(n, k, work.other, work.rest)
-        if (cholesky(k, work.gram, work.root) and cholesky(k, work.rest, work.root_other)
+        if (cholesky(k, work.gram, safe, work.root) and cholesky(k, work.rest, safe, work.root_other)
                 and by_factor(n, k, work.factor, work.root, work.other, work.root_other, b, work, x_out)):  # fmt: skip
             return
     orthogonalise(n, k, work.factor, work.gram, work.root, work.triangle[0])
@@ -198,14 +200,18 @@ def fill_gram(n, k, factor, gram_out):
 
 
 @jit
-def cholesky(k, gram, root_out):
-    """Lower factor (k, k) of a Gram matrix, reciprocals on its diagonal; False where it has lost rank."""
+def cholesky(k, gram, least, root_out):
+    """Lower factor (k, k) of a Gram matrix, reciprocals on its diagonal; False where a pivot is below `least` times the
+    largest entry: rank is lost, or too near to it."""
+    largest = 0.0
+    for i in range(k):
+        largest = max(largest, gram[i, i])
     for i in range(k):
         mine = root_out[i]
         for j in range(i):
             mine[j] = (gram[i, j] - dot(j, mine, root_out[j])) * root_out[j, j]
         pivot = gram[i, i] - dot(i, mine, mine)
-        if not pivot > GRAM_PIVOT * gram[i, i]:
+        if not pivot > least * largest:
             return False
         mine[i] = 1.0 / sqrt(pivot)
     return True
@@ -375,15 +381,21 @@ def rotate_triangles(k, R, R_other, tolerance, t, work):
 
 @jit
 def rotate(k, rows, turned):
-    """One-sided Jacobi: turn pairs of rows (k, k), and the numbers `turned` (k) with them, until all are orthogonal."""
+    """One-sided Jacobi: turn pairs of rows (k, k), and the numbers `turned` (k) with them, until all are orthogonal.
+
+    Rows that are rounding beside the largest are left: they stay rounding, and never become orthogonal.
+    """
     for _ in range(SWEEPS):
-        worst = 0.0
+        worst = least = 0.0
+        for i in range(k):
+            least = max(least, dot(k, rows[i], rows[i]))
+        least *= VANISHED * VANISHED
         for i in range(k - 1):
             for j in range(i + 1, k):
                 a, b = rows[i, :k], rows[j, :k]
                 aa, bb, ab = dot(k, a, a), dot(k, b, b), dot(k, a, b)
                 size = sqrt(aa) * sqrt(bb)
-                if not abs(ab) > ORTHOGONAL * size:
+                if not abs(ab) > ORTHOGONAL * size or min(aa, bb) <= least:
                     continue
                 worst = max(worst, abs(ab) / size)
                 zeta = (bb - aa) / (2.0 * ab)
