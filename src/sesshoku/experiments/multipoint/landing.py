@@ -15,6 +15,7 @@ from sesshoku.methods.registry import Method
 from sesshoku.simulation import Simulation
 
 TITLE = "restitution of flat landings, effective restitution of a slipping rod, and removed points that approach"
+COUNT = 5000  # random landings
 UNIFORM, SLENDER = 1 / 3, 1 / 6  # inertia of the rods in m l^2, l: half their length
 
 
@@ -56,7 +57,7 @@ def run(progress: Callable[[str], None]) -> Result:
                    Check(f"{name}, mu {friction}: off the closed form by", abs(got - closed_form(inertia, friction, 0.0, arm)),
                          0.0, 1e-12),
                    Check(f"{name}, mu {friction}, resolve", resolved, 0.0, 1e-12)]
-    count, shares = 5000, {}
+    shares = {}
     stuck = {"slip_threshold": 1e3}
     for label, method, friction in (
             ("all points stick", multipoint(**stuck), 1e6), ("all points stick, readmit", multipoint(readmit=True, **stuck), 1e6),
@@ -64,7 +65,7 @@ def run(progress: Callable[[str], None]) -> Result:
             ("resolve", multipoint(friction_coupling="resolve"), 0.3),
             ("resolve, readmit", multipoint(friction_coupling="resolve", readmit=True), 0.3)):  # fmt: skip
         progress(label)
-        found = land(method, count, friction=friction)
+        found = land(method, COUNT, friction=friction)
         share = float(np.mean(found.approach > 1e-8))
         shares[label] = (found, share)
         kind, expected, tolerance = "report", 0.0, 0.0
@@ -96,7 +97,7 @@ def run(progress: Callable[[str], None]) -> Result:
             values = found.approach[found.approach > 1e-8]
             right.hist(values, bins, histtype="step", linewidth=1.4, label=f"{label}: {100 * share:.1f} % of landings")
         right.set_yscale("log")
-        right.set_title("removed corners that approach, 5000 landings")
+        right.set_title("removed corners that approach, random landings")
         right.set_xlabel("speed [m/s]")
         right.legend()
 

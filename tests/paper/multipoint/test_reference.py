@@ -1,0 +1,52 @@
+"""The compiled method against a step in NumPy that shares no code with it, on random heaps of bodies."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import multipoint_reference as reference
+import sesshoku as ss
+from multipoint_scenes import heap
+from sesshoku.experiments.multipoint.scenes import multipoint
+from sesshoku.methods.multipoint import stage_free, stage_kinematics
+from support import sample_count
+
+OPTIONS = {"paper": {}, "zero": {"stick_target": "zero"}, "resolve": {"friction_coupling": "resolve"},
+           "readmit": {"readmit": True}, "depth": {"penetration_rate": 20.0}}
+
+
+def free_velocity(sim):
+    """Velocity after the step without contacts, by the stages that all methods share."""
+    records = (sim.model, sim.data, *sim.records.values(), sim.method.module.parameters(sim.method.options), sim.dt)
+    stage_kinematics(*records)
+    stage_free(*records)
+    return sim.data.new_v.copy()
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_forces_agree_with_the_reference(name, rng):
+    options, compared, several = OPTIONS[name], 0, 0
+    for _ in range(sample_count(12, 300)):
+        bounce = float(rng.choice([0.0, 0.0, 0.5]))
+        sim = ss.Simulation(heap(int(rng.integers(2**32)), bounce=bounce), multipoint(**options), 1e-3)
+        for _ in range(3):
+            q, v, H = sim.q.copy(), sim.v.copy(), sim.mass_matrix()
+            free = free_velocity(sim)
+            sim.step()
+            found, after = sim.contacts, sim.save()
+            if not found:
+                continue
+            forces = np.array([contact.force for contact in found])
+            sim.set_state(q=q, v=v)
+            expected = reference.step(
+                H, v, free, reference.points_of(sim, bounce), stick_target=options.get("stick_target", "keep"),
+                coupling=options.get("friction_coupling", "after"), readmit=options.get("readmit", False),
+                penetration_rate=options.get("penetration_rate", 0.0))
+            sim.restore(after)
+            assert forces == pytest.approx(expected.impulse / 1e-3, abs=1e-7 * max(1.0, np.abs(forces).max()))
+            if name not in ("resolve",):
+                assert sim.report.iterations <= expected.passes  # of the islands the longest, there of all together
+            compared += 1
+            several += expected.passes > 1
+    assert compared > 10 and several > 3
