@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import sesshoku as ss
+from sesshoku.methods.multipoint import stage_free, stage_kinematics
 from sesshoku.spatial.rotation import multiply, quaternion_to_matrix
 
 
@@ -49,3 +50,11 @@ def tumbling_body(seed, *, friction=0.3, bounce=0.0):
                   material=material)
     scene.bodies["b0"].position = np.array([0, 0, scene.bodies["b0"].geometries[0].shape.size[2] / 2])
     return scene
+
+
+def free_velocity(sim):
+    """Velocity after the next step without contacts, by the stages that all methods share."""
+    records = (sim.model, sim.data, *sim.records.values(), sim.method.module.parameters(sim.method.options), sim.dt)
+    stage_kinematics(*records)
+    stage_free(*records)
+    return sim.data.new_v.copy()

@@ -7,21 +7,12 @@ import pytest
 
 import multipoint_reference as reference
 import sesshoku as ss
-from multipoint_scenes import heap
+from multipoint_scenes import free_velocity, heap
 from sesshoku.experiments.multipoint.scenes import multipoint
-from sesshoku.methods.multipoint import stage_free, stage_kinematics
 from support import sample_count
 
 OPTIONS = {"paper": {}, "zero": {"stick_target": "zero"}, "resolve": {"friction_coupling": "resolve"},
            "readmit": {"readmit": True}, "depth": {"penetration_rate": 20.0}}
-
-
-def free_velocity(sim):
-    """Velocity after the step without contacts, by the stages that all methods share."""
-    records = (sim.model, sim.data, *sim.records.values(), sim.method.module.parameters(sim.method.options), sim.dt)
-    stage_kinematics(*records)
-    stage_free(*records)
-    return sim.data.new_v.copy()
 
 
 @pytest.mark.parametrize("name", OPTIONS)
