@@ -7,6 +7,7 @@ import pytest
 
 import sesshoku as ss
 from mechanisms import everything, four_bar
+from multipoint_scenes import heap
 from sesshoku.experiments.multipoint.scenes import multipoint, rod
 from sesshoku.experiments.scenes import crate_on_floor
 
@@ -176,3 +177,38 @@ def test_painleves_rod_is_stopped_and_reported():
     default.set_state(v=np.array([-1.0, 0, -0.1, 0, 0, 0]))
     default.step()
     assert default.report.converged and np.isfinite(default.v).all()
+
+
+def forces_after(scene, method, steps, dense_rows, monkeypatch):
+    monkeypatch.setattr("sesshoku.methods.multipoint.memory.DENSE_ROWS", dense_rows)
+    sim = ss.Simulation(scene, method, 1e-3)
+    assert sim.records["memory"].dense_rows == dense_rows
+    sim.step(steps)
+    return np.array([contact.force for contact in sim.contacts]), sim
+
+
+@pytest.mark.boundscheck
+@pytest.mark.parametrize("seed", range(8))
+def test_islands_too_large_for_a_matrix_have_the_same_forces(seed, monkeypatch):
+    """Conjugate gradients on the rows against the matrix, joint limits and mass ratios included."""
+    scene = heap(seed)
+    scene.add_body("post", fixed=True)
+    scene.add_box("flap", size=(0.2, 0.2, 0.2), mass=0.3, parent="post", position=(3, 0, 0.1), joint=ss.Joint(
+        "revolute", axis=(0, 1, 0), anchor=(-0.3, 0, 0.1), lower=-0.01, upper=0.01))
+    expected, _ = forces_after(scene, "multipoint", 1, 300, monkeypatch)
+    found, sim = forces_after(scene, "multipoint", 1, 1, monkeypatch)
+    assert sim.report.converged
+    assert found == pytest.approx(expected, abs=1e-5 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("method", [multipoint(friction_coupling="resolve", stick_target="zero"), "multipoint:recommended"],
+                         ids=str)
+def test_friction_that_lags_settles_on_the_same_slide(method, monkeypatch):
+    """A slab and a box on it, thrown together: normal forces are the weight, friction slows both alike."""
+    scene = crate_on_floor(2.0, static=0.3)
+    scene.add_box("upper", size=(0.8, 0.8, 0.5), mass=2.0, position=(0.0, 0.0, 1.25), velocity=(2.0, 0, 0),
+                  material=ss.Material(0.9))
+    found, sim = forces_after(scene, method, 100, 1, monkeypatch)
+    assert found[:, 2].sum() >= 0.0 and force_between(sim, "ground", "crate")[2] == pytest.approx(3.0 * G, rel=1e-3)
+    assert sim.bodies["crate"].velocity[0] == pytest.approx(2.0 - 0.3 * G * 0.1, abs=2e-3)
+    assert sim.bodies["upper"].velocity[0] == pytest.approx(sim.bodies["crate"].velocity[0], abs=2e-3)

@@ -7,12 +7,13 @@ from math import sqrt
 from sesshoku.compiled.jit import jit
 from sesshoku.methods.island_rows import group_joint_rows, island_dofs, island_lists
 from sesshoku.methods.multipoint.friction import classify, cut_friction, resolve_loop
+from sesshoku.methods.multipoint.large import solve_large
 from sesshoku.methods.multipoint.memory import AWAY, IN
 from sesshoku.methods.multipoint.options import READMIT, RESOLVE
 from sesshoku.methods.multipoint.removal import put_back, removal_loop, seen_before
 from sesshoku.methods.report import CONVERGED, ITERATIONS, ROWS
 from sesshoku.solvers.island_matrix import fill_contacts, fill_joints
-from sesshoku.solvers.problem import PROBLEM_OVERFLOW, push_contact, push_joint
+from sesshoku.solvers.problem import push_contact, push_joint
 
 
 @jit
@@ -48,9 +49,9 @@ def solve_islands(model, data, contacts, problem, memory, norm, options, dt):
 def solve_island(model, data, contacts, problem, memory, norm, options, dt, contact_list, joint_list, dof_list):
     """The method on one island: (17) and the removal loop, readmission, friction after or within."""
     m, nj, report = len(contact_list), len(joint_list), data.report
-    if 3 * m + nj > memory.dense_rows:  # the report says that contacts were left out
-        problem.counts[PROBLEM_OVERFLOW] += 1
-        report[CONVERGED] = 0.0
+    if 3 * m + nj > memory.dense_rows:
+        passes = solve_large(model, data, contacts, problem, memory, options, dt, contact_list, joint_list, dof_list)
+        finish_island(model, contacts, problem, memory, report, contact_list, joint_list, passes)
         return
     fill_island(model, problem, memory, contact_list, joint_list, dof_list)
     passes = removal_loop(model, data, problem, memory, norm, options, dt, m, joint_list)
@@ -64,9 +65,15 @@ def solve_island(model, data, contacts, problem, memory, norm, options, dt, cont
     slipping = classify(contacts, memory, options, contact_list)
     if slipping > 0 and options[RESOLVE]:
         passes += resolve_loop(model, data, contacts, problem, memory, norm, options, dt, contact_list, joint_list)
+    finish_island(model, contacts, problem, memory, report, contact_list, joint_list, passes)
+
+
+@jit
+def finish_island(model, contacts, problem, memory, report, contact_list, joint_list, passes):
+    """Friction cut to its law, impulses taken over, the island's share in the report."""
     cut_friction(contacts, memory, contact_list)
     take_impulses(model, contacts, problem, memory, report, contact_list, joint_list)
-    report[ROWS] += 3 * m + nj
+    report[ROWS] += 3 * len(contact_list) + len(joint_list)
     report[ITERATIONS] = max(report[ITERATIONS], passes)
 
 

@@ -20,7 +20,7 @@ IN, REMOVED, HELD, AWAY = range(4)
 
 
 class Memory(Record):
-    """C contacts, J joint rows, V dofs, T trees, D rows of an island's matrix."""
+    """C contacts, J joint rows, V dofs, T trees, R = 3 C + J rows, D rows of an island's matrix."""
 
     dense_rows = scalar()
     # ---- contacts
@@ -36,17 +36,20 @@ class Memory(Record):
     impulse_world = array(float, 2)  # (C, 3)
     old_impulse = array(float, 2)  # (C, 3)
     # ---- an island: contacts 0 ... m - 1 with three rows each, then joint rows
-    part = array(int, 1)  # (D) IN, REMOVED, HELD or AWAY, of contacts, then of joint rows
+    part = array(int, 1)  # (R) IN, REMOVED, HELD or AWAY, of contacts, then of joint rows
     matrix = array(float, 2)  # (D, D) M = J H^-1 J^T, joint rows scaled
-    wanted = array(float, 1)  # (D) velocity change Delta a that the impulses must make
-    impulse = array(float, 1)  # (D)
-    scale = array(float, 1)  # (D) of joint rows: impulse = scale times the solve's
-    rows = array(int, 1)  # (D) rows that take part
-    keep = array(int, 1)  # (D)
-    right = array(float, 1)  # (D)
-    answer = array(float, 1)  # (D)
+    wanted = array(float, 1)  # (R) velocity change Delta a that the impulses must make
+    impulse = array(float, 1)  # (R)
+    scale = array(float, 1)  # (R) of joint rows: impulse = scale times the solve's
+    rows = array(int, 1)  # (R) rows that take part
+    keep = array(int, 1)  # (R)
+    right = array(float, 1)  # (R)
+    answer = array(float, 1)  # (R)
     reduced = array(float, 2)  # (D, D) the system with friction in it
     seen = array(int, 1)  # (D + 1) sets of points that were settled on
+    image = array(float, 1)  # (R) conjugate gradients
+    keep_push = array(float, 1)  # (C) normal impulses of the round before
+    lines = array(float, 2)  # (3, V)
     # ---- work
     joint_list = array(int, 1)  # (J) joint rows, island by island
     joint_start = array(int, 1)  # (T + 2)
@@ -62,10 +65,12 @@ def make_memory(compiled: CompiledScene, contacts: Any) -> tuple[Problem, Memory
     """The problem and the work space for as many contacts as `contacts` can hold."""
     m, C = compiled.model, contacts.capacity
     W, V, T = row_total(m), m.dof_count, m.tree_count
-    D = min(3 * C + W, DENSE_ROWS)
+    R = 3 * C + W
+    D = min(R, DENSE_ROWS)
     shapes = {"law": C, "mu": C, "slips": C, "jammed": C, "tried": C, "away": C, "speed": C, "against": (C, 2), "target": (C, 3),
-              "impulse_world": (C, 3), "old_impulse": (C, 3), "part": D, "matrix": (D, D), "wanted": D, "impulse": D,
-              "scale": D, "rows": D, "keep": D, "right": D, "answer": D, "reduced": (D, D), "seen": D + 1,
+              "impulse_world": (C, 3), "old_impulse": (C, 3), "part": R, "matrix": (D, D), "wanted": R, "impulse": R,
+              "scale": R, "rows": R, "keep": R, "right": R, "answer": R, "reduced": (D, D), "seen": D + 1, "image": R,
+              "keep_push": C, "lines": (3, V),
               "joint_list": W, "joint_start": T + 2, "dof_list": (T, 2), "y_before": V, "y_direction": V}
     arrays = {name: np.zeros(shape, dtype=np.int64 if Memory.fields[name].dtype is int else np.float64)
               for name, shape in shapes.items()}
