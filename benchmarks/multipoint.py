@@ -38,10 +38,15 @@ def passes_of_a_fall(scene: ss.Scene, method: str, duration: float = 2.0, dt: fl
             contacts.append(len(sim.contacts))
             gains.append(sim.report.energy_change - sim.report.correction_work)
     solved = sim.records["norm"].rank
-    return {"passes_mean": round(float(np.mean(passes)), 3), "passes_most": int(max(passes)),
-            "contacts_most": int(max(contacts)), "steps_gaining_energy": round(float(np.mean(np.array(gains) > 1e-6)), 4),
-            "largest_gain_J": float(f"{max(gains):.3g}"), "ran_s": ended,
-            "solved_by": {"gram": int(solved[1]), "triangle": int(solved[2]), "rotations": int(solved[3])}}
+    return {
+        "passes_mean": round(float(np.mean(passes)), 3),
+        "passes_most": int(max(passes)),
+        "contacts_most": int(max(contacts)),
+        "steps_gaining_energy": round(float(np.mean(np.array(gains) > 1e-6)), 4),
+        "largest_gain_J": float(f"{max(gains):.3g}"),
+        "ran_s": ended,
+        "solved_by": {"gram": int(solved[1]), "triangle": int(solved[2]), "rotations": int(solved[3])},
+    }
 
 
 def growth(method: str) -> dict[str, Any]:
@@ -51,8 +56,11 @@ def growth(method: str) -> dict[str, Any]:
     times = step_times(method, [one_foot, *(studded(studs) for studs in (1, 2, 4, 8))], lambda line: None)
     counts = sorted(times)
     fit = np.polyfit(np.log(counts[1:]), np.log([times[m][0] for m in counts[1:]]), 1)
-    return {"microseconds": {str(m): round(1e6 * times[m][0], 1) for m in counts},
-            "passes": {str(m): times[m][1] for m in counts}, "exponent from 8 on": round(float(fit[0]), 2)}
+    return {
+        "microseconds": {str(m): round(1e6 * times[m][0], 1) for m in counts},
+        "passes": {str(m): times[m][1] for m in counts},
+        "exponent from 8 on": round(float(fit[0]), 2),
+    }
 
 
 def measure(say: Callable[[str], None]) -> tuple[list[Comparison], dict[str, Any]]:

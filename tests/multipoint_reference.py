@@ -144,7 +144,7 @@ def _resolve(M, wanted, points, moving, slips, against, trial, tolerance):
     while True:
         columns, equations, right = [], [], []
         for i in np.flatnonzero(active):
-            for axis in ([nu[i]] if slips[i] else np.eye(3)):
+            for axis in [nu[i]] if slips[i] else np.eye(3):
                 row = np.zeros(3 * N)
                 row[3 * i : 3 * i + 3] = axis
                 equations.append(row)
@@ -185,6 +185,11 @@ def points_of(sim, restitution=0.0):
         return sim.jacobian(body, point)[:3]
 
     J = np.array([rows(c.bodies[1], c.point) - rows(c.bodies[0], c.point) for c in contacts])
-    return Points(J.reshape(len(contacts), 3, len(sim.v)), np.array([c.normal for c in contacts]).reshape(-1, 3),
-                  np.array([c.static_friction for c in contacts]), np.array([c.kinetic_friction for c in contacts]),
-                  np.full(len(contacts), restitution), np.array([c.depth for c in contacts]))
+    return Points(
+        J.reshape(len(contacts), 3, len(sim.v)),
+        np.array([c.normal for c in contacts]).reshape(-1, 3),
+        np.array([c.static_friction for c in contacts]),
+        np.array([c.kinetic_friction for c in contacts]),
+        np.full(len(contacts), restitution),
+        np.array([c.depth for c in contacts]),
+    )

@@ -24,11 +24,14 @@ def heap(seed, *, order=None, turn=None, friction=None, bounce=0.0, speed=1.0):
     bodies = []
     for n in range(int(rng.integers(2, 5))):
         tilt = np.array([1.0, *(0.02 * speed * rng.normal(size=3))])
-        options = {"mass": float(10 ** rng.uniform(-1, 1)), "material": material,
-                   "position": R @ np.array([*rng.uniform(-0.15, 0.15, 2), 0.149 + 0.298 * n]),
-                   "rotation": multiply(base, tilt / np.linalg.norm(tilt)),
-                   "velocity": R @ (speed * rng.normal(size=3) * (1, 1, 0.3)),
-                   "angular_velocity": R @ (speed * 0.3 * rng.normal(size=3))}
+        options = {
+            "mass": float(10 ** rng.uniform(-1, 1)),
+            "material": material,
+            "position": R @ np.array([*rng.uniform(-0.15, 0.15, 2), 0.149 + 0.298 * n]),
+            "rotation": multiply(base, tilt / np.linalg.norm(tilt)),
+            "velocity": R @ (speed * rng.normal(size=3) * (1, 1, 0.3)),
+            "angular_velocity": R @ (speed * 0.3 * rng.normal(size=3)),
+        }
         bodies.append((bool(rng.random() < 0.7), options, rng.uniform(0.9, 1.4, 2)))
     for n in range(len(bodies)) if order is None else [k for k in order if k < len(bodies)]:
         box, options, wide = bodies[n]
@@ -45,9 +48,15 @@ def tumbling_body(seed, *, friction=0.3, bounce=0.0):
     material = ss.Material(friction, 0.8 * friction, bounce)
     scene = ss.Scene(gravity=(0, 0, 0))
     scene.add_ground(material=material)
-    scene.add_box("b0", size=rng.uniform(0.1, 0.4, 3), mass=float(10 ** rng.uniform(-1, 1)), position=(0, 0, 0),
-                  velocity=(*rng.normal(size=2), -rng.random()), angular_velocity=3.0 * rng.normal(size=3),
-                  material=material)
+    scene.add_box(
+        "b0",
+        size=rng.uniform(0.1, 0.4, 3),
+        mass=float(10 ** rng.uniform(-1, 1)),
+        position=(0, 0, 0),
+        velocity=(*rng.normal(size=2), -rng.random()),
+        angular_velocity=3.0 * rng.normal(size=3),
+        material=material,
+    )
     scene.bodies["b0"].position = np.array([0, 0, scene.bodies["b0"].geometries[0].shape.size[2] / 2])
     return scene
 

@@ -20,8 +20,12 @@ from support import sample_count
 
 SEEDS = st.integers(0, 2**32 - 1)
 some = settings(max_examples=sample_count(12, 300))
-METHODS = {"paper": resolve("multipoint"), "resolve": multipoint(friction_coupling="resolve", stick_target="zero"),
-           "readmit": multipoint(readmit=True), "recommended": resolve("multipoint:recommended")}
+METHODS = {
+    "paper": resolve("multipoint"),
+    "resolve": multipoint(friction_coupling="resolve", stick_target="zero"),
+    "readmit": multipoint(readmit=True),
+    "recommended": resolve("multipoint:recommended"),
+}
 every = pytest.mark.parametrize("name", METHODS)
 STUCK = {"slip_threshold": 1e6}  # with friction to spare no point slips: the trial forces stand
 
@@ -67,8 +71,10 @@ def test_impulses_explain_every_change_of_velocity(name, seed):
     for _ in range(5):
         before = sim.momentum(about=(0, 0, 0))[:3]
         sim.step()
-        floor = sum((c.force * (1 if c.bodies[0] == "ground" else -1) for c in sim.contacts if "ground" in c.bodies),
-                    np.zeros(3))
+        floor = sum(
+            (c.force * (1 if c.bodies[0] == "ground" else -1) for c in sim.contacts if "ground" in c.bodies),
+            np.zeros(3),
+        )
         change = sim.momentum(about=(0, 0, 0))[:3] - before
         size = max(np.abs(before).max(), 1e-3 * np.abs(floor).max(), 1e-3 * 9.8 * mass)
         assert change == pytest.approx(1e-3 * (floor + (0, 0, -9.8 * mass)), abs=1e-12 * size)
@@ -195,8 +201,9 @@ def test_a_duplicated_point_changes_nothing_but_the_split(rng):
         pulls = []
         for rows in (J, np.concatenate([J, J[:1]])):
             n = len(rows)
-            points = reference.Points(rows, np.tile([0.0, 0, 1], (n, 1)), np.full(n, 9e9), np.full(n, 9e9), np.zeros(n),
-                                      np.zeros(n))
+            points = reference.Points(
+                rows, np.tile([0.0, 0, 1], (n, 1)), np.full(n, 9e9), np.full(n, 9e9), np.zeros(n), np.zeros(n)
+            )
             found = reference.step(H, v, v, points, slip_threshold=1e9)
             pulls.append((found.active, rows.reshape(-1, 6).T @ found.trial.ravel()))
         if pulls[0][0].all() and pulls[1][0].all():
@@ -213,10 +220,15 @@ def test_what_landings_gain_and_which_removed_points_approach():
     for label, method in METHODS.items():
         for bounce in (0.0, 0.5, 1.0):
             landings = land(method, count, restitution=bounce, seed=7)
-            found[label, bounce] = (float(np.mean(landings.ratio > 1 + 1e-9)), float(landings.ratio.max()),
-                                    float(np.mean(landings.approach > 1e-8)), float(landings.approach.max()))
-            print(f"{label}, e = {bounce}: gains in {found[label, bounce][0]:.3f}, at most x{found[label, bounce][1]:.2f}; "
-                  f"a removed point approaches in {found[label, bounce][2]:.3f}, at most {found[label, bounce][3]:.2f} m/s")
+            found[label, bounce] = (
+                float(np.mean(landings.ratio > 1 + 1e-9)),
+                float(landings.ratio.max()),
+                float(np.mean(landings.approach > 1e-8)),
+                float(landings.approach.max()),
+            )
+            gains, most, approaches, fastest = found[label, bounce]
+            print(f"{label}, e = {bounce}: gains in {gains:.3f}, at most x{most:.2f}; "
+                  f"a removed point approaches in {approaches:.3f}, at most {fastest:.2f} m/s")
     assert 0.4 < found["paper", 0.0][0] < 0.52 and found["paper", 1.0][0] > 0.99
     assert found["resolve", 0.0][0] == found["resolve", 0.5][0] == 0.0
     assert found["recommended", 0.0][0] == found["recommended", 0.5][0] == 0.0
@@ -224,8 +236,9 @@ def test_what_landings_gain_and_which_removed_points_approach():
 
 
 def test_readmission_brings_every_removed_point_to_rest_where_all_stick():
-    without, readmitted = (land(multipoint(readmit=r, **STUCK), sample_count(1000, 5000), friction=1e6, seed=8)
-                           for r in (False, True))
+    without, readmitted = (
+        land(multipoint(readmit=r, **STUCK), sample_count(1000, 5000), friction=1e6, seed=8) for r in (False, True)
+    )
     assert 0.01 < np.mean(without.approach > 1e-8) < 0.06
     assert readmitted.approach.max() <= 1e-8
     assert without.passes.max() <= 4

@@ -1,6 +1,6 @@
 """x = A^+ b: the least-squares solution of smallest norm, for matrices of any rank, also where A x = b has no solution.
 
-What counts as zero: singular values up to `tolerance` times the largest. Stages, each for what the one before cannot do:
+Singular values up to `tolerance` times the largest count as zero. Stages, each for what the one before cannot do:
     factor    A = sum_k b_k c_k^T by complete pivoting (for symmetric A >= 0 pivoted Cholesky, b = c), until only
               rounding is left: the k vectors span what A reaches, however many rows repeat each other
     Gram      x = C^T (C C^T)^-1 (B B^T)^-1 B b with Cholesky factors of the two small Gram matrices, and one step of
@@ -59,7 +59,8 @@ def make_norm_work(rows: int) -> NormWork:
     D = max(rows, 1)
     square = {name: np.zeros((D, D)) for name in ("factor", "other", "gram", "root", "root_other", "rest")}
     lines = {name: np.zeros(D) for name in ("diagonal", "residual", "change")}
-    return NormWork(**square, **lines, triangle=np.zeros((2, D, D)), small=np.zeros((2, D)), rank=np.zeros(4, dtype=np.int64))
+    return NormWork(**square, **lines, triangle=np.zeros((2, D, D)), small=np.zeros((2, D)),
+                    rank=np.zeros(4, dtype=np.int64))
 
 
 @jit
@@ -72,8 +73,8 @@ def solve_symmetric(n, rows, M, b, tolerance, known, work, x_out):
     safe = max(SAFE_PIVOT, SAFE_MARGIN * tolerance)
     if known:
         k = work.rank[0]
-        if cholesky(k, work.gram, safe, work.root) and by_factor(n, k, work.factor, work.root, work.factor, work.root, b,
-                                                                 work, x_out):  # fmt: skip
+        B, R = work.factor, work.root
+        if cholesky(k, work.gram, safe, R) and by_factor(n, k, B, R, B, R, b, work, x_out):
             return True
     k, ratio = pivoted_cholesky(n, rows, M, work.factor, work.diagonal)
     work.rank[0] = k
@@ -83,8 +84,8 @@ def solve_symmetric(n, rows, M, b, tolerance, known, work, x_out):
         return False
     if ratio > safe:
         fill_gram(n, k, work.factor, work.gram)
-        if cholesky(k, work.gram, safe, work.root) and by_factor(n, k, work.factor, work.root, work.factor, work.root, b,
-                                                                 work, x_out):  # fmt: skip
+        B, R = work.factor, work.root
+        if cholesky(k, work.gram, safe, R) and by_factor(n, k, B, R, B, R, b, work, x_out):
             return True
     orthogonalise(n, k, work.factor, work.gram, work.root, work.triangle[0])
     by_triangle(n, k, work.factor, work.triangle[0], work.factor, work.triangle[0], True, b, tolerance, work, x_out)
@@ -335,7 +336,7 @@ def by_triangle(n, k, Q, R, Q_other, R_other, symmetric, b, tolerance, work, x_o
 
 @jit
 def triangle_bounds(k, R, inverse):
-    """A lower bound of the smallest and an upper bound of the largest eigenvalue of R^T R: norms of R and its inverse."""
+    """Bounds of the eigenvalues of R^T R, below the smallest and above the largest: norms of R and its inverse."""
     size = size_inverse = 0.0
     for i in range(k):
         if not R[i, i] > 0.0:

@@ -21,8 +21,9 @@ def cube(velocity, *, bounce=0.0, static=0.3, kinetic=0.3, gravity=G, push=(0.0,
     """The reference step of a cube of 1 kg on four corners with velocity (6) at its centre."""
     H = np.diag([1.0] * 3 + [4 * A * A / 6] * 3)
     J = np.array([np.hstack([np.eye(3), [[0, p[2], -p[1]], [-p[2], 0, p[0]], [p[1], -p[0], 0]]]) for p in CORNERS])
-    points = reference.Points(J, np.tile([0.0, 0, 1], (4, 1)), np.full(4, static), np.full(4, kinetic),
-                              np.full(4, bounce), np.zeros(4))
+    points = reference.Points(
+        J, np.tile([0.0, 0, 1], (4, 1)), np.full(4, static), np.full(4, kinetic), np.full(4, bounce), np.zeros(4)
+    )
     v = np.asarray(velocity, float)
     free = v + DT * np.array([*push, 0, 0, 0]) + DT * np.array([0, 0, -gravity, 0, 0, 0])
     return reference.step(H, v, free, points, printed=printed, **options), v, free
@@ -54,8 +55,11 @@ def test_after_3_K_has_a_row_for_every_generalised_coordinate():
     scene.load(ss.robots.path("humanoid_small.xml"), pose="stand")
     sim = ss.Simulation(scene, "multipoint", DT)
     sim.step()
-    K = sim.jacobian("left_foot", sim.contacts[0].point)[:3].T if "left_foot" in sim.bodies else sim.jacobian(
-        next(b for b in sim.contacts[0].bodies if b != "ground"), sim.contacts[0].point)[:3].T
+    K = (
+        sim.jacobian("left_foot", sim.contacts[0].point)[:3].T
+        if "left_foot" in sim.bodies
+        else sim.jacobian(next(b for b in sim.contacts[0].bodies if b != "ground"), sim.contacts[0].point)[:3].T
+    )
     assert K.shape == (len(sim.v), 3)
     assert K.shape != (len(sim.contacts), 3), "N_C x 3, as printed, cannot act on the robot's coordinates"
 
@@ -71,7 +75,9 @@ def test_11_restitution_acts_on_approaching_points_only():
     # one corner leaves while the others land: printed, the leaving corner is driven at the floor by the solve
     rocking = np.array([0, 0, -0.2, 0, 3.0, 0])
     for printed, holds in (((), True), (("(11)",), False)):
-        found, _, _ = cube(rocking, bounce=0.8, gravity=0.0, static=1e6, kinetic=1e6, slip_threshold=1e3, printed=printed)
+        found, _, _ = cube(
+            rocking, bounce=0.8, gravity=0.0, static=1e6, kinetic=1e6, slip_threshold=1e3, printed=printed
+        )
         speeds = found.wanted.reshape(4, 3)[:, 2] + (rocking[2] - 3.0 * CORNERS[:, 0])  # v+ asked for
         assert (speeds >= 0.0).all() == holds
     assert same_landing([0, 0, 1.0, 0, 0, 0], bounce=0.5).v[2] == 1.0
@@ -105,7 +111,7 @@ def test_17_delta_a_is_a_velocity():
 def test_21_kinetic_friction_opposes_the_slip():
     """Printed along +sigma: a sliding cube would speed up."""
     for printed, holds in (((), True), (("(21)",), False)):
-        found, v, free = cube([1.0, 0, 0, 0, 0, 0], printed=printed)
+        found, v, _ = cube([1.0, 0, 0, 0, 0, 0], printed=printed)
         assert (found.v[0] < v[0]) == holds
     sim = ss.Simulation(crate_on_floor(1.0), "multipoint", DT)
     sim.step()
@@ -151,7 +157,7 @@ def test_step_7_returns_to_the_solve_not_to_the_impact_law():
     """
     rocking = np.array([0, 0, -0.2, 0, 3.0, 0])
     sure = {"static": 1e6, "kinetic": 1e6, "slip_threshold": 1e3, "bounce": 0.5, "gravity": 0.0}
-    right, v, _ = cube(rocking, **sure)
+    right, _, _ = cube(rocking, **sure)
     wrong, _, _ = cube(rocking, printed=("step 7",), **sure)
     assert right.passes == 2 and right.active.sum() == 2
     before = rocking[2] - rocking[4] * CORNERS[:, 0]

@@ -14,8 +14,9 @@ NAMES = [name for name in base.EXPERIMENTS if name.startswith("multipoint/")]
 
 
 def test_all_are_there():
-    assert set(NAMES) == {f"multipoint/{name}" for name in
-                          ("states", "sliding", "sticking", "tipping", "landing", "energy")}
+    assert set(NAMES) == {
+        f"multipoint/{name}" for name in ("states", "sliding", "sticking", "tipping", "landing", "energy")
+    }
 
 
 @pytest.mark.parametrize("name", NAMES)

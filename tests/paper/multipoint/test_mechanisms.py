@@ -18,7 +18,9 @@ every = pytest.mark.parametrize("method", METHODS)
 
 def force_between(sim, a, b):
     """Total force on b by a."""
-    return sum((c.force if c.bodies == (a, b) else -c.force for c in sim.contacts if set(c.bodies) == {a, b}), np.zeros(3))
+    return sum(
+        (c.force if c.bodies == (a, b) else -c.force for c in sim.contacts if set(c.bodies) == {a, b}), np.zeros(3)
+    )
 
 
 @every
@@ -54,8 +56,14 @@ def test_a_robot_may_touch_itself(method):
     scene = ss.Scene(gravity=(0, 0, 0))
     scene.add_box("trunk", size=(0.1, 0.1, 0.1), mass=5.0)
     for name, side in (("left", 1), ("right", -1)):
-        scene.add_box(name, size=(0.4, 0.05, 0.05), mass=1.0, parent="trunk", position=(0.3, 0.1 * side, 0),
-                      joint=ss.Joint("continuous", axis=(0, 0, 1), anchor=(-0.25, 0, 0), velocity=-1.0 * side))
+        scene.add_box(
+            name,
+            size=(0.4, 0.05, 0.05),
+            mass=1.0,
+            parent="trunk",
+            position=(0.3, 0.1 * side, 0),
+            joint=ss.Joint("continuous", axis=(0, 0, 1), anchor=(-0.25, 0, 0), velocity=-1.0 * side),
+        )
     sim = ss.Simulation(scene, method, 1e-3)
     before, touched = sim.momentum(about=(0, 0, 0)), 0
     for _ in range(400):
@@ -70,8 +78,12 @@ def test_a_robot_may_touch_itself(method):
 def hanging(limit, **joint):
     scene = ss.Scene(gravity=(0, 0, -G))
     scene.add_body("wall", fixed=True)
-    scene.add_body("arm", parent="wall", joint=ss.Joint("revolute", axis=(0, 1, 0), lower=-limit, upper=limit, **joint),
-                   inertial=ss.Inertial(2.0, (0.5, 0, 0), 0.1 * np.eye(3)))
+    scene.add_body(
+        "arm",
+        parent="wall",
+        joint=ss.Joint("revolute", axis=(0, 1, 0), lower=-limit, upper=limit, **joint),
+        inertial=ss.Inertial(2.0, (0.5, 0, 0), 0.1 * np.eye(3)),
+    )
     return scene
 
 
@@ -96,8 +108,13 @@ def test_limits_and_contacts_share_one_loop(method):
     scene = ss.Scene(gravity=(0, 0, -G))
     scene.add_ground(material=ss.Material(1.0))
     scene.add_box("foot", size=(0.3, 0.3, 0.1), mass=3.0, position=(0, 0, 0.05))
-    scene.add_body("leg", parent="foot", position=(0, 0, 0.05), joint=ss.Joint(
-        "revolute", axis=(0, 1, 0), lower=-0.1, upper=0.05, position=0.05), inertial=ss.Inertial(1.0, (0, 0, 0.4), 0.01 * np.eye(3)))
+    scene.add_body(
+        "leg",
+        parent="foot",
+        position=(0, 0, 0.05),
+        joint=ss.Joint("revolute", axis=(0, 1, 0), lower=-0.1, upper=0.05, position=0.05),
+        inertial=ss.Inertial(1.0, (0, 0, 0.4), 0.01 * np.eye(3)),
+    )
     sim = ss.Simulation(scene, method, 1e-3)
     sim.step(300)
     assert force_between(sim, "ground", "foot")[2] == pytest.approx(4.0 * G, rel=1e-6)
@@ -193,21 +210,34 @@ def test_islands_too_large_for_a_matrix_have_the_same_forces(seed, monkeypatch):
     """Conjugate gradients on the rows against the matrix, joint limits and mass ratios included."""
     scene = heap(seed)
     scene.add_body("post", fixed=True)
-    scene.add_box("flap", size=(0.2, 0.2, 0.2), mass=0.3, parent="post", position=(3, 0, 0.1), joint=ss.Joint(
-        "revolute", axis=(0, 1, 0), anchor=(-0.3, 0, 0.1), lower=-0.01, upper=0.01))
+    scene.add_box(
+        "flap",
+        size=(0.2, 0.2, 0.2),
+        mass=0.3,
+        parent="post",
+        position=(3, 0, 0.1),
+        joint=ss.Joint("revolute", axis=(0, 1, 0), anchor=(-0.3, 0, 0.1), lower=-0.01, upper=0.01),
+    )
     expected, _ = forces_after(scene, "multipoint", 1, 300, monkeypatch)
     found, sim = forces_after(scene, "multipoint", 1, 1, monkeypatch)
     assert sim.report.converged
     assert found == pytest.approx(expected, abs=1e-5 * np.abs(expected).max())
 
 
-@pytest.mark.parametrize("method", [multipoint(friction_coupling="resolve", stick_target="zero"), "multipoint:recommended"],
-                         ids=str)
+@pytest.mark.parametrize(
+    "method", [multipoint(friction_coupling="resolve", stick_target="zero"), "multipoint:recommended"], ids=str
+)
 def test_friction_that_lags_settles_on_the_same_slide(method, monkeypatch):
     """A slab and a box on it, thrown together: normal forces are the weight, friction slows both alike."""
     scene = crate_on_floor(2.0, static=0.3)
-    scene.add_box("upper", size=(0.8, 0.8, 0.5), mass=2.0, position=(0.0, 0.0, 1.25), velocity=(2.0, 0, 0),
-                  material=ss.Material(0.9))
+    scene.add_box(
+        "upper",
+        size=(0.8, 0.8, 0.5),
+        mass=2.0,
+        position=(0.0, 0.0, 1.25),
+        velocity=(2.0, 0, 0),
+        material=ss.Material(0.9),
+    )
     found, sim = forces_after(scene, method, 100, 1, monkeypatch)
     assert found[:, 2].sum() >= 0.0 and force_between(sim, "ground", "crate")[2] == pytest.approx(3.0 * G, rel=1e-3)
     assert sim.bodies["crate"].velocity[0] == pytest.approx(2.0 - 0.3 * G * 0.1, abs=2e-3)

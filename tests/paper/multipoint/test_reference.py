@@ -11,8 +11,13 @@ from multipoint_scenes import free_velocity, heap
 from sesshoku.experiments.multipoint.scenes import multipoint
 from support import sample_count
 
-OPTIONS = {"paper": {}, "zero": {"stick_target": "zero"}, "resolve": {"friction_coupling": "resolve"},
-           "readmit": {"readmit": True}, "depth": {"penetration_rate": 20.0}}
+OPTIONS = {
+    "paper": {},
+    "zero": {"stick_target": "zero"},
+    "resolve": {"friction_coupling": "resolve"},
+    "readmit": {"readmit": True},
+    "depth": {"penetration_rate": 20.0},
+}
 
 
 @pytest.mark.parametrize("name", OPTIONS)
@@ -31,9 +36,15 @@ def test_forces_agree_with_the_reference(name, rng):
             forces = np.array([contact.force for contact in found])
             sim.set_state(q=q, v=v)
             expected = reference.step(
-                H, v, free, reference.points_of(sim, bounce), stick_target=options.get("stick_target", "keep"),
-                coupling=options.get("friction_coupling", "after"), readmit=options.get("readmit", False),
-                penetration_rate=options.get("penetration_rate", 0.0))
+                H,
+                v,
+                free,
+                reference.points_of(sim, bounce),
+                stick_target=options.get("stick_target", "keep"),
+                coupling=options.get("friction_coupling", "after"),
+                readmit=options.get("readmit", False),
+                penetration_rate=options.get("penetration_rate", 0.0),
+            )
             sim.restore(after)
             assert forces == pytest.approx(expected.impulse / 1e-3, abs=1e-7 * max(1.0, np.abs(forces).max()))
             if name not in ("resolve",):

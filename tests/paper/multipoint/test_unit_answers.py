@@ -95,8 +95,9 @@ def test_row_picking_depends_on_the_rows_where_there_is_no_solution(rng):
     assert np.abs(M @ first - b).max() > 1e-3
 
 
-@pytest.mark.parametrize(("inertia", "friction", "expected"), [
-    (UNIFORM, 0.0, 0.5625), (SLENDER, 0.0, 1.2857), (SLENDER, 0.3, 0.7714)])
+@pytest.mark.parametrize(
+    ("inertia", "friction", "expected"), [(UNIFORM, 0.0, 0.5625), (SLENDER, 0.0, 1.2857), (SLENDER, 0.3, 0.7714)]
+)
 @pytest.mark.parametrize("bounce", [0.0, 0.5])
 def test_a_slipping_rod_rebounds_more_than_e(inertia, friction, expected, bounce):
     got, arm = effective_restitution(inertia, friction, bounce, "multipoint")
@@ -151,8 +152,9 @@ def test_the_slip_threshold_must_be_half_of_what_friction_takes_in_a_step(thresh
     """Below mu_K g dt / 2 a block that slides to rest chatters for ever, above it rests."""
     limit, worst = MU * G * 1e-3, 0.0
     for start in np.linspace(0.1, 0.1 + limit, 7):  # wherever in the band it arrives
-        sim = ss.Simulation(crate_on_floor(start, static=MU, edge=0.2),
-                            multipoint(slip_threshold=threshold * limit, **RESOLVED), 1e-3)
+        sim = ss.Simulation(
+            crate_on_floor(start, static=MU, edge=0.2), multipoint(slip_threshold=threshold * limit, **RESOLVED), 1e-3
+        )
         sim.step(100)
         worst = max(worst, abs(float(sim.v[0])))
     assert (worst < 1e-12) == rests
@@ -203,12 +205,28 @@ def test_incline_scene_is_what_it_says():
     assert load == pytest.approx(G * np.cos(0.3), rel=1e-9)
 
 
-@pytest.mark.parametrize(("name", "value"), [
-    ("stick_target", "stop"), ("friction_coupling", "before"), ("readmit", 1), ("readmit", "yes"),
-    ("stop_reversals", None), ("penetration_rate", -1.0), ("slop", float("nan")), ("slip_threshold", "small"),
-    ("slip_threshold", True), ("rank_tolerance", 0.0), ("rank_tolerance", 1.0), ("rank_tolerance", 1e-16),
-    ("margin", float("inf")), ("ahead", -1), ("most_per_pair", 2.5), ("most_per_pair", -1), ("restitution_speed", -1e-9),
-])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("stick_target", "stop"),
+        ("friction_coupling", "before"),
+        ("readmit", 1),
+        ("readmit", "yes"),
+        ("stop_reversals", None),
+        ("penetration_rate", -1.0),
+        ("slop", float("nan")),
+        ("slip_threshold", "small"),
+        ("slip_threshold", True),
+        ("rank_tolerance", 0.0),
+        ("rank_tolerance", 1.0),
+        ("rank_tolerance", 1e-16),
+        ("margin", float("inf")),
+        ("ahead", -1),
+        ("most_per_pair", 2.5),
+        ("most_per_pair", -1),
+        ("restitution_speed", -1e-9),
+    ],
+)
 def test_options_of_the_wrong_kind_are_refused_by_name(name, value):
     with pytest.raises(ss.MethodError, match=name):
         ss.methods.multipoint(**{name: value})

@@ -13,10 +13,18 @@ from sesshoku.experiments.multipoint.scenes import land, multipoint
 TITLE = "kinetic energy of 5000 random landings of a cube on four corners, before and after"
 COUNT = 5000
 #: share of landings that gain energy, and the largest gain, where both are known: (label, e) -> (share, ratio)
-EXPECTED = {("paper", 0.0): (0.45, 1.40), ("paper", 1.0): (1.0, 10.8), ("resolve", 0.0): (0.0, None),
-            ("resolve", 0.5): (0.0, None), ("resolve", 1.0): (None, 1.36)}
-METHODS: dict[str, Any] = {"paper": "multipoint", "resolve": multipoint(friction_coupling="resolve"),
-                           "recommended": "multipoint:recommended"}
+EXPECTED = {
+    ("paper", 0.0): (0.45, 1.40),
+    ("paper", 1.0): (1.0, 10.8),
+    ("resolve", 0.0): (0.0, None),
+    ("resolve", 0.5): (0.0, None),
+    ("resolve", 1.0): (None, 1.36),
+}
+METHODS: dict[str, Any] = {
+    "paper": "multipoint",
+    "resolve": multipoint(friction_coupling="resolve"),
+    "recommended": "multipoint:recommended",
+}
 
 
 def run(progress: Callable[[str], None]) -> Result:
@@ -27,10 +35,24 @@ def run(progress: Callable[[str], None]) -> Result:
             ratio = found[label, restitution] = land(method, COUNT, restitution=restitution).ratio
             share, most = EXPECTED.get((label, restitution), (None, None))
             gains = float(np.mean(ratio > 1.0 + 1e-9))
-            checks += [Check(f"landings that gain energy, {label}, e = {restitution}", gains, share or 0.0, 0.03, "",
-                             "report" if share is None else "near"),
-                       Check(f"largest energy ratio, {label}, e = {restitution}", float(ratio.max()), most or 0.0,
-                             0.05 * (most or 0.0), "", "report" if most is None else "near")]
+            checks += [
+                Check(
+                    f"landings that gain energy, {label}, e = {restitution}",
+                    gains,
+                    share or 0.0,
+                    0.03,
+                    "",
+                    "report" if share is None else "near",
+                ),
+                Check(
+                    f"largest energy ratio, {label}, e = {restitution}",
+                    float(ratio.max()),
+                    most or 0.0,
+                    0.05 * (most or 0.0),
+                    "",
+                    "report" if most is None else "near",
+                ),
+            ]
 
     def draw(figure: Any) -> None:
         axes = figure.subplots(1, 3, sharey=True)
@@ -38,8 +60,13 @@ def run(progress: Callable[[str], None]) -> Result:
             bins = np.geomspace(1e-3, 20, 90)
             for label in METHODS:
                 ratio = found[label, restitution]
-                axis.hist(np.maximum(ratio, 1e-3), bins, histtype="step", linewidth=1.4,
-                          label=f"{label}: {100 * np.mean(ratio > 1 + 1e-9):.0f} % gain, at most ×{ratio.max():.2f}")
+                axis.hist(
+                    np.maximum(ratio, 1e-3),
+                    bins,
+                    histtype="step",
+                    linewidth=1.4,
+                    label=f"{label}: {100 * np.mean(ratio > 1 + 1e-9):.0f} % gain, at most ×{ratio.max():.2f}",
+                )
             axis.axvline(1.0, color="#404040", linewidth=0.8, linestyle=(0, (1, 1.5)))
             axis.set_xscale("log")
             axis.set_yscale("log")

@@ -19,8 +19,9 @@ COUNT = 5000  # random landings
 UNIFORM, SLENDER = 1 / 3, 1 / 6  # inertia of the rods in m l^2, l: half their length
 
 
-def effective_restitution(inertia: float, friction: float, restitution: float, method: str | Method,
-                          angle: float = np.pi / 4) -> tuple[float, np.ndarray]:
+def effective_restitution(
+    inertia: float, friction: float, restitution: float, method: str | Method, angle: float = np.pi / 4
+) -> tuple[float, np.ndarray]:
     """-v_n+ / v_n- of a rod's end that lands at 1 m/s and slips at 1 m/s below the rod; its place from the centre."""
     sim = Simulation(rod(inertia, angle, friction=friction, restitution=restitution), method, 1e-3)
     middle = sim.q[:3].copy()
@@ -47,20 +48,37 @@ def run(progress: Callable[[str], None]) -> Result:
         for dt in (1e-4, 1e-3, 1e-2):
             sim = Simulation(crate_on_floor(vertical=-2.0, restitution=restitution), "multipoint", dt)
             sim.step()
-            checks.append(Check(f"flat cube at 2 m/s, e = {restitution}, dt {dt:g} s", float(sim.v[2]), 2.0 * restitution,
-                                1e-12, "m/s"))
-    for name, inertia, friction, expected in (("uniform rod", UNIFORM, 0.0, 0.5625), ("rod of m l²/6", SLENDER, 0.0, 1.2857),
-                                              ("rod of m l²/6", SLENDER, 0.3, 0.7714)):
+            checks.append(
+                Check(
+                    f"flat cube at 2 m/s, e = {restitution}, dt {dt:g} s",
+                    float(sim.v[2]),
+                    2.0 * restitution,
+                    1e-12,
+                    "m/s",
+                )
+            )
+    for name, inertia, friction, expected in (
+        ("uniform rod", UNIFORM, 0.0, 0.5625),
+        ("rod of m l²/6", SLENDER, 0.0, 1.2857),
+        ("rod of m l²/6", SLENDER, 0.3, 0.7714),
+    ):
         got, arm = effective_restitution(inertia, friction, 0.0, "multipoint")
         resolved, _ = effective_restitution(inertia, friction, 0.0, multipoint(friction_coupling="resolve"))
-        checks += [Check(f"{name}, mu {friction}: rebound though e = 0", got, expected, 5e-5),
-                   Check(f"{name}, mu {friction}: off the closed form by", abs(got - closed_form(inertia, friction, 0.0, arm)),
-                         0.0, 1e-12),
-                   Check(f"{name}, mu {friction}, resolve", resolved, 0.0, 1e-12)]
+        checks += [
+            Check(f"{name}, mu {friction}: rebound though e = 0", got, expected, 5e-5),
+            Check(
+                f"{name}, mu {friction}: off the closed form by",
+                abs(got - closed_form(inertia, friction, 0.0, arm)),
+                0.0,
+                1e-12,
+            ),
+            Check(f"{name}, mu {friction}, resolve", resolved, 0.0, 1e-12),
+        ]
     shares = {}
     stuck = {"slip_threshold": 1e3}
     for label, method, friction in (
-            ("all points stick", multipoint(**stuck), 1e6), ("all points stick, readmit", multipoint(readmit=True, **stuck), 1e6),
+            ("all points stick", multipoint(**stuck), 1e6),
+            ("all points stick, readmit", multipoint(readmit=True, **stuck), 1e6),
             ("paper", multipoint(), 0.3), ("readmit", multipoint(readmit=True), 0.3),
             ("resolve", multipoint(friction_coupling="resolve"), 0.3),
             ("resolve, readmit", multipoint(friction_coupling="resolve", readmit=True), 0.3)):  # fmt: skip
@@ -73,21 +91,46 @@ def run(progress: Callable[[str], None]) -> Result:
             kind, expected, tolerance = "near", 0.033, 0.015
         elif label in ("all points stick, readmit", "resolve, readmit"):
             kind = "near"
-        checks += [Check(f"landings with a removed corner that approaches, {label}", share, expected, tolerance, "", kind),
-                   Check(f"fastest of them, {label}", float(found.approach.max()), 0.27, 0.0, "m/s", "report"),
-                   Check(f"most passes, {label}", float(found.passes.max()), 4.0 if "re" not in label else 0.0, 0.0, "",
-                         "at_most" if label in ("all points stick", "paper") else "report")]
+        checks += [
+            Check(f"landings with a removed corner that approaches, {label}", share, expected, tolerance, "", kind),
+            Check(f"fastest of them, {label}", float(found.approach.max()), 0.27, 0.0, "m/s", "report"),
+            Check(
+                f"most passes, {label}",
+                float(found.passes.max()),
+                4.0 if "re" not in label else 0.0,
+                0.0,
+                "",
+                "at_most" if label in ("all points stick", "paper") else "report",
+            ),
+        ]
 
     def draw(figure: Any) -> None:
         left, right = figure.subplots(1, 2)
         angles = np.radians(np.linspace(10, 80, 71))
         for friction in (0.0, 0.3):
-            (line,) = left.plot(np.degrees(angles), [closed_form(UNIFORM, friction, 0.0, end_at(a)) for a in angles],
-                                linewidth=0.9, label=f"closed form, µ = {friction}")
-            left.plot(np.degrees(angles[::5]), [effective_restitution(UNIFORM, friction, 0.0, "multipoint", a)[0]
-                                                for a in angles[::5]], "o", color=line.get_color(), fillstyle="none")
-        left.plot(np.degrees(angles[::5]), [effective_restitution(UNIFORM, 0.3, 0.0, multipoint(
-            friction_coupling="resolve"), a)[0] for a in angles[::5]], "x", color="#404040", label="resolve, µ = 0.3")
+            (line,) = left.plot(
+                np.degrees(angles),
+                [closed_form(UNIFORM, friction, 0.0, end_at(a)) for a in angles],
+                linewidth=0.9,
+                label=f"closed form, µ = {friction}",
+            )
+            left.plot(
+                np.degrees(angles[::5]),
+                [effective_restitution(UNIFORM, friction, 0.0, "multipoint", a)[0] for a in angles[::5]],
+                "o",
+                color=line.get_color(),
+                fillstyle="none",
+            )
+        left.plot(
+            np.degrees(angles[::5]),
+            [
+                effective_restitution(UNIFORM, 0.3, 0.0, multipoint(friction_coupling="resolve"), a)[0]
+                for a in angles[::5]
+            ],
+            "x",
+            color="#404040",
+            label="resolve, µ = 0.3",
+        )
         left.set_title("rebound of a slipping rod's end, e = 0")
         left.set_xlabel("angle to the floor [degrees]")
         left.legend()

@@ -29,12 +29,17 @@ def planar_crate(speed: float = 0.0, *, edge: float = 0.2, static: float = 0.3, 
     scene, material = Scene(gravity=(0, 0, -G), name="planar crate"), Material(static, kinetic)
     scene.add_ground(material=material)
     nothing = Inertial(1e-9, matrix=np.eye(3) * 1e-12)
-    scene.add_body("x", joint=Joint("prismatic", axis=(1, 0, 0), velocity=speed), inertial=nothing,
-                   position=(0, 0, edge / 2))
+    scene.add_body(
+        "x", joint=Joint("prismatic", axis=(1, 0, 0), velocity=speed), inertial=nothing, position=(0, 0, edge / 2)
+    )
     scene.add_body("z", parent="x", joint=Joint("prismatic", axis=(0, 0, 1)), inertial=nothing)
-    scene.add_body("crate", parent="z", joint=Joint("continuous", axis=(0, 1, 0)),
-                   inertial=Inertial(1.0, matrix=np.eye(3) * edge**2 / 6),
-                   geometries=[Geometry(Box((edge, edge, edge)), material=material)])
+    scene.add_body(
+        "crate",
+        parent="z",
+        joint=Joint("continuous", axis=(0, 1, 0)),
+        inertial=Inertial(1.0, matrix=np.eye(3) * edge**2 / 6),
+        geometries=[Geometry(Box((edge, edge, edge)), material=material)],
+    )
     return scene
 
 
@@ -45,10 +50,13 @@ def rod(inertia: float, angle: float = np.pi / 4, *, friction: float = 0.0, rest
     """
     scene, material = Scene(gravity=(0, 0, 0), name="rod"), Material(friction, None, restitution)
     scene.add_ground(material=material)
-    scene.add_body("rod", position=(0.5 * np.cos(angle), 0, 0.5 * np.sin(angle) + FOOT),
-                   rotation=axis_angle(np.array([0.0, 1.0, 0.0]), -angle),
-                   inertial=Inertial(1.0, matrix=np.eye(3) * 0.25 * inertia),
-                   geometries=[Geometry(Sphere(FOOT), position=(-0.5, 0, 0), material=material)])
+    scene.add_body(
+        "rod",
+        position=(0.5 * np.cos(angle), 0, 0.5 * np.sin(angle) + FOOT),
+        rotation=axis_angle(np.array([0.0, 1.0, 0.0]), -angle),
+        inertial=Inertial(1.0, matrix=np.eye(3) * 0.25 * inertia),
+        geometries=[Geometry(Sphere(FOOT), position=(-0.5, 0, 0), material=material)],
+    )
     return scene
 
 

@@ -24,8 +24,15 @@ def slide(scene: Scene, method: str | Method, steps: int = 500) -> np.ndarray:
     for _ in range(steps):
         sim.step()
         body = sim.bodies["crate"]
-        rows.append((sim.time, body.position[0], body.velocity[0], sum(c.normal_force for c in sim.contacts),
-                     body.position[2] - EDGE / 2))
+        rows.append(
+            (
+                sim.time,
+                body.position[0],
+                body.velocity[0],
+                sum(c.normal_force for c in sim.contacts),
+                body.position[2] - EDGE / 2,
+            )
+        )
     return np.array(rows)
 
 
@@ -55,10 +62,20 @@ def run(progress: Callable[[str], None]) -> Result:
             # the slope of the slide: single steps scatter by what the normal force does
             slope = -np.polyfit(data[:300, 0], data[:300, 2], 1)[0]
             checks += [
-                Check(f"stopping place, {label}", place, expected, 0.015 * expected, "m", "near" if planar else "report"),
-                Check(f"steps to stop by the mean deceleration, {label}", SPEED / (slope * DT), last, 2.0, "",
-                      "near" if planar else "report"),
-                Check(f"normal force: spread, {label}", float(force.std()), 11.6, 1.5, "N", "near" if planar else "report"),
+                Check(
+                    f"stopping place, {label}", place, expected, 0.015 * expected, "m", "near" if planar else "report"
+                ),
+                Check(
+                    f"steps to stop by the mean deceleration, {label}",
+                    SPEED / (slope * DT),
+                    last,
+                    2.0,
+                    "",
+                    "near" if planar else "report",
+                ),
+                Check(
+                    f"normal force: spread, {label}", float(force.std()), 11.6, 1.5, "N", "near" if planar else "report"
+                ),
                 Check(f"rises after the slide by, {label}", float(data[:, 4].max()), 0.0, 0.0, "m", "report"),
             ]
         else:
@@ -74,7 +91,9 @@ def run(progress: Callable[[str], None]) -> Result:
         axes = figure.subplots(2, 1, sharex=True)
         shown = list(traces.items())[:2]
         for label, data in shown:
-            axes[0].plot(data[:, 0], data[:, 1], label=label, linestyle="-" if label.startswith("paper") else (0, (4, 2)))
+            axes[0].plot(
+                data[:, 0], data[:, 1], label=label, linestyle="-" if label.startswith("paper") else (0, (4, 2))
+            )
         axes[0].axhline(expected, color="#404040", linewidth=0.8, linestyle=(0, (1, 1.5)), label="v²/2µg")
         for label, data in shown:
             axes[1].plot(data[:, 0], data[:, 3], label=label, linewidth=0.6 if label.startswith("paper") else 1.6)

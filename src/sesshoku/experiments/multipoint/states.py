@@ -1,4 +1,4 @@
-"""The contact states of the paper's Fig. 1: point, edge, face, and one that is none of the three, all sets of points."""
+"""The contact states of the paper's Fig. 1: point, edge, face, and one that is none of these; all sets of points."""
 
 from __future__ import annotations
 
@@ -39,23 +39,39 @@ def mixed() -> Scene:
     scene.add_ground(material=Material(1.0))
     scene.add_box("step", size=(0.2, 0.4, 0.05), position=(0.3, 0, 0.025), fixed=True, material=Material(1.0))
     edge_down = axis_angle(np.array([0.0, 1.0, 0.0]), np.pi / 4)
-    point_down = multiply(axis_angle(np.array([0.0, 1.0, 0.0]), float(np.arctan(1 / np.sqrt(2)))),
-                          axis_angle(np.array([1.0, 0.0, 0.0]), np.pi / 4))
+    point_down = multiply(
+        axis_angle(np.array([0.0, 1.0, 0.0]), float(np.arctan(1 / np.sqrt(2)))),
+        axis_angle(np.array([1.0, 0.0, 0.0]), np.pi / 4),
+    )
     blade, pin = 0.06, 0.06
     drop = np.sqrt(2) * blade / 2
     reach = -float((quaternion_to_matrix(point_down) @ (CORNERS.T * pin / EDGE))[2].min())
-    scene.add_body("table", position=(0, 0, 0.3), inertial=Inertial(1.0, (0.02, 0, 0), np.eye(3) * 0.02), geometries=[
-        Geometry(Box((0.6, 0.24, 0.03)), position=(0.1, 0, -0.05), material=Material(1.0)),
-        Geometry(Box((0.02, 0.1, 0.17)), position=(-0.15, 0, -0.14), material=Material(1.0)),
-        Geometry(Box((0.02, 0.02, 0.1)), position=(0.3, 0, -0.11), material=Material(1.0)),
-        Geometry(Box((blade, 0.2, blade)), position=(-0.15, 0, -0.3 + drop), rotation=edge_down, material=Material(1.0)),
-        Geometry(Box((pin, pin, pin)), position=(0.3, 0, -0.25 + reach), rotation=point_down, material=Material(1.0))])
+    scene.add_body(
+        "table",
+        position=(0, 0, 0.3),
+        inertial=Inertial(1.0, (0.02, 0, 0), np.eye(3) * 0.02),
+        geometries=[
+            Geometry(Box((0.6, 0.24, 0.03)), position=(0.1, 0, -0.05), material=Material(1.0)),
+            Geometry(Box((0.02, 0.1, 0.17)), position=(-0.15, 0, -0.14), material=Material(1.0)),
+            Geometry(Box((0.02, 0.02, 0.1)), position=(0.3, 0, -0.11), material=Material(1.0)),
+            Geometry(
+                Box((blade, 0.2, blade)), position=(-0.15, 0, -0.3 + drop), rotation=edge_down, material=Material(1.0)
+            ),
+            Geometry(
+                Box((pin, pin, pin)), position=(0.3, 0, -0.25 + reach), rotation=point_down, material=Material(1.0)
+            ),
+        ],
+    )
     return scene
 
 
 STATES: dict[str, tuple[Callable[[], Scene], int]] = {
-    "(A) point": (lambda: tilted(multiply(axis_angle(np.array([0.0, 1.0, 0.0]), 0.5), axis_angle(
-        np.array([1.0, 0.0, 0.0]), 0.6))), 1),
+    "(A) point": (
+        lambda: tilted(
+            multiply(axis_angle(np.array([0.0, 1.0, 0.0]), 0.5), axis_angle(np.array([1.0, 0.0, 0.0]), 0.6))
+        ),
+        1,
+    ),
     "(B) edge": (lambda: tilted(axis_angle(np.array([0.0, 1.0, 0.0]), 0.5)), 2),
     "(C) face": (lambda: tilted(np.array([1.0, 0, 0, 0])), 4),
     "(D) none of these": (mixed, 3),
@@ -94,10 +110,12 @@ def run(progress: Callable[[str], None]) -> Result:
         impulse = 1e-3 * (sum((c.force for c in contacts), np.zeros(3)) + (0, 0, -G))
         change = sim.momentum(about=(0, 0, 0))[:3] - before
         at_points = max(float(np.linalg.norm(sim.jacobian(body, c.point)[:3] @ sim.v)) for c in contacts)
-        checks += [Check(f"{name}: points", float(len(contacts)), points, 0.0),
-                   Check(f"{name}: momentum beyond the forces", float(np.abs(change - impulse).max()), 0.0, 1e-15, "N s"),
-                   Check(f"{name}: least normal force", min(c.normal_force for c in contacts), 0.0, 0.0, "N", "at_least"),
-                   Check(f"{name}: the points stay", at_points, 0.0, 1e-5, "m/s")]
+        checks += [
+            Check(f"{name}: points", float(len(contacts)), points, 0.0),
+            Check(f"{name}: momentum beyond the forces", float(np.abs(change - impulse).max()), 0.0, 1e-15, "N s"),
+            Check(f"{name}: least normal force", min(c.normal_force for c in contacts), 0.0, 0.0, "N", "at_least"),
+            Check(f"{name}: the points stay", at_points, 0.0, 1e-5, "m/s"),
+        ]
         if name.startswith(("(C)", "(D)")):
             checks.append(Check(f"{name}: carries the weight", sum(c.normal_force for c in contacts), G, 1e-9, "N"))
         drawn.append((name, boxes_of(scene, body, place, turn), contacts, body))

@@ -57,22 +57,37 @@ def push_in_base_plane(factor: float, method: str | Method) -> tuple[float, floa
 
 
 def run(progress: Callable[[str], None]) -> Result:
-    angles = np.radians(np.concatenate([np.arange(5.0, 26.0, 2.5), [26.0, 26.4, 26.7, 27.0], np.arange(27.5, 46.0, 2.5)]))
+    angles = np.radians(
+        np.concatenate([np.arange(5.0, 26.0, 2.5), [26.0, 26.4, 26.7, 27.0], np.arange(27.5, 46.0, 2.5)])
+    )
     closed = np.where(np.tan(angles) < STATIC, 0.0, G * (np.sin(angles) - KINETIC * np.cos(angles)))
     curves, checks = {}, []
     sticks = np.tan(angles) < STATIC
-    for label, method, tolerance in (("paper", "multipoint", 0.03), ("resolve, stick zero", multipoint(**RESOLVED), 1e-3),
-                                     ("recommended", "multipoint:recommended", 1e-3)):
+    for label, method, tolerance in (
+        ("paper", "multipoint", 0.03),
+        ("resolve, stick zero", multipoint(**RESOLVED), 1e-3),
+        ("recommended", "multipoint:recommended", 1e-3),
+    ):
         progress(label)
         curves[label] = np.array([acceleration(angle, method) for angle in angles])
         error = np.abs(curves[label] - closed)
-        checks += [Check(f"sticking: acceleration, {label}", float(error[sticks].max()), 0.0, 1e-9, "m/s²"),
-                   Check(f"sliding: acceleration off by, {label}", float((error / np.maximum(closed, 1e-9))[~sticks].max()),
-                         0.0, tolerance, "of g (sin - mu_K cos)")]
+        checks += [
+            Check(f"sticking: acceleration, {label}", float(error[sticks].max()), 0.0, 1e-9, "m/s²"),
+            Check(
+                f"sliding: acceleration off by, {label}",
+                float((error / np.maximum(closed, 1e-9))[~sticks].max()),
+                0.0,
+                tolerance,
+                "of g (sin - mu_K cos)",
+            ),
+        ]
         below, above = push_in_base_plane(0.99, method), push_in_base_plane(1.01, method)
-        checks += [Check(f"pushed with 99 %: velocity, {label}", abs(below[1]), 0.0, 1e-12, "m/s"),
-                   Check(f"pushed with 101 %: first acceleration, {label}", above[0], (1.01 * STATIC - KINETIC) * G, 1e-9,
-                         "m/s²")]
+        checks += [
+            Check(f"pushed with 99 %: velocity, {label}", abs(below[1]), 0.0, 1e-12, "m/s"),
+            Check(
+                f"pushed with 101 %: first acceleration, {label}", above[0], (1.01 * STATIC - KINETIC) * G, 1e-9, "m/s²"
+            ),
+        ]
 
     def draw(figure: Any) -> None:
         axis = figure.add_subplot()
@@ -86,5 +101,9 @@ def run(progress: Callable[[str], None]) -> Result:
         axis.set_xlabel("steepness [degrees]; the line: tan = 0.5")
         axis.legend()
 
-    return Result(checks, draw, {"degrees": np.degrees(angles).tolist(), **{k: v.tolist() for k, v in curves.items()}},
-                  figure_size=(8.0, 4.0))
+    return Result(
+        checks,
+        draw,
+        {"degrees": np.degrees(angles).tolist(), **{k: v.tolist() for k, v in curves.items()}},
+        figure_size=(8.0, 4.0),
+    )

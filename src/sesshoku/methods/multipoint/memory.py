@@ -67,11 +67,11 @@ def make_memory(compiled: CompiledScene, contacts: Any) -> tuple[Problem, Memory
     W, V, T = row_total(m), m.dof_count, m.tree_count
     R = 3 * C + W
     D = min(R, DENSE_ROWS)
-    shapes = {"law": C, "mu": C, "slips": C, "jammed": C, "tried": C, "away": C, "speed": C, "against": (C, 2), "target": (C, 3),
-              "impulse_world": (C, 3), "old_impulse": (C, 3), "part": R, "matrix": (D, D), "wanted": R, "impulse": R,
-              "scale": R, "rows": R, "keep": R, "right": R, "answer": R, "reduced": (D, D), "seen": D + 1, "image": R,
-              "keep_push": C, "lines": (3, V),
-              "joint_list": W, "joint_start": T + 2, "dof_list": (T, 2), "y_before": V, "y_direction": V}
+    shapes = {"law": C, "mu": C, "slips": C, "jammed": C, "tried": C, "away": C, "speed": C, "against": (C, 2),
+              "target": (C, 3), "impulse_world": (C, 3), "old_impulse": (C, 3), "part": R, "matrix": (D, D),
+              "wanted": R, "impulse": R, "scale": R, "rows": R, "keep": R, "right": R, "answer": R, "reduced": (D, D),
+              "seen": D + 1, "image": R, "keep_push": C, "lines": (3, V), "joint_list": W, "joint_start": T + 2,
+              "dof_list": (T, 2), "y_before": V, "y_direction": V}
     arrays = {name: np.zeros(shape, dtype=np.int64 if Memory.fields[name].dtype is int else np.float64)
               for name, shape in shapes.items()}
     arrays["law"][:] = DISC

@@ -17,11 +17,12 @@ class Options:
     stick_target: what a point that does not slip is asked to do: "keep" its velocity along the surface, as (12) has it
     (it creeps at up to slip_threshold), or "zero". friction_coupling: "after": friction is cut to Coulomb's law once
     the normal forces are found; "resolve": they are found again with it. stop_reversals: with "resolve", a slip that
-    friction would turn round is stopped instead. readmit: points that were removed and end up approaching come back. penetration_rate (1/s), slop (m): depth correction. slip_threshold (m/s): faster points slip.
-    rank_tolerance: eigenvalues of the contact matrix up to this share of the largest count as zero.
-    restitution_speed (m/s): slower impacts do not bounce. margin (m): points this close touch. ahead: points are also
-    taken that are as far apart as shapes travel in so many steps, and may close their gap. most_per_pair: keep at most
-    so many points of a pair of shapes (0: all).
+    friction would turn round is stopped instead. readmit: points that were removed and end up approaching come back.
+    penetration_rate (1/s), slop (m): depth correction. slip_threshold (m/s): faster points slip. rank_tolerance:
+    eigenvalues of the contact matrix up to this share of the largest count as zero. restitution_speed (m/s): slower
+    impacts do not bounce. margin (m): points this close touch. ahead: points are also taken that are as far apart as
+    shapes travel in so many steps, and may close their gap. most_per_pair: keep at most so many points of a pair of
+    shapes (0: all).
     """
 
     stick_target: Literal["keep", "zero"] = "keep"
