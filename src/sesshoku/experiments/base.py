@@ -22,6 +22,12 @@ EXPERIMENTS = {
     "exact/solvers": "sesshoku.experiments.exact.solvers",
     "exact/convex-flies": "sesshoku.experiments.exact.convex_flies",
     "exact/landing": "sesshoku.experiments.exact.landing",
+    "multipoint/states": "sesshoku.experiments.multipoint.states",
+    "multipoint/sliding": "sesshoku.experiments.multipoint.sliding",
+    "multipoint/sticking": "sesshoku.experiments.multipoint.sticking",
+    "multipoint/tipping": "sesshoku.experiments.multipoint.tipping",
+    "multipoint/landing": "sesshoku.experiments.multipoint.landing",
+    "multipoint/energy": "sesshoku.experiments.multipoint.energy",
 }
 
 

@@ -28,7 +28,8 @@ from typing import Any
 from sesshoku.errors import MethodError
 from sesshoku.scene.calls import checked_as
 
-MODULES = {"none": "sesshoku.methods.none", "lcp": "sesshoku.methods.lcp", "exact": "sesshoku.methods.exact"}
+MODULES = {name: f"sesshoku.methods.{name}" for name in (
+    "none", "lcp", "exact", "multipoint")}
 DEFAULT = "exact"
 
 
