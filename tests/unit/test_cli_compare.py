@@ -150,7 +150,8 @@ def test_a_part_of_the_name_runs_all_below_it(call: Call, monkeypatch: pytest.Mo
     ran = []
     for name in base.EXPERIMENTS:
         monkeypatch.setattr(base.load(name), "run", lambda progress, name=name: ran.append(name) or experiment(True))
-    assert len(call("reproduce", "lcp", "--json").json) == len(base.EXPERIMENTS) == len(ran)
+    below = [name for name in base.EXPERIMENTS if name.startswith("lcp/")]
+    assert len(call("reproduce", "lcp", "--json").json) == len(below) < len(base.EXPERIMENTS) and ran == below
 
 
 @pytest.mark.parametrize(("kind", "measured", "passes"), [
