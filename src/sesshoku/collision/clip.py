@@ -18,12 +18,17 @@ def turning(Q, count):
 
 @jit
 def cut(P, count, x0, y0, ax, ay, tolerance, out):
-    """Keep of polygon P what lies on the side a (unit) of the line through (x0, y0); points on the line stay."""
+    """Keep of polygon P what lies on the side a (unit) of the line through (x0, y0); points on the line stay.
+
+    The side of every point is reckoned once: the compiler may round the same sum otherwise elsewhere, and a last point
+    that is inside at first and outside in the end would be lost.
+    """
     kept, room = 0, len(out)
     last = count - 1
-    before = (P[last, 0] - x0) * ax + (P[last, 1] - y0) * ay
+    closing = (P[last, 0] - x0) * ax + (P[last, 1] - y0) * ay
+    before = closing
     for k in range(count):
-        here = (P[k, 0] - x0) * ax + (P[k, 1] - y0) * ay
+        here = closing if k == count - 1 else (P[k, 0] - x0) * ax + (P[k, 1] - y0) * ay
         if (before >= -tolerance) != (here >= -tolerance) and kept < room:
             t = before / (before - here)
             t = min(max(t, 0.0), 1.0)
