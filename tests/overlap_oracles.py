@@ -21,6 +21,7 @@ from sesshoku.scene.elements import Geometry
 from sesshoku.scene.fine_polyhedra import Polyhedron
 from sesshoku.scene.scene import Scene
 from sesshoku.scene.shapes import Shape
+from shape_pairs import random_rotation
 
 
 @dataclass
@@ -85,6 +86,11 @@ class Pairs:
                      c.tangent[0].copy(), float(o.depth[0]), o.polygon[: o.polygon_start[1]].copy(),
                      o.area_moment[0].copy(), o.depth_moment[0].copy())
 
+    def measured(self) -> Measures:
+        """What the last call of the kernel measured, whatever the outcome."""
+        o = self.overlaps
+        return Measures(float(o.volume[0]), o.center.copy(), o.area_vector[0].copy())
+
     def smaller(self, a: int, b: int) -> int:
         return b if self.polyhedra.radius[b] < self.polyhedra.radius[a] else a
 
@@ -99,6 +105,18 @@ class Pairs:
         R, x = c.shape_rotation[i], c.shape_position[i] - origin
         normals = p.normals @ R.T
         return Polyhedron(p.vertices @ R.T + x, p.loops, normals, p.offsets + normals @ x)
+
+
+def press(pairs: Pairs, rng: np.random.Generator, a: int, b: int, depth: float) -> None:
+    """Place b so that corners of a and b, extreme along some direction, pass each other by `depth` of the smaller."""
+    d = rng.normal(size=3)
+    d /= np.linalg.norm(d)
+    small = min(pairs.polyhedra.radius[a], pairs.polyhedra.radius[b])
+    pairs.place(a, rng.uniform(-3.0, 3.0, 3) * small, random_rotation(rng))
+    pairs.place(b, np.zeros(3), random_rotation(rng))
+    of_a, of_b = (pairs.placed(i, np.zeros(3)).vertices for i in (a, b))
+    aside = 0.3 * depth * small * np.cross(d, rng.normal(size=3))
+    pairs.place(b, of_a[(of_a @ d).argmax()] - of_b[(of_b @ d).argmin()] - depth * small * d + aside)
 
 
 def half_spaces(A: Polyhedron, B: Polyhedron) -> Measures | None:

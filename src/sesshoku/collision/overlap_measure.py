@@ -200,7 +200,7 @@ def drop_arms(overlaps, k):
 def add_faces(overlaps, k, which, faces, integral, corners, part):
     """Add the integrals over the first `faces` faces of a buffer in plane axes to the moments of overlap k.
 
-    part: weight of the depth's integrals, with 0 of the area's too if it is not 1.
+    part: weight of the depth's integrals; 1 for the whole overlap, whose areas count too, -2 for its lower part.
     """
     vertex, start, loop, face = overlaps.vertex[which], overlaps.loop_start[which], overlaps.loop[which], overlaps.face
     clipped = overlaps.clipped
