@@ -20,7 +20,7 @@ from sesshoku.dynamics.jacobian import point_jacobian
 from sesshoku.dynamics.observe import observe_energy, observe_poses, observe_velocities, refresh
 from sesshoku.dynamics.rnea import bias_force, external_wrenches, inverse_dynamics
 from sesshoku.errors import SceneError, SimulationDiverged
-from sesshoku.methods.registry import DEFAULT, Method, resolve
+from sesshoku.methods.registry import DEFAULT, Method, obstacles, resolve
 from sesshoku.methods.report import CHANNELS, CONVERGED, Report
 from sesshoku.record import Recorder, Recording
 from sesshoku.scene import check
@@ -59,7 +59,7 @@ class Simulation:
         self.scene = scene
         self.method = resolve(method)
         self.compiled: CompiledScene = compile_scene(scene)
-        reasons = self.method.module.supports(self.compiled)
+        reasons = obstacles(self.method, self.compiled)
         if reasons:
             raise SceneError("; ".join(reasons), element=f"method {self.method.keyword!r}",
                              remedy="choose another method")

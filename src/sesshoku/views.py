@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -297,8 +297,9 @@ class ActuatorView:
 class Contact:
     """One contact point of the last step. Normal and force point from body a to body b: the force acts on b.
 
-    depth: overlap, m (negative: a gap). force: N, mean over the step. state: "stick", "slip" or "released" (no force);
-    reason says why. slip_speed: tangential speed of b against a at the end of the step, m/s.
+    depth: overlap, m (negative: a gap). force: N, mean over the step. torque: N m on b, of rolling and torsional
+    friction, zero where the materials have none. state: "stick", "slip" or "released" (no force); reason says why.
+    slip_speed: tangential speed of b against a at the end of the step, m/s.
     """
 
     id: int
@@ -311,6 +312,7 @@ class Contact:
     slip_speed: float
     static_friction: float
     kinetic_friction: float
+    torque: np.ndarray = field(default_factory=lambda: np.zeros(3))
 
     def __str__(self) -> str:
         return f"contact {self.id} of {self.bodies[0]} and {self.bodies[1]}: {self.state}, {self.reason}"
@@ -352,7 +354,7 @@ def list_contacts(sim: Simulation) -> list[Contact]:
         found.append(Contact(
             int(record.id[c]), (names[model.shape_frame[a]], names[model.shape_frame[b]]), record.point[c].copy(),
             record.normal[c].copy(), -float(record.gap[c]), record.force[c].copy(), STATES[record.state[c]],
-            float(record.slip[c]), float(record.material[c, 0]), float(record.material[c, 1])))
+            float(record.slip[c]), float(record.material[c, 0]), float(record.material[c, 1]), record.torque[c].copy()))
     return found
 
 

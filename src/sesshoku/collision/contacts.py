@@ -57,6 +57,7 @@ class Contacts(Record):
 
     # ---- what the method found
     force = array(float, 2)  # (C, 3) on b, world axes, N: mean over the step
+    torque = array(float, 2)  # (C, 3) on b, world axes, N m: of rolling and torsional friction
     state = array(int, 1)  # (C) RELEASED, STICK or SLIP
     slip = array(float, 1)  # (C) tangential speed at the end of the step, m/s
 
@@ -127,6 +128,7 @@ def make_contacts(model: Model, capacity: int, pair_capacity: int) -> Contacts:
         "previous": C,
         "local": (C, 2, 3),
         "force": (C, 3),
+        "torque": (C, 3),
         "state": C,
         "slip": C,
         "old_shape": (C, 2),

@@ -21,7 +21,8 @@ from sesshoku.methods.report import (
 )
 from sesshoku.methods.report import OVERFLOW as REPORT_OVERFLOW
 from sesshoku.solvers.pgs import contact_residual, joint_residual
-from sesshoku.solvers.problem import JOINT_ROWS, PROBLEM_OVERFLOW, push_contact, push_joint, read_contact
+from sesshoku.solvers.problem import JOINT_ROWS, PROBLEM_OVERFLOW, TURNING, push_contact, push_joint, read_contact
+from sesshoku.solvers.turning import turning_residual
 
 
 @jit
@@ -53,6 +54,9 @@ def apply_forces(model, data, contacts, problem, memory, dt):
         outside = max(outside, size - bound)
         work += x[2] * problem.correction[c]
         deepest = max(deepest, -contacts.gap[c])
+    if problem.counts[TURNING] > 0:
+        turning, over = apply_torques(model, contacts, problem, fresh, dt)
+        worst, outside = max(worst, turning), max(outside, over)
     for j in range(problem.counts[JOINT_ROWS]):
         push_joint(chains, problem, j, problem.joint_impulse[j], fresh)
         worst = max(worst, joint_residual(chains, problem, j, y))
@@ -74,3 +78,24 @@ def apply_forces(model, data, contacts, problem, memory, dt):
         for a in range(3):
             memory.old_impulse[c, a] = memory.impulse_world[c, a]
     store_joint_impulses(model, data, problem)
+
+
+@jit
+def apply_torques(model, contacts, problem, fresh, dt):
+    """The same for turning blocks: contacts.torque, and their share in `fresh`.
+
+    Returns the largest residual (rad/s) and the largest torque impulse beyond its bound.
+    """
+    worst = outside = 0.0
+    for c in range(contacts.counts[CONTACTS]):
+        contacts.torque[c, 0] = contacts.torque[c, 1] = contacts.torque[c, 2] = 0.0
+    for n in range(problem.counts[TURNING]):
+        p = problem.turning[n]
+        c, x = p - problem.contact_capacity, problem.impulse[p]
+        axes, bound, push = problem.axes[c], problem.turning_bound[c], problem.impulse[c, 2]
+        push_contact(model.row_dof, problem, p, x[0], x[1], x[2], fresh)
+        worst = max(worst, turning_residual(model.row_dof, problem, p, problem.y))
+        outside = max(outside, sqrt(x[0] * x[0] + x[1] * x[1]) - bound[0] * push, abs(x[2]) - bound[1] * push)
+        for a in range(3):
+            contacts.torque[c, a] = (axes[0, a] * x[0] + axes[1, a] * x[1] + axes[2, a] * x[2]) / dt
+    return worst, outside

@@ -79,6 +79,9 @@ def make_records(compiled: CompiledScene, options: Options) -> dict[str, Record]
     return {}
 
 
+TURNING_FRICTION = True  # nothing touches: no material matters
+
+
 def supports(compiled: CompiledScene) -> list[str]:
     """Reasons why the method cannot carry a scene: none."""
     return []

@@ -5,6 +5,7 @@ The module of a method provides
     PRESETS             (optional) preset name -> options, e.g. {"recommended": Options(...)}
     parameters(options) the float64 array compiled code takes of them
     supports(compiled)  reasons why it cannot carry a scene; empty: it can
+    TURNING_FRICTION    (optional) True: it knows rolling and torsional friction, else it is given no scene with them
     make_records(compiled, options)  its records beyond model and data, by name ("contacts" is what users see), in the
                         order `run` takes them;  STATE: record name -> fields a saved state must hold
     PARTS               its large parts, the last compiled beside the others on a cold start (compiled/prepare.py)
@@ -23,10 +24,14 @@ import importlib
 import sys
 from dataclasses import dataclass, fields, replace
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sesshoku.errors import MethodError
 from sesshoku.scene.calls import checked_as
+
+if TYPE_CHECKING:
+    from sesshoku.scene.compiler import CompiledScene
+    from sesshoku.scene.scene import Scene
 
 MODULES = {name: f"sesshoku.methods.{name}" for name in (
     "none", "lcp", "exact", "multipoint")}
@@ -107,6 +112,26 @@ def make(keyword: str, options: dict[str, Any]) -> Method:
             raise MethodError(f"unknown option {name!r}", element=f"method {keyword!r}",
                               remedy=f"{hint}options: {', '.join(sorted(known))}")
     return Method(keyword, replace(usual.options, **options), usual.module)
+
+
+def obstacles(method: Method, compiled: CompiledScene) -> list[str]:
+    """Reasons why a method cannot carry a scene: its own, and materials it does not know."""
+    reasons = list(method.module.supports(compiled))
+    if compiled.model.has_turning and not getattr(method.module, "TURNING_FRICTION", False):
+        reasons.append(_turning_reason(compiled.scene, method.keyword))
+    return reasons
+
+
+def _turning_reason(scene: Scene, keyword: str) -> str:
+    used = [(f"body {body.name!r}", geometry.material or scene.material)
+            for body in scene.bodies.values() for geometry in body.geometries if geometry.collides]
+    used += [("pair", material) for material in scene.pair_friction.values()]
+    for owner, material in used:
+        for kind in ("rolling", "torsional"):
+            if getattr(material, f"{kind}_friction") > 0.0:
+                name = f"material {material.name!r}" if material.name else f"the material of {owner}"
+                return f"{name} has {kind} friction, which {keyword} does not know"
+    return f"{keyword} does not know rolling and torsional friction"
 
 
 @checked_as(MethodError)

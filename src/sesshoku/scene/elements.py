@@ -33,6 +33,8 @@ class Material:
 
     static_friction, kinetic_friction: Coulomb coefficients; kinetic defaults to static and may not exceed it.
     restitution: 0 (no bounce) to 1. stiffness (N/m), damping (N s/m): for the compliant methods; None lets them choose.
+    torsional_friction, rolling_friction (m): the torque that resists turning about the normal, and rolling, per normal
+    force; the larger of the two materials' counts. Methods that do not know them refuse such a scene.
     """
 
     static_friction: float = 0.5
@@ -41,6 +43,8 @@ class Material:
     stiffness: float | None = None
     damping: float | None = None
     name: str | None = None
+    torsional_friction: float = 0.0
+    rolling_friction: float = 0.0
 
     def __post_init__(self) -> None:
         element = f"material {check.text(self.name, 'name', 'material')!r}" if self.name else "material"
@@ -54,9 +58,9 @@ class Material:
         object.__setattr__(self, "kinetic_friction", kinetic)
         restitution = check.number(self.restitution, "restitution", element, least=0.0, most=1.0)
         object.__setattr__(self, "restitution", restitution)
-        for attribute in ("stiffness", "damping"):
+        for attribute in ("stiffness", "damping", "torsional_friction", "rolling_friction"):
             value = getattr(self, attribute)
-            if value is not None:
+            if value is not None or attribute.endswith("friction"):
                 object.__setattr__(self, attribute, check.number(value, attribute, element, least=0.0))
 
 

@@ -111,8 +111,11 @@ def filter_arrays(scene: Scene, frame_index: dict[str, int], shapes: dict[str, A
     arrays: dict[str, Any] = {
         "shape_filter": rows, "pair_key": np.array(keys, dtype=np.int64),
         "pair_rule": np.array([table[key][0] for key in keys], dtype=np.int64),
-        "pair_material": np.array([table[key][1] for key in keys], dtype=np.float64).reshape(-1, 3),
+        "pair_material": np.array([table[key][1][:3] for key in keys], dtype=np.float64).reshape(-1, 3),
+        "pair_turning": np.array([table[key][1][3:] for key in keys], dtype=np.float64).reshape(-1, 2),
     }
+    turning = max(shapes["shape_turning"].max(initial=0.0), arrays["pair_turning"].max(initial=0.0))
+    arrays["has_turning"] = int(turning > 0.0)
     allowed = _allowed_pairs(shapes | arrays, len(names))
     few = allowed is not None
     return arrays | {"pairs_listed": int(few), "allowed_pair": allowed if few else np.zeros((0, 2), dtype=np.int64)}
@@ -134,9 +137,10 @@ def _pair_table(scene: Scene, groups: Groups, frame_index: dict[str, int],
         if rule == NO_RULE and (pair in looped or pair in scene.excluded_pairs):
             rule = APART
         material = scene.pair_friction.get(pair)
-        values = [-1.0, -1.0, 0.0]
+        values = [-1.0, -1.0, 0.0, -1.0, -1.0]
         if material is not None:
-            values = [material.static_friction, float(material.kinetic_friction or 0.0), material.restitution]
+            values = [material.static_friction, float(material.kinetic_friction or 0.0), material.restitution,
+                      material.torsional_friction, material.rolling_friction]
         table[first * len(frame_index) + second] = (rule, values)
     return table
 

@@ -13,8 +13,10 @@ How MJCF maps:
 - Joint positions equal MuJoCo's qpos. A joint's `ref` is its qpos in the pose of the file, and our bodies are drawn at
   position zero: so the body is drawn turned (shifted) back by `ref`, and the joint starts at `ref`.
 - The first friction coefficient is static and kinetic friction. (Of two geoms MuJoCo takes the larger coefficient,
-  sesshoku the geometric mean.) Collision meshes stand for their convex hulls (see spec.py). Geoms of group 3 and above
-  are hidden, as in MuJoCo's viewer.
+  sesshoku the geometric mean.) The second is torsional friction where the geom's condim is 4 or 6, the third rolling
+  friction where it is 6. (MuJoCo takes the larger condim of two geoms and then both their coefficients, sesshoku only
+  those of geoms that ask for them.) Collision meshes stand for their convex hulls (see spec.py). Geoms of group 3 and
+  above are hidden, as in MuJoCo's viewer.
 - Keyframes become the description's `poses`: positions of all joints. Their velocities and controls are not read.
 - Quaternions are normalised, as MuJoCo does, whatever their length.
 - The time step is taken where the file states it; gravity always, for MJCF without it means MuJoCo's default,

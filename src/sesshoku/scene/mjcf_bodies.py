@@ -211,7 +211,7 @@ def _read_geometries(model: Any, names: ModelNames, meshes: MeshReader,
     """The geometries of each body."""
     # a pair names geoms that touch whatever their bits say
     paired = {int(i) for i in (*model.pair_geom1, *model.pair_geom2)}
-    materials: dict[float, Material] = {}
+    materials: dict[tuple[float, float, float], Material] = {}
     result: list[list[Geometry]] = [[] for _ in range(model.nbody)]
     for i in range(model.ngeom):
         label = names.geom_label(model, i)
@@ -222,14 +222,23 @@ def _read_geometries(model: Any, names: ModelNames, meshes: MeshReader,
             if shape is None:
                 unsupported.add(f"{GEOM_WORDS.get(int(model.geom_type[i]), 'shape')} of {label}")
                 continue
-            friction = float(model.geom_friction[i, 0])
-            material = materials.setdefault(friction, Material(friction))
+            coefficients = _friction(model, i)
+            friction, torsional, rolling = coefficients
+            material = materials.setdefault(coefficients, Material(
+                friction, torsional_friction=torsional, rolling_friction=rolling))
             result[model.geom_bodyid[i]].append(Geometry(
                 shape, *meshes.placed(i), material if collides else None, names.geom[i] or None, category, mask,
                 collides, visible=int(model.geom_group[i]) < 3, color=_color(model, i)))
             if collides:
                 _list_geom(model, i, label, unsupported)
     return result
+
+
+def _friction(model: Any, i: int) -> tuple[float, float, float]:
+    """Sliding, torsional and rolling friction of a geom, as far as its condim asks for them."""
+    friction, torsional, rolling = (float(value) for value in model.geom_friction[i])
+    condim = int(model.geom_condim[i])
+    return friction, torsional if condim >= 4 else 0.0, rolling if condim >= 6 else 0.0
 
 
 def _shape(model: Any, i: int, meshes: MeshReader, collides: bool) -> Shape | None:
@@ -261,6 +270,8 @@ def _color(model: Any, i: int) -> tuple[float, float, float, float] | None:
 def _list_geom(model: Any, i: int, label: str, unsupported: Unsupported) -> None:
     for attribute in ("condim", "priority", "solmix", "solref", "solimp", "margin", "gap", "adhesion", "surfacevel"):
         value = getattr(model, f"geom_{attribute}")[i]
+        if attribute == "condim" and value >= 3:  # its friction is read
+            continue
         if not np.array_equal(value, getattr(usual().default.geom, attribute)):
             unsupported.add(f"{attribute} of {label}")
     if model.geom_fluid[i].any():

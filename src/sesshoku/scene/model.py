@@ -45,6 +45,7 @@ class Model(Record):
     shape_count = scalar()
     group_count = scalar()
     level_count = scalar()  # of size classes of shapes
+    has_turning = scalar()  # 1: some shape or pair has rolling or torsional friction
     pairs_listed = scalar()  # 1: allowed_pair holds all pairs of shapes that may touch; 0: they are too many
 
     gravity = array(float, 1)  # (3) m/s^2, world
@@ -121,6 +122,7 @@ class Model(Record):
     shape_position = array(float, 2)  # (G, 3) in the link frame
     shape_rotation = array(float, 3)  # (G, 3, 3)
     shape_material = array(float, 2)  # (G, 3) static, kinetic, restitution
+    shape_turning = array(float, 2)  # (G, 2) torsional and rolling friction, m
     shape_category = array(int, 1)
     shape_mask = array(int, 1)
     shape_box = array(float, 3)  # (G, 2, 3) centre and half edges of a box around it, shape frame; planes: zero
@@ -146,6 +148,7 @@ class Model(Record):
     pair_key = array(int, 1)
     pair_rule = array(int, 1)  # NO_RULE, APART or TOGETHER
     pair_material = array(float, 2)  # (n, 3) static, kinetic, restitution; static -1: as the materials combine
+    pair_turning = array(float, 2)  # (n, 2) torsional and rolling friction, m; torsional -1: as the materials combine
     allowed_pair = array(int, 2)  # (n, 2) shapes that may touch, sorted, if pairs_listed
 
 

@@ -262,14 +262,21 @@ class Scene:
     # ---- materials and filters -----------------------------------------------------------------------------------
 
     def friction(self, a: str, b: str, *, static: float, kinetic: float | None = None,
-                 restitution: float | None = None) -> None:
-        """Set the coefficients of one pair of bodies, in place of what their materials combine to."""
+                 restitution: float | None = None, torsional: float | None = None,
+                 rolling: float | None = None) -> None:
+        """Set the coefficients of one pair of bodies, in place of what their materials combine to.
+
+        What is not given of restitution, torsional and rolling friction (m) stays what the materials combine to.
+        """
         pair = self._pair(a, b)
-        bounce = self.combined_material(a, b).restitution if restitution is None else restitution
-        self.pair_friction[pair] = Material(static, kinetic, bounce, name=f"{a} on {b}")
+        usual = self.combined_material(a, b)
+        self.pair_friction[pair] = Material(
+            static, kinetic, usual.restitution if restitution is None else restitution, name=f"{a} on {b}",
+            torsional_friction=usual.torsional_friction if torsional is None else torsional,
+            rolling_friction=usual.rolling_friction if rolling is None else rolling)
 
     def combined_material(self, a: str, b: str) -> Material:
-        """What two bodies' (first) materials combine to: friction by the geometric mean, restitution by the maximum."""
+        """What two bodies' (first) materials combine to, see `combine_materials`."""
         first, second = self._first_material(a), self._first_material(b)
         return combine_materials(first, second)
 
@@ -460,7 +467,8 @@ BODY_OPTIONS = {"parent", "joint", "position", "rotation", "velocity", "angular_
 
 
 def combine_materials(a: Material, b: Material) -> Material:
-    """Friction by the geometric mean, restitution by the maximum, stiffness in series, damping by the mean."""
+    """Friction by the geometric mean, restitution, torsional and rolling friction by the maximum, stiffness in series,
+    damping by the mean."""
     stiffness = damping = None
     if a.stiffness is not None and b.stiffness is not None:
         total = a.stiffness + b.stiffness
@@ -473,7 +481,9 @@ def combine_materials(a: Material, b: Material) -> Material:
         damping = a.damping if a.damping is not None else b.damping
     kinetic = float(np.sqrt((a.kinetic_friction or 0.0) * (b.kinetic_friction or 0.0)))
     static = max(float(np.sqrt(a.static_friction * b.static_friction)), kinetic)
-    return Material(static, kinetic, max(a.restitution, b.restitution), stiffness, damping)
+    return Material(static, kinetic, max(a.restitution, b.restitution), stiffness, damping,
+                    torsional_friction=max(a.torsional_friction, b.torsional_friction),
+                    rolling_friction=max(a.rolling_friction, b.rolling_friction))
 
 
 def _listed(names: Iterable[Any], most: int = 12) -> str:

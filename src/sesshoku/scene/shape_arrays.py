@@ -30,7 +30,8 @@ def shape_size(shape: Shape) -> tuple[int, list[float]]:
 def shape_arrays(scene: Scene, frame_index: dict[str, int], arrays: dict[str, Any]) -> dict[str, Any]:
     """The colliding geometries, concave meshes as their convex pieces."""
     columns: dict[str, list[Any]] = {key: [] for key in (
-        "link", "frame", "type", "size", "position", "rotation", "material", "category", "mask", "vertex", "face")}
+        "link", "frame", "type", "size", "position", "rotation", "material", "turning", "category", "mask",
+        "vertex", "face")}
     vertices: list[np.ndarray] = [np.zeros((0, 3))]
     faces: list[np.ndarray] = [np.zeros((0, 3), dtype=np.int64)]
     vertex_count = face_count = 0
@@ -52,6 +53,7 @@ def shape_arrays(scene: Scene, frame_index: dict[str, int], arrays: dict[str, An
                     spans = [[spans[0][0], vertex_count], [spans[1][0], face_count]]
                 row = (arrays["frame_link"][f], f, kind, size, pose[0], pose[1],
                        [material.static_friction, material.kinetic_friction, material.restitution],
+                       [material.torsional_friction, material.rolling_friction],
                        geometry.category, geometry.mask, *spans)
                 for key, value in zip(columns, row, strict=True):
                     columns[key].append(value)
@@ -62,6 +64,7 @@ def shape_arrays(scene: Scene, frame_index: dict[str, int], arrays: dict[str, An
         "shape_count": count, "shape_size": stack(columns["size"], 3),
         "shape_position": stack(columns["position"], 3),
         "shape_rotation": stack(columns["rotation"], 3, 3), "shape_material": stack(columns["material"], 3),
+        "shape_turning": stack(columns["turning"], 2),
         "shape_vertex": np.array(columns["vertex"], dtype=np.int64).reshape(-1, 2),
         "shape_face": np.array(columns["face"], dtype=np.int64).reshape(-1, 2),
         "vertices": np.concatenate(vertices), "faces": np.concatenate(faces),

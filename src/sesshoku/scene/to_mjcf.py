@@ -19,7 +19,7 @@ from sesshoku.scene.elements import Actuator, Body, Inertial, Joint, Loop
 from sesshoku.scene.mass import combine
 from sesshoku.scene.recheck import recheck
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.to_mjcf_contacts import find_contacts
+from sesshoku.scene.to_mjcf_contacts import condim, find_contacts
 from sesshoku.scene.to_mjcf_geoms import GeomWriter
 from sesshoku.scene.to_mjcf_text import (
     Lost,
@@ -222,8 +222,9 @@ class _Export:
         for a, b in found.excludes:
             xml.add("exclude", body1=self.body_names[a], body2=self.body_names[b])
         for a, b, friction in found.pairs:
-            xml.add("pair", geom1=a, geom2=b, friction=[friction, friction, 0.005, 0.0001, 0.0001],
-                    condim=3 if friction > 0.0 else 1)
+            sliding, torsional, rolling = friction if condim(friction) > 3 else (friction[0], 0.005, 0.0001)
+            xml.add("pair", geom1=a, geom2=b, friction=[sliding, sliding, torsional, rolling, rolling],
+                    condim=condim(friction))
         if found.left_out:
             self.lost.add(f"the mean of unlike frictions for {found.left_out} pairs (MuJoCo takes the larger)")
         for (a, b), material in self.scene.pair_friction.items():

@@ -15,6 +15,7 @@ from sesshoku.scene.elements import Geometry, Material
 from sesshoku.scene.filters import Groups
 from sesshoku.scene.scene import Scene, combine_materials
 
+Coefficients = tuple[float, float, float]  # sliding, torsional, rolling friction
 MOST_PAIRS = 5000  # MuJoCo goes over all explicit pairs one by one
 
 
@@ -23,7 +24,7 @@ class Contacts:
     """Body pairs to exclude; geometries (by name) that touch with the given friction; whether some were too many."""
 
     excludes: list[tuple[str, str]]
-    pairs: list[tuple[str, str, float]]
+    pairs: list[tuple[str, str, Coefficients]]
     left_out: int = 0
 
 
@@ -38,7 +39,7 @@ def find_contacts(scene: Scene, name_of: Callable[[str, int], list[str]]) -> Con
     groups = Groups(scene)
     solid = {body.name: [(i, g) for i, g in enumerate(body.geometries) if g.collides] for body in scene.bodies.values()}
     found = Contacts([], [])
-    mixed: dict[tuple[Material, Material], float] = {}
+    mixed: dict[tuple[Material, Material], Coefficients] = {}
     for a, b in combinations([name for name, geometries in solid.items() if geometries], 2):
         group_a, group_b = groups.group[a], groups.group[b]
         if groups.immovable(group_a, group_b):
@@ -53,17 +54,30 @@ def find_contacts(scene: Scene, name_of: Callable[[str, int], list[str]]) -> Con
         for i, j, g, h in touching:
             one, other = g.material or scene.material, h.material or scene.material
             if (one, other) not in mixed:
-                mixed[one, other] = combine_materials(one, other).kinetic_friction or 0.0
+                mixed[one, other] = coefficients(combine_materials(one, other))
             override = scene.pair_friction.get(pair)
-            friction = mixed[one, other] if override is None else override.kinetic_friction or 0.0
+            friction = mixed[one, other] if override is None else coefficients(override)
+            # what MuJoCo makes of them
+            larger = max(coefficients(one)[0], coefficients(other)[0]), *mixed[one, other][1:]
             natural = not filtered and _groups_match(g, h)
-            if natural and friction == max(one.kinetic_friction or 0.0, other.kinetic_friction or 0.0):
+            if natural and friction == larger:
                 continue
             if natural and override is None and len(found.pairs) >= MOST_PAIRS:
                 found.left_out += 1
                 continue
             found.pairs += [(m, n, friction) for m in name_of(a, i) for n in name_of(b, j)]
     return found
+
+
+def coefficients(material: Material) -> Coefficients:
+    """What MJCF calls friction, the static coefficient left out."""
+    return material.kinetic_friction or 0.0, material.torsional_friction, material.rolling_friction
+
+
+def condim(friction: Coefficients) -> int:
+    """Dimension of the contact that knows all coefficients that are not zero."""
+    sliding, torsional, rolling = friction
+    return 6 if rolling > 0.0 else 4 if torsional > 0.0 else 3 if sliding > 0.0 else 1
 
 
 def _groups_match(a: Geometry, b: Geometry) -> bool:

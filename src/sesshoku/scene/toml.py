@@ -288,7 +288,8 @@ class _Builder:
         for i, item in enumerate(self.table.friction):
             with self.places.inside(("friction", i)):
                 a, b = item.bodies
-                scene.friction(a, b, static=item.static, kinetic=item.kinetic, restitution=item.restitution)
+                scene.friction(a, b, static=item.static, kinetic=item.kinetic, restitution=item.restitution,
+                               torsional=item.torsional, rolling=item.rolling)
                 pair = (a, b) if a <= b else (b, a)
                 scene.pair_friction[pair] = replace(scene.pair_friction[pair], **item.model_dump(
                     include={"stiffness", "damping", "name"}, exclude_unset=True))

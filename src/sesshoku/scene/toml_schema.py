@@ -52,6 +52,9 @@ class MaterialTable(Table):
     kinetic_friction: NotNegative | None = Field(
         None, description="coefficient while sliding, at most the static one (default: the same)")
     restitution: Annotated[float, Field(ge=0, le=1)] = Field(0.0, description="0 (no bounce) to 1")
+    torsional_friction: NotNegative = Field(
+        0.0, description="m: torque against turning about the normal per normal force; method `exact` knows it")
+    rolling_friction: NotNegative = Field(0.0, description="m: torque against rolling per normal force, likewise")
     stiffness: NotNegative | None = Field(None, description="N/m, for the compliant methods")
     damping: NotNegative | None = Field(None, description="N s/m, for the compliant methods")
     name: str | None = Field(None, description="name; in `[materials.NAME]` the key is the name")
@@ -248,6 +251,8 @@ class FrictionTable(Table):
         None, description="coefficient while sliding, at most the static one (default: the same)")
     restitution: Annotated[float, Field(ge=0, le=1)] | None = Field(
         None, description="0 to 1 (default: what the materials say)")
+    torsional: NotNegative | None = Field(None, description="torsional friction, m (default: what the materials say)")
+    rolling: NotNegative | None = Field(None, description="rolling friction, m (default: what the materials say)")
     stiffness: NotNegative | None = Field(None, description="N/m, for the compliant methods")
     damping: NotNegative | None = Field(None, description="N s/m, for the compliant methods")
     name: str | None = Field(None, description="name of the pair (default: made of the bodies)")

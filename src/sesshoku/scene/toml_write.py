@@ -58,7 +58,8 @@ def scene_to_tables(scene: Scene, folder: Path) -> dict[str, Any]:
                       for loop in scene.loops.values()]
     tables["mimic"] = [_changed(mimic, Mimic(mimic.joint, mimic.source), "", always=("joint", "source"))
                        for mimic in scene.mimics.values()]
-    tables["friction"] = [_pair_friction(a, b, material) for (a, b), material in scene.pair_friction.items()]
+    tables["friction"] = [_pair_friction(a, b, material, scene.combined_material(a, b))
+                          for (a, b), material in scene.pair_friction.items()]
     tables["collision"] = {key: value for key, value in (
         ("exclude", sorted(scene.excluded_pairs)), ("include", sorted(scene.forced_pairs)),
         ("self", sorted(scene.self_colliding))) if value}
@@ -112,11 +113,15 @@ def _material_keys(material: Material, skip: str = "") -> dict[str, Any]:
     return _changed(material, Material(material.static_friction), skip, always=("static_friction",))
 
 
-def _pair_friction(a: str, b: str, material: Material) -> dict[str, Any]:
+def _pair_friction(a: str, b: str, material: Material, combined: Material) -> dict[str, Any]:
+    # torsional and rolling friction left out mean "as the materials combine"
+    usual = {"torsional": combined.torsional_friction, "rolling": combined.rolling_friction}
     if material.name == f"{b} on {a}":
         a, b = b, a
     table = {"bodies": [a, b], "static": material.static_friction, "kinetic": material.kinetic_friction,
              "restitution": material.restitution}
+    turning = {"torsional": material.torsional_friction, "rolling": material.rolling_friction}
+    table |= {key: turning[key] for key in turning if turning[key] != usual[key]}
     table |= {key: getattr(material, key) for key in ("stiffness", "damping") if getattr(material, key) is not None}
     if material.name and material.name != f"{a} on {b}":
         table["name"] = material.name

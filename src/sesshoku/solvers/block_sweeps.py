@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
 from sesshoku.solvers.pgs import visit_joint
-from sesshoku.solvers.problem import push_contact, read_contact
+from sesshoku.solvers.problem import contacts_among, push_contact, read_contact
 from sesshoku.solvers.proximal_local import exact_contact
+from sesshoku.solvers.turning import visit_turning
 
 
 @jit
@@ -32,12 +33,15 @@ def visit_exactly(chains, problem, mu, c, y):
 @jit
 def sweep_exactly(chains, problem, mu, contact_list, joint_list, joint_moved, y, sweeps, tolerance):
     """At most `sweeps` sweeps over joint rows and contacts; returns how many were made. y belongs to the impulses."""
+    count = contacts_among(problem, contact_list)
     for s in range(sweeps):
         worst = 0.0
         for n in range(len(joint_list)):
             worst = max(worst, visit_joint(chains, problem, joint_list[n], joint_moved, y))
-        for n in range(len(contact_list)):
+        for n in range(count):
             worst = max(worst, visit_exactly(chains, problem, mu, contact_list[n], y))
+        for n in range(count, len(contact_list)):
+            worst = max(worst, visit_turning(chains, problem, contact_list[n], problem.work, y))
         if worst <= tolerance:
             return s + 1
     return sweeps

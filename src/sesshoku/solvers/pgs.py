@@ -5,6 +5,7 @@ A contact's impulse is (t1, t2, n) with n >= 0 and a friction law of one of thre
     SLIDE   0 <= t1 <= mu n, t2 = 0          sliding: the axis t1 opposes the slip
     SQUARE  |t1|, |t2| <= mu n               the pyramid with four edges
     DISC    |(t1, t2)| <= mu n               Coulomb's cone
+Turning blocks that hang on contacts (turning.py) are visited after them.
 A sweep visits the joint rows, then either all normals and then all tangents (`normals_first`), or contact by contact.
 With `accelerate` sweeps are combined by the nonsmooth nonlinear conjugate gradient (NNCG): after a sweep that changed
 the impulses by d, x += beta p with beta = |d|^2 / |d_before|^2 (0 where beta > 1), p = beta p + d; the same
@@ -17,7 +18,8 @@ from math import sqrt
 
 from sesshoku.compiled.jit import jit
 from sesshoku.solvers.pgs_bodies import pack_contacts, visit_bodies
-from sesshoku.solvers.problem import push_contact, push_joint, read_contact, read_joint, read_normal
+from sesshoku.solvers.problem import contacts_among, push_contact, push_joint, read_contact, read_joint, read_normal
+from sesshoku.solvers.turning import visit_turning
 
 SLIDE, SQUARE, DISC = range(3)
 LOCAL_SWEEPS = 60  # of a contact's own three rows, where the pair is solved exactly
@@ -173,21 +175,24 @@ def visit_joint(chains, problem, j, change_out, y):
 def sweep(chains, problem, law, mu, contact_list, joint_list, normals_first, exact, work, y):
     """One sweep; returns the largest change of any row, as a velocity."""
     worst, change, x, pack, pack_dof = 0.0, work.moved, problem.impulse, work.pack, work.pack_dof
+    count = contacts_among(problem, contact_list)
     for n in range(len(joint_list)):
         worst = max(worst, visit_joint(chains, problem, joint_list[n], work.joint_moved, y))
     if normals_first and not exact:
-        for n in range(len(contact_list)):
+        for n in range(count):
             worst = max(worst, visit_normal(chains, problem, contact_list[n], change, y))
-        for n in range(len(contact_list)):
+        for n in range(count):
             worst = max(worst, visit_tangents(chains, problem, law, mu, contact_list[n], change, y))
     else:
-        for n in range(len(contact_list)):
+        for n in range(count):
             c = contact_list[n]
             if pack_dof[c, 0] >= 0:
                 moved = visit_bodies(pack[c], pack_dof[c, 0], pack_dof[c, 1], x[c], change[c], y)
             else:
                 moved = visit_contact(chains, problem, law, mu, c, exact, change, y)
             worst = max(worst, moved)
+    for n in range(count, len(contact_list)):
+        worst = max(worst, visit_turning(chains, problem, contact_list[n], change[contact_list[n]], y))
     return worst
 
 
@@ -231,12 +236,12 @@ def solve_rows(
 @jit
 def choose_visits(problem, law, mu, contact_list, by_rows, work):
     """Pack the contacts that `visit_bodies` can take: by contact, under Coulomb's cone."""
-    discs = True
-    for n in range(len(contact_list)):
+    discs, count = True, contacts_among(problem, contact_list)
+    for n in range(count):
         discs = discs and law[contact_list[n]] == DISC
         work.pack_dof[contact_list[n], 0] = -1
     if discs and not by_rows:
-        pack_contacts(problem, mu, contact_list, work.pack, work.pack_dof)
+        pack_contacts(problem, mu, contact_list[:count], work.pack, work.pack_dof)
 
 
 @jit

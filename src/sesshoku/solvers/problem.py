@@ -7,6 +7,11 @@ chains of its two links, so that
 A solver that keeps y beside the impulses x reads and changes a contact in the length of its chains, never in the number
 of contacts, and no matrix of all contacts is formed; island_matrix.py forms it where a method wants it.
 
+Contacts with rolling or torsional friction have a second block of three rows, their **turning block**: the relative
+angular velocity along (t1, t2, n), and a torque impulse that is bounded by the contact's normal impulse. That of
+contact c stands in slot C + c, so that whatever works on a block by its rows serves both; in an island's list of blocks
+the turning blocks follow all contacts, in the same order. Scenes without such materials have no such slots.
+
 `chains` below is the model's list of ancestor chains (Model.row_dof): a span is (start in chains, length, place in the
 arena). A side that hangs on a free joint alone has the six dofs `body[c, side]` onwards, in order: most contacts of a
 pile are between two of them, and loops of six without indirection took a visit from 65 to 20 ns.
@@ -21,21 +26,24 @@ from sesshoku.compiled.table import Record, array, scalar, viewer
 
 
 class Problem(Record):
-    """C contacts, J joint rows, V dofs, N numbers in the arena of row coefficients."""
+    """C contacts, E turning blocks (C or none), K = C + E, J joint rows, V dofs, N numbers in the arena of rows."""
 
     arena = scalar()  # N
+    contact_capacity = scalar()  # C
     joint_capacity = scalar()
-    counts = array(int, 1)  # (4) used arena, joint rows, overflow
+    counts = array(int, 1)  # (4) used arena, joint rows, overflow, turning blocks
     axes = array(float, 3)  # (C, 3, 3) t1, t2, n of each contact, as the method chose them
-    span = array(int, 3)  # (C, 2, 3) side a, b: start in model.row_dof, length of the chain, place in the arena
-    body = array(int, 2)  # (C, 2) first dof of a side that hangs on a free joint alone; NOTHING or CHAIN
+    span = array(int, 3)  # (K, 2, 3) side a, b: start in model.row_dof, length of the chain, place in the arena
+    body = array(int, 2)  # (K, 2) first dof of a side that hangs on a free joint alone; NOTHING or CHAIN
     half = array(float, 1)  # (N) coefficients of Z: the rows t1, t2, n of a side, one after the other
-    block = array(float, 3)  # (C, 3, 3) Z Z^T of the contact with itself
-    inverse = array(float, 2)  # (C, 2) 1 / max(block_00, block_11), 1 / block_22; 0 where there is nothing to divide by
+    block = array(float, 3)  # (K, 3, 3) Z Z^T of the block with itself
+    inverse = array(float, 2)  # (K, 2) 1 / max(block_00, block_11), 1 / block_22; 0 where there is nothing to divide by
     velocity = array(float, 2)  # (C, 3) relative velocity at the start of the step, along the axes
-    free = array(float, 2)  # (C, 3) the same without contact and joint impulses, at the end
+    free = array(float, 2)  # (K, 3) the same without contact and joint impulses, at the end
     correction = array(float, 1)  # (C) normal speed that depth correction asks for
-    impulse = array(float, 2)  # (C, 3)
+    impulse = array(float, 2)  # (K, 3)
+    turning = array(int, 1)  # (E) slots of the turning blocks in use
+    turning_bound = array(float, 2)  # (E, 2) m: largest rolling and torsional torque per normal force of contact c
     y = array(float, 1)  # (V)
     root_dinv = array(float, 1)  # (V) D^-1/2
     # joint rows
@@ -50,27 +58,33 @@ class Problem(Record):
     work = array(float, 1)  # (16)
 
 
-USED, JOINT_ROWS, PROBLEM_OVERFLOW = range(3)
+USED, JOINT_ROWS, PROBLEM_OVERFLOW, TURNING = range(4)
 NOTHING, CHAIN = -1, -2  # sides that do not move; sides that are links of a mechanism
 as_problem = viewer(Problem)
 
 
-def make_problem(contacts: int, joint_rows: int, dofs: int, chain: int) -> Problem:
-    """Allocate for so many contacts, joint rows and dofs; `chain`: the longest ancestor chain."""
-    C, W, V = contacts, joint_rows, dofs
-    arena = C * 6 * min(chain, 48) + 2 * W * chain + 64
+def make_problem(contacts: int, joint_rows: int, dofs: int, chain: int, turning: bool = False) -> Problem:
+    """Allocate for so many contacts, joint rows and dofs; `chain`: the longest ancestor chain.
+
+    turning: with a turning block for each contact.
+    """
+    C, E, W, V = contacts, contacts if turning else 0, joint_rows, dofs
+    K = C + E
+    arena = K * 6 * min(chain, 48) + 2 * W * chain + 64
     shapes = {
         "counts": 4,
         "axes": (C, 3, 3),
-        "span": (C, 2, 3),
-        "body": (C, 2),
+        "span": (K, 2, 3),
+        "body": (K, 2),
         "half": arena,
-        "block": (C, 3, 3),
-        "inverse": (C, 2),
+        "block": (K, 3, 3),
+        "inverse": (K, 2),
         "velocity": (C, 3),
-        "free": (C, 3),
+        "free": (K, 3),
         "correction": C,
-        "impulse": (C, 3),
+        "impulse": (K, 3),
+        "turning": E,
+        "turning_bound": (E, 2),
         "y": V,
         "root_dinv": V,
         "joint_span": (W, 2, 3),
@@ -85,7 +99,16 @@ def make_problem(contacts: int, joint_rows: int, dofs: int, chain: int) -> Probl
     }
     arrays = {name: np.zeros(shape, dtype=np.int64 if Problem.fields[name].dtype is int else np.float64)
               for name, shape in shapes.items()}
-    return Problem(arena=arena, joint_capacity=W, **arrays)
+    return Problem(arena=arena, contact_capacity=C, joint_capacity=W, **arrays)
+
+
+@jit
+def contacts_among(problem, block_list):
+    """How many blocks of a list are contacts; turning blocks follow them."""
+    m = len(block_list)
+    while m > 0 and block_list[m - 1] >= problem.contact_capacity:
+        m -= 1
+    return m
 
 
 @jit

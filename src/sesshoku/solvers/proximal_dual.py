@@ -2,7 +2,8 @@
 
 With R = Z^T image - y the direction solves (I + Z^T (D/eps) Z) dy = R. By Woodbury's identity dy = R - Z^T w with
     (eps I + D G) w = D Z R,      G = Z Z^T,
-where w is zero on the rows with D = 0 (open contacts, joints at a bound): the system has three rows per active contact.
+where w is zero on the rows with D = 0 (open contacts, joints at a bound): the system has three rows per active contact,
+and three per active turning block (proximal_turning.py), whose D reaches its contact's normal row, too.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 from sesshoku.compiled.jit import jit
 from sesshoku.solvers.dense_lu import lu_factor, lu_solve
 from sesshoku.solvers.proximal_local import OPEN, STICK
+from sesshoku.solvers.proximal_turning import hold_turning
+from sesshoku.solvers.proximal_work import CONTACT_BLOCKS
 
 
 @jit
@@ -17,6 +20,7 @@ def fill_system(m, nj, sigma, work):
     """System eps I + D G and right side D Z R over the active rows; returns how many rows."""
     G, A, right, q = work.matrix, work.system, work.right, work.mismatch
     rows, state, slope, scale, n = work.active_row, work.state, work.slope, work.scale, 0
+    m0 = work.info[CONTACT_BLOCKS]
     for i in range(m):
         if state[i] != OPEN:
             rows[n], rows[n + 1], rows[n + 2] = 3 * i, 3 * i + 1, 3 * i + 2
@@ -36,6 +40,10 @@ def fill_system(m, nj, sigma, work):
             right[r] = q[k]
             r += 1
             continue
+        if k >= 3 * m0:
+            turning_system(k // 3, r, n, sigma, work)
+            r += 3
+            continue
         d, eps = slope[k // 3], sigma * scale[k // 3]
         d0, d1, d2, d3, d4 = d[0], d[1], d[2], d[3], d[4]
         g0, g1, g2 = G[k], G[k + 1], G[k + 2]
@@ -52,6 +60,23 @@ def fill_system(m, nj, sigma, work):
         right[r + 2] = q[k + 2]
         r += 3
     return n
+
+
+@jit
+def turning_system(i, r, n, sigma, work):
+    """Rows r, r + 1, r + 2 of the system and its right side: those of the turning block i."""
+    G, A, right, q, rows, d = work.matrix, work.system, work.right, work.mismatch, work.active_row, work.slope[i]
+    k, c, eps = 3 * i, 3 * work.owner[i] + 2, sigma * work.scale[i]
+    for s in range(n):
+        e = rows[s]
+        x, y, z, w = G[k, e], G[k + 1, e], G[k + 2, e], G[c, e]
+        A[r, s], A[r + 1, s] = d[0] * x + d[1] * y + d[3] * w, d[1] * x + d[2] * y + d[4] * w
+        A[r + 2, s] = d[5] * z + d[6] * w
+    for e in range(3):
+        A[r + e, r + e] += eps
+    right[r] = d[0] * q[k] + d[1] * q[k + 1] + d[3] * q[c]
+    right[r + 1] = d[1] * q[k] + d[2] * q[k + 1] + d[4] * q[c]
+    right[r + 2] = d[5] * q[k + 2] + d[6] * q[c]
 
 
 @jit
@@ -107,10 +132,12 @@ def factor_held(m, nj, sigma, work):
 
     As `fill_system` where every active contact sticks.
     """
-    state, slope, x = work.state, work.slope, work.impulse
-    for i in range(m):
+    state, slope, x, m0 = work.state, work.slope, work.impulse, work.info[CONTACT_BLOCKS]
+    for i in range(m0):
         d, state[i] = slope[i], STICK if x[3 * i + 2] > 0.0 else OPEN
         d[0], d[1], d[2], d[3], d[4] = 1.0, 0.0, 1.0, 0.0, 0.0
+    if m > m0:
+        hold_turning(m0, m, work)
     for j in range(nj):
         state[m + j] = STICK if work.low[j] < x[3 * m + j] < work.high[j] else OPEN
     n = fill_system(m, nj, sigma, work)
@@ -118,11 +145,14 @@ def factor_held(m, nj, sigma, work):
 
 
 @jit
-def add_held(n, work, x):
+def add_held(m, n, work, x):
     """Add to the impulses what takes the velocities of the factored rows to zero."""
-    rows, right, u = work.active_row, work.right, work.speed
+    rows, right, u, m0 = work.active_row, work.right, work.speed, work.info[CONTACT_BLOCKS]
     for r in range(n):
         right[r] = -u[rows[r]]
+        k = rows[r]
+        if 3 * m0 <= k < 3 * m:  # rows without friction stay free
+            right[r] *= work.slope[k // 3, 5 if k % 3 == 2 else 0]
     lu_solve(n, work.system, work.pivot, right)
     for r in range(n):
         x[rows[r]] += right[r]

@@ -9,10 +9,11 @@ and the image of a joint row is x_k - u / eps, clamped to the row's bounds. The 
     stick    D = I
     slip     D = [[s (I - e e^T), mu e], [0, 1]],  e = t / |t| before shortening, s = mu n / |t|   (not symmetric)
     joint    D = 1 between its bounds, 0 at them
-A friction group (the disc and its radius) hangs on the normal row alone, so further groups (torsion, rolling) would be
-further rows with the same s, e and mu e.
+A friction group (the disc and its radius) hangs on the normal row alone, so rolling and torsional friction are further
+blocks of the same kind (proximal_turning.py).
 
-Rows of an island are kept contact by contact (t1, t2, n), then its joint rows: row 3 i + d of contact i, row 3 m + j.
+Rows of an island are kept block by block, its m0 contacts (t1, t2, n) first, then their turning blocks, then its joint
+rows: row 3 i + d of block i, row 3 m + j.
 """
 
 from __future__ import annotations
@@ -37,9 +38,9 @@ def contact_image(mu, stiffness, c0, c1, c2, u0, u1, u2):
 
 
 @jit
-def images(m, nj, mu, scale, low, high, sigma, center, u, image_out):
-    """Images (3 m + nj) of the velocities u around `center`. mu: (m). scale: (m + nj). low, high: (nj)."""
-    for i in range(m):
+def images(m0, m, nj, mu, scale, low, high, sigma, center, u, image_out):
+    """Images of contacts and joint rows at velocities u around `center`. mu: (m). scale: (m + nj). low, high: (nj)."""
+    for i in range(m0):
         k, g = 3 * i, scale[i]
         if g <= 0.0:  # nothing this contact could move
             image_out[k] = image_out[k + 1] = image_out[k + 2] = 0.0
@@ -53,9 +54,9 @@ def images(m, nj, mu, scale, low, high, sigma, center, u, image_out):
 
 
 @jit
-def image_derivatives(m, nj, mu, scale, low, high, sigma, center, u, image, state_out, slope_out):
-    """State (m + nj) and D of every block at its image. slope: (m, 5) D_11, D_12, D_22, D_1n, D_2n of a contact."""
-    for i in range(m):
+def image_derivatives(m0, m, nj, mu, scale, low, high, sigma, center, u, image, state_out, slope_out):
+    """State and D of every contact and joint row at its image. slope: D_11, D_12, D_22, D_1n, D_2n of a contact."""
+    for i in range(m0):
         k, g, d = 3 * i, scale[i], slope_out[i]
         if image[k + 2] <= 0.0 or g <= 0.0:
             state_out[i] = OPEN
@@ -78,12 +79,12 @@ def image_derivatives(m, nj, mu, scale, low, high, sigma, center, u, image, stat
 
 
 @jit
-def project(m, nj, mu, low, high, x):
+def project(m0, m, nj, mu, low, high, x):
     """Bring impulses x into their cones and bounds, in place: the friction shortened, the normal as it is.
 
     What stands on the cone up to rounding stays as it is, so that a solution comes back unchanged.
     """
-    for i in range(m):
+    for i in range(m0):
         k = 3 * i
         radius = mu[i] * x[k + 2]
         if not (x[k + 2] >= 0.0 and x[k] * x[k] + x[k + 1] * x[k + 1] <= (1.0 + 1e-14) * radius * radius):
@@ -93,10 +94,10 @@ def project(m, nj, mu, low, high, x):
 
 
 @jit
-def all_hold(m, work):
+def all_hold(m0, work):
     """Whether every loaded contact is within its cone, not on it: nothing has to slip."""
     x, mu, inside = work.impulse, work.mu, True
-    for i in range(m):
+    for i in range(m0):
         k = 3 * i
         radius = mu[i] * x[k + 2]
         inside = inside and (x[k + 2] <= 0.0 or x[k] * x[k] + x[k + 1] * x[k + 1] < 0.999 * radius * radius)
@@ -104,13 +105,13 @@ def all_hold(m, work):
 
 
 @jit
-def law_residual(m, nj, mu, scale, low, high, x, u):
+def law_residual(m0, m, nj, mu, scale, low, high, x, u):
     """Largest violation of the law at impulses x and velocities u, in m/s (rad/s); 0 iff every block obeys it.
 
     Contact: g max(|n - [n - u_n/g]+|, |t - P(t - u_t/g)|), P the projection on the disc of radius mu n.
     """
     worst = 0.0
-    for i in range(m):
+    for i in range(m0):
         k, g = 3 * i, scale[i]
         if g > 0.0:
             worst = max(worst, contact_violation(mu[i], g, x[k], x[k + 1], x[k + 2], u[k], u[k + 1], u[k + 2]))

@@ -1,7 +1,8 @@
 """Coulomb's law solved exactly: proximal (augmented Lagrangian) Newton on the true complementarity problem.
 
     u = u_free + Z Z^T x,    0 <= x_n  complementary to  u_n >= 0,    |x_t| <= mu x_n,    x_t = -mu x_n u_t/|u_t| if u_t
-per contact, without convex relaxation; joint rows with bounds (limits, friction, loops, mimics) beside them.
+per contact, without convex relaxation; joint rows with bounds (limits, friction, loops, mimics) beside them, and the
+turning blocks of contacts with rolling or torsional friction (turning.py).
 
 An outer pass replaces the law around the present impulses x_k by a compliant one (proximal_local.py: every velocity has
 one image), whose solution is the fixed point y = Z^T image(u_free + Z y), found by Newton's method with a line search.
@@ -28,11 +29,20 @@ from sesshoku.solvers.proximal_dual import add_held, dense_velocities, dual_dire
 from sesshoku.solvers.proximal_local import all_hold, image_derivatives, images, law_residual, project
 from sesshoku.solvers.proximal_primal import analyze_island, primal_direction, primal_mismatch
 from sesshoku.solvers.proximal_rows import load_island, push_rows, read_rows, store_island, velocities
+from sesshoku.solvers.proximal_turning import (
+    project_turning,
+    turning_derivatives,
+    turning_holds,
+    turning_images,
+    turning_rounding,
+    turning_violation,
+)
 from sesshoku.solvers.proximal_work import (
     ACCEPT,
     AUTO,
     CAP,
     CAP_MANY,
+    CONTACT_BLOCKS,
     DUAL,
     FEW,
     FORM,
@@ -76,8 +86,9 @@ def solve_island(chains, problem, mu, contact_list, joint_list, dof_list, option
     chains: Model.row_dof. problem: rows, free velocities and bounds (problem.py); its impulses are the start (last
     step's, or zero; they are brought into their cones first) and the result, and problem.y of the island's dofs comes
     out as Z^T x of them, whatever it held. mu (C): friction coefficient of each contact. contact_list, joint_list:
-    rows of the island. dof_list (n, 2): ranges of dofs of its trees, all trees that its rows reach. options:
-    `newton_parameters`. work: NewtonWork; work.info tells more about the solve.
+    rows of the island; contact_list may end with turning blocks of its contacts, in their order. dof_list (n, 2):
+    ranges of dofs of its trees, all trees that its rows reach. options: `newton_parameters`. work: NewtonWork;
+    work.info tells more about the solve.
 
     The residual is zero iff complementarity, cone and direction of friction hold in every row. Where no solution exists
     (a body squeezed between walls that close) the result is the bounded answer of the first compliant pass; such
@@ -87,7 +98,7 @@ def solve_island(chains, problem, mu, contact_list, joint_list, dof_list, option
     for k in range(len(info)):
         info[k] = 0
     load_island(problem, mu, contact_list, joint_list, work)
-    project(m, nj, work.mu, work.low, work.high, work.impulse)
+    project_all(m, nj, work)
     velocities(chains, problem, contact_list, joint_list, dof_list, work.impulse, work.free, y, work.speed)
     residual = residual_of(m, nj, work)
     if residual < max(tol, rounding_floor(m, nj, work)):
@@ -101,7 +112,7 @@ def solve_island(chains, problem, mu, contact_list, joint_list, dof_list, option
         cap = int(options[POLISH])
     steps = 0
     if info[FORM_USED] == DUAL or info[FORM_USED] == PRIMAL:
-        if info[FORM_USED] == DUAL and residual < STEADY and all_hold(m, work):
+        if info[FORM_USED] == DUAL and residual < STEADY and hold_all(m, work):
             steps, residual = hold_still(m, nj, tol, residual, work)
         sigma = options[SIGMA] if residual > options[QUIET] else min(options[SIGMA], SIGMA_QUIET)
         more, residual = outer_passes(chains, problem, contact_list, joint_list, dof_list, options, work, cap, sigma,
@@ -129,7 +140,7 @@ def hold_still(m, nj, tol, residual, work):
         start[k] = x[k]
     n = factor_held(m, nj, SIGMA_QUIET, work)
     for _ in range(REFINEMENTS if n > 0 else 0):
-        add_held(n, work, x)
+        add_held(m, n, work, x)
         dense_velocities(rows, work, x)
         new = residual_of(m, nj, work)
         if new < max(tol, rounding_floor(m, nj, work)):
@@ -145,18 +156,57 @@ def hold_still(m, nj, tol, residual, work):
 
 @jit
 def residual_of(m, nj, work):
-    return law_residual(m, nj, work.mu, work.scale, work.low, work.high, work.impulse, work.speed)
+    m0 = work.info[CONTACT_BLOCKS]
+    worst = law_residual(m0, m, nj, work.mu, work.scale, work.low, work.high, work.impulse, work.speed)
+    return worst if m == m0 else max(worst, turning_violation(m0, m, work))
+
+
+@jit
+def project_all(m, nj, work):
+    """Bring work.impulse into its cones and bounds."""
+    m0 = work.info[CONTACT_BLOCKS]
+    project(m0, m, nj, work.mu, work.low, work.high, work.impulse)
+    if m > m0:
+        project_turning(m0, m, work, work.impulse)
+
+
+@jit
+def hold_all(m, work):
+    """Whether nothing is at its bound."""
+    m0 = work.info[CONTACT_BLOCKS]
+    return all_hold(m0, work) and (m == m0 or turning_holds(m0, m, work))
+
+
+@jit
+def all_images(m, nj, sigma, work, u):
+    """work.image of the velocities u."""
+    m0 = work.info[CONTACT_BLOCKS]
+    images(m0, m, nj, work.mu, work.scale, work.low, work.high, sigma, work.center, u, work.image)
+    if m > m0:
+        turning_images(m0, m, sigma, work, u, work.image)
+
+
+@jit
+def all_derivatives(m, nj, sigma, work):
+    """work.state and work.slope at the images of work.speed."""
+    m0, u, image = work.info[CONTACT_BLOCKS], work.speed, work.image
+    image_derivatives(m0, m, nj, work.mu, work.scale, work.low, work.high, sigma, work.center, u, image, work.state,
+                      work.slope)  # fmt: skip
+    if m > m0:
+        turning_derivatives(m0, m, sigma, work, u, image)
 
 
 @jit
 def rounding_floor(m, nj, work):
     """Residual below which nothing can be known: velocities are differences of what impulses make of them."""
-    x, scale, free, largest = work.impulse, work.scale, work.free, 0.0
-    for i in range(m):
+    x, scale, free, largest, m0 = work.impulse, work.scale, work.free, 0.0, work.info[CONTACT_BLOCKS]
+    for i in range(m0):
         k = 3 * i
         largest = max(largest, scale[i] * x[k + 2])
         if x[k + 2] > 0.0:
             largest = max(largest, abs(free[k]), abs(free[k + 1]), abs(free[k + 2]))
+    if m > m0:
+        largest = max(largest, turning_rounding(m0, m, work))
     for j in range(nj):
         k = 3 * m + j
         largest = max(largest, scale[m + j] * abs(x[k]), abs(free[k]))
@@ -174,11 +224,12 @@ def choose_form(chains, problem, contact_list, joint_list, dof_list, options, wo
     wish, dofs, active, assembly = int(options[FORM]), 0, 0.0, 0.0
     for r in range(trees):
         dofs += dof_list[r, 1] - dof_list[r, 0]
-    closing = 0.0
-    for i in range(m):
+    closing, m0 = 0.0, info[CONTACT_BLOCKS]
+    for i in range(m0):
         closing = max(closing, -work.speed[3 * i + 2])
     for i in range(m):  # contacts that may become active: others may push them together as fast as anything closes
-        if work.impulse[3 * i + 2] > 0.0 or work.speed[3 * i + 2] <= closing:
+        k = 3 * (i if i < m0 else work.owner[i]) + 2
+        if work.impulse[k] > 0.0 or work.speed[k] <= closing:
             c = contact_list[i]
             length = problem.span[c, 0, 1] + problem.span[c, 1, 1]
             active += 3.0
@@ -224,7 +275,7 @@ def take_swept(chains, problem, mu, contact_list, joint_list, dof_list, work, li
     for k in range(rows):
         kept[k] = x[k]
     load_island(problem, mu, contact_list, joint_list, work)
-    project(m, nj, work.mu, work.low, work.high, x)
+    project_all(m, nj, work)
     velocities(chains, problem, contact_list, joint_list, dof_list, x, work.free, problem.y, work.speed)
     residual = residual_of(m, nj, work)
     if not residual <= limit:
@@ -330,13 +381,13 @@ def newton_pass(chains, problem, contact_list, joint_list, dof_list, options, wo
     """
     m, nj, dual = len(contact_list), len(joint_list), work.info[FORM_USED] == DUAL
     rows = 3 * m + nj
-    mu, scale, low, high, u, image = work.mu, work.scale, work.low, work.high, work.speed, work.image
+    u = work.speed
     most = int(options[INNER] if len(dof_list) <= options[FEW] else options[INNER_MANY])
     most, steps, goal = min(most, budget), 0, options[INNER_ACCURACY] * residual
     for k in range(rows):
         work.held[k] = work.center[k]
     while True:
-        images(m, nj, mu, scale, low, high, sigma, work.center, u, image)
+        all_images(m, nj, sigma, work, u)
         if dual:
             worst = dual_mismatch(rows, work)
         else:
@@ -345,7 +396,7 @@ def newton_pass(chains, problem, contact_list, joint_list, dof_list, options, wo
             return steps, True
         if steps == most:
             return steps, False
-        image_derivatives(m, nj, mu, scale, low, high, sigma, work.center, u, image, work.state, work.slope)
+        all_derivatives(m, nj, sigma, work)
         if dual:
             found, slope, size = dual_direction(m, nj, sigma, work)
         else:
@@ -381,7 +432,7 @@ def line_search(m, nj, slope, size, sigma, work):
         work.info[TRIALS] += 1
         for k in range(rows):
             trial[k] = u[k] + a * change[k]
-        images(m, nj, work.mu, work.scale, work.low, work.high, sigma, work.center, trial, image)
+        all_images(m, nj, sigma, work, trial)
         phi = slope + a * size
         for k in range(rows):
             phi -= change[k] * image[k]

@@ -10,7 +10,7 @@ from sesshoku.compiled.jit import jit
 from sesshoku.solvers import block_lu
 from sesshoku.solvers.proximal_local import OPEN
 from sesshoku.solvers.proximal_rows import push_rows, read_rows
-from sesshoku.solvers.proximal_work import FACTOR_SIZE
+from sesshoku.solvers.proximal_work import CONTACT_BLOCKS, FACTOR_SIZE
 
 
 @jit
@@ -54,15 +54,19 @@ def join(chains, span, work):
 def fill_blocks(chains, problem, contact_list, joint_list, dof_list, sigma, work):
     """I + Z^T (D/eps) Z."""
     m, arena, place, size = len(contact_list), work.arena, work.place, work.block_size
+    m0 = work.info[CONTACT_BLOCKS]
     for n in range(work.info[FACTOR_SIZE]):
         arena[n] = 0.0
     for b in range(len(dof_list)):
         n = size[b]
         for r in range(n):
             arena[place[b, b] + r * n + r] = 1.0
-    for i in range(m):
+    for i in range(m0):
         if work.state[i] != OPEN:
             add_contact(chains, problem, contact_list[i], work.slope[i], 1.0 / (sigma * work.scale[i]), work)
+    for i in range(m0, m):
+        if work.state[i] != OPEN:
+            add_turning(chains, problem, contact_list[i], work.slope[i], 1.0 / (sigma * work.scale[i]), work)
     for i in range(len(joint_list)):
         if work.state[m + i] != OPEN:
             add_joint(chains, problem, joint_list[i], 1.0 / (sigma * work.scale[m + i]), work)
@@ -107,6 +111,39 @@ def add_contact(chains, problem, c, slope, stiffness, work):
                     line = work.arena[begin : begin + width]
                     for e in range(columns):
                         line[work.dof_place[dofs[e]]] += a * p[e] + b * q[e] + d * s[e]
+
+
+@jit
+def add_turning(chains, problem, p, slope, stiffness, work):
+    """Z^T (D/eps) of the turning block in slot p, times its own rows and its contact's normal row.
+
+    Both blocks lie on the same links, so their chains are the same.
+    """
+    span, half, scratch = problem.span[p], problem.half, work.small
+    normal = problem.span[p - problem.contact_capacity]
+    for side in range(2):
+        columns, at = span[side, 1], span[side, 2]
+        z0, z1, z2 = half[at:], half[at + columns :], half[at + 2 * columns :]
+        zn = half[normal[side, 2] + 2 * columns :]
+        p0, p1, p2 = scratch[:columns], scratch[columns : 2 * columns], scratch[2 * columns : 3 * columns]
+        for e in range(columns):
+            x, y, z, n = stiffness * z0[e], stiffness * z1[e], stiffness * z2[e], stiffness * zn[e]
+            p0[e], p1[e] = slope[0] * x + slope[1] * y + slope[3] * n, slope[1] * x + slope[2] * y + slope[4] * n
+            p2[e] = slope[5] * z + slope[6] * n
+        dofs = chains[span[side, 0] : span[side, 0] + columns]
+        for other in range(2):
+            rows, at = span[other, 1], span[other, 2]
+            row_dofs = chains[span[other, 0] : span[other, 0] + rows]
+            if rows == 0 or columns == 0:
+                continue
+            column_block = work.dof_block[dofs[0]]
+            width, place = work.block_size[column_block], work.place[work.dof_block[row_dofs[0]], column_block]
+            for r in range(rows):
+                a, b, d = half[at + r], half[at + rows + r], half[at + 2 * rows + r]
+                begin = place + work.dof_place[row_dofs[r]] * width
+                line = work.arena[begin : begin + width]
+                for e in range(columns):
+                    line[work.dof_place[dofs[e]]] += a * p0[e] + b * p1[e] + d * p2[e]
 
 
 @jit

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
-from sesshoku.solvers.problem import push_contact, push_joint, read_contact, read_joint
+from sesshoku.solvers.problem import contacts_among, push_contact, push_joint, read_contact, read_joint
+from sesshoku.solvers.proximal_turning import load_turning
+from sesshoku.solvers.proximal_work import CONTACT_BLOCKS
 
 
 @jit
 def load_island(problem, mu, contact_list, joint_list, work):
     """Copy free velocities, scales, bounds and starting impulses of an island into the work space."""
     m, free, x, scale = len(contact_list), work.free, work.impulse, work.scale
+    m0 = contacts_among(problem, contact_list)
+    work.info[CONTACT_BLOCKS] = m0
+    for i in range(m0):
+        work.mu[i] = mu[contact_list[i]]
+    if m > m0:
+        load_turning(problem, m0, contact_list, work)
     for i in range(m):
         c, k = contact_list[i], 3 * i
         W = problem.block[c]
-        work.mu[i] = mu[c]
         scale[i] = max(W[0, 0], W[1, 1], W[2, 2])
         for d in range(3):
             free[k + d], x[k + d] = problem.free[c, d], problem.impulse[c, d]

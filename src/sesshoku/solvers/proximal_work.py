@@ -46,13 +46,15 @@ def newton_parameters(options: NewtonOptions) -> np.ndarray:
 
 
 class NewtonWork(Record):
-    """C contacts, W joint rows, N = 3 C + W rows, V dofs, B trees in one sparse factorisation, D dense rows."""
+    """C contacts and turning blocks, W joints, N = 3 C + W rows, V dofs; B trees of a sparse factor, D dense ones."""
 
     dense_rows = scalar()  # D
     block_capacity = scalar()  # B
     info = array(int, 1)  # (8) see the constants below
-    # rows of the island being solved, contact by contact, then joint rows
-    mu = array(float, 1)  # (C)
+    # rows of the island being solved, block by block (contacts, then their turning blocks), then joint rows
+    mu = array(float, 1)  # (C) of turning blocks: the rolling coefficient, m
+    torsion = array(float, 1)  # (C) torsional coefficient of turning blocks, m
+    owner = array(int, 1)  # (C) of turning blocks: the contact's number in the island
     scale = array(float, 1)  # (C + W) g: largest diagonal entry of each block
     low = array(float, 1)  # (W)
     high = array(float, 1)
@@ -68,7 +70,7 @@ class NewtonWork(Record):
     trial = array(float, 1)  # (N)
     mismatch = array(float, 1)  # (N) velocities of the images minus the velocities
     state = array(int, 1)  # (C + W) OPEN, STICK, SLIP
-    slope = array(float, 2)  # (C, 5) D of each contact
+    slope = array(float, 2)  # (C, 7) D of each block, see proximal_local
     # dofs
     y_image = array(float, 1)  # (V) Z^T image
     y_gap = array(float, 1)  # (V) y_image - y
@@ -106,14 +108,14 @@ class NewtonWork(Record):
 
 
 as_newton_work = viewer(NewtonWork)
-NEWTON_STEPS, OUTER_PASSES, FORM_USED, SWEEPS_USED, TRIALS, FACTOR_SIZE = range(6)  # of `info`, about the last solve
+NEWTON_STEPS, OUTER_PASSES, FORM_USED, SWEEPS_USED, TRIALS, FACTOR_SIZE, CONTACT_BLOCKS = range(7)  # of `info`
 DENSE_ROWS = 240  # most rows of an island in dual form
 BLOCKS = 400  # most trees of an island in primal form
 ARENA = 400_000  # most numbers in a sparse factor: 3.2 MB
 
 
 def make_newton_work(contacts: int, joint_rows: int, dofs: int, trees: int) -> NewtonWork:
-    """Work space for islands of up to so many contacts, joint rows, dofs and trees."""
+    """Work space for islands of up to so many contacts (and turning blocks), joint rows, dofs and trees."""
     from sesshoku.solvers.pgs import DISC
     from sesshoku.solvers.pgs_bodies import PACKED
 
@@ -123,9 +125,9 @@ def make_newton_work(contacts: int, joint_rows: int, dofs: int, trees: int) -> N
     arena = min(dofs * dofs, ARENA) if trees <= BLOCKS else ARENA
     # a robot of many dofs is one dense block, however large
     shapes: dict[str, int | tuple[int, ...]] = {
-        "info": 8, "mu": C, "scale": C + W, "low": W, "high": W, "free": N, "impulse": N, "kept": N, "center": N,
-        "image": N, "speed": N, "change": N, "held": N, "step": N, "trial": N, "mismatch": N,
-        "state": C + W, "slope": (C, 5), "y_image": V, "y_gap": V, "y_step": V, "dof_block": V, "dof_place": V,
+        "info": 8, "mu": C, "torsion": C, "owner": C, "scale": C + W, "low": W, "high": W, "free": N, "impulse": N,
+        "kept": N, "center": N, "image": N, "speed": N, "change": N, "held": N, "step": N, "trial": N, "mismatch": N,
+        "state": C + W, "slope": (C, 7), "y_image": V, "y_gap": V, "y_step": V, "dof_block": V, "dof_place": V,
         "matrix": (D, D), "system": (D, D), "right": D, "active_row": D, "pivot": max(D, V),
         "block_size": B, "block_dof": B, "touch": (B, B), "place": (B, B), "order": B, "degree": B, "done": B,
         "neighbour_start": B + 1, "neighbour": pairs, "arena": arena, "small": max(6 * V, 9),

@@ -17,6 +17,10 @@ Static friction holds as long as the law has a solution in which nothing moves; 
 friction, and one that turns back is first tried at rest. All points of a sole are judged on the solved motion, so they
 break away together. Impacts obey Newton's law with the pair's restitution. With several points the split of the load is
 the smallest one (proximal_newton.py), which decides how a sole that slips and turns moves.
+
+Materials with rolling or torsional friction give their contacts a second block of rows (`turning_rows`): a torque
+within the coefficient times the normal force, at full size against what turns (solvers/turning.py); static and kinetic
+coefficient of it are one.
 """
 
 from __future__ import annotations
@@ -53,7 +57,7 @@ from sesshoku.methods.registry import register
 from sesshoku.methods.tunnelling import count_tunnelling
 from sesshoku.scene.compiler import CompiledScene
 from sesshoku.scene.model import Model, as_model
-from sesshoku.solvers.problem import Problem, as_problem, push_contact
+from sesshoku.solvers.problem import TURNING, Problem, as_problem, push_contact
 from sesshoku.solvers.proximal_work import NewtonWork, as_newton_work
 
 #: compiled side by side on a cold start
@@ -64,7 +68,7 @@ PARTS = [
 ]
 STATE = {
     "contacts": CONTACT_STATE + CONTACT_VIEW,
-    "memory": ("old_impulse", "old_slips", "old_parted", "old_anchor", "old_anchored", "tree_jammed"),
+    "memory": ("old_impulse", "old_torque", "old_slips", "old_parted", "old_anchor", "old_anchored", "tree_jammed"),
 }  # what a saved state holds of the records
 
 
@@ -78,6 +82,9 @@ def make_records(compiled: CompiledScene, options: Options) -> dict[str, Record]
 def supports(compiled: CompiledScene) -> list[str]:
     """Reasons why the method cannot carry a scene: none."""
     return []
+
+
+TURNING_FRICTION = True  # it knows rolling and torsional friction
 
 
 #: what the contract suite may hold the method to
@@ -154,11 +161,25 @@ def apply(model, data, contacts, problem, memory, options, dt):
         rebounds = memory.impact[c, BOUNCE] > 0.0 and memory.impact[c, SUPPORT] == 0.0
         memory.old_parted[c] = 1 if rebounds or not loaded else 0
         contacts.state[c] = RELEASED if not loaded else (SLIP if slips else STICK)
+    keep_torques(contacts, problem, memory)
     keep_states(model, data, contacts, problem, memory, slip_speed)
     if options[ANCHOR] > 0.0:
         keep_anchors(contacts, problem, memory)
     measure_errors(model, data, data.new_q)
     count_tunnelling(model, data, contacts, dt)
+
+
+@jit
+def keep_torques(contacts, problem, memory):
+    """Impulses of the turning blocks for the next step to start from."""
+    for c in range(contacts.counts[CONTACTS] if problem.counts[TURNING] > 0 else 0):
+        memory.old_torque[c, 0] = memory.old_torque[c, 1] = memory.old_torque[c, 2] = 0.0
+    for n in range(problem.counts[TURNING]):
+        p = problem.turning[n]
+        c, x = p - problem.contact_capacity, problem.impulse[p]
+        for a in range(3):
+            axes = problem.axes[c]
+            memory.old_torque[c, a] = axes[0, a] * x[0] + axes[1, a] * x[1] + axes[2, a] * x[2]
 
 
 @jit
@@ -188,7 +209,7 @@ def shift_impacts(model, data, contacts, problem, memory, dt):
     Only the share of an impulse that its own approach speed explains is an impact; what carries load from then on acts
     through the rest of the step.
     """
-    y, some = memory.y_before, False
+    y, some, turning = memory.y_before, False, problem.counts[TURNING] > 0
     for k in range(model.dof_count):
         y[k] = memory.shift[k] = 0.0
     for c in range(contacts.counts[CONTACTS]):
@@ -201,6 +222,10 @@ def shift_impacts(model, data, contacts, problem, memory, dt):
             longer = share * (0.5 * dt - t) - held * 0.5 * t
             push_contact(model.row_dof, problem, c, longer * x[0], longer * x[1], longer * x[2], y)
             some = True
+            if turning and (problem.turning_bound[c, 0] > 0.0 or problem.turning_bound[c, 1] > 0.0):
+                p = problem.contact_capacity + c
+                x = problem.impulse[p]
+                push_contact(model.row_dof, problem, p, longer * x[0], longer * x[1], longer * x[2], y)
     if some:
         velocity_change(model, data, problem, y, memory.shift)
 

@@ -11,7 +11,8 @@ from sesshoku.methods.exact.options import BOUNCE_SPEED, MIDPOINT, NEWTON, ROUND
 from sesshoku.methods.exact.pose import set_rebound
 from sesshoku.methods.island_rows import group_joint_rows, island_dofs, island_lists
 from sesshoku.methods.report import CONVERGED, ITERATIONS, ROWS
-from sesshoku.solvers.problem import JOINT_ROWS, read_contact, read_joint
+from sesshoku.methods.turning_rows import island_blocks
+from sesshoku.solvers.problem import JOINT_ROWS, contacts_among, read_contact, read_joint
 from sesshoku.solvers.proximal_newton import solve_island
 
 BROKEN, TRIED = 1, 2  # `locked`: broke away in this step; static friction was tried against a turning back
@@ -39,13 +40,14 @@ def solve_islands(model, data, contacts, problem, memory, newton, options, dt):
     for island in range(rest + 1):
         contact_list, joint_list = island_lists(contacts, memory, island, rest)
         if len(contact_list) + len(joint_list) > 0:
+            block_list = island_blocks(problem, contact_list, memory.block_list)
             dof_list = memory.dof_list[: island_dofs(model, contacts, memory, island)]
-            residual, solved = solve_rounds(model, data, contacts, problem, memory, newton, options, dt, contact_list,
+            residual, solved = solve_rounds(model, data, contacts, problem, memory, newton, options, dt, block_list,
                                             joint_list, dof_list, True)  # fmt: skip
             if bounces(memory, contact_list):
                 residual, solved = guard_energy(model, data, contacts, problem, memory, newton, options, dt,
-                                                contact_list, joint_list, dof_list, residual, solved)  # fmt: skip
-            report[ROWS] += 3 * len(contact_list) + len(joint_list)
+                                                block_list, joint_list, dof_list, residual, solved)  # fmt: skip
+            report[ROWS] += 3 * len(block_list) + len(joint_list)
             if not solved:
                 report[CONVERGED] = 0.0
                 if residual > JAMMED * fastest(problem, contact_list) and island < rest:
@@ -63,16 +65,17 @@ def fastest(problem, contact_list):
 
 
 @jit
-def solve_rounds(model, data, contacts, problem, memory, newton, options, dt, contact_list, joint_list, dof_list,
+def solve_rounds(model, data, contacts, problem, memory, newton, options, dt, block_list, joint_list, dof_list,
                  rebounding):  # fmt: skip
     """Solve, let what moved break away and what turned back try to hold, and solve again until nothing switches.
 
     rebounding: contacts that the first solution brings together rebound, later ones only close: chains of rebounds
     within a step feed on each other. Returns the residual and whether the law is met.
     """
+    contact_list = block_list[: contacts_among(problem, block_list)]
     made, solved, residual, rounds = 0, False, 0.0, int(options[ROUNDS])
     for n in range(rounds):
-        steps, residual, solved = solve_island(model.row_dof, problem, memory.mu, contact_list, joint_list, dof_list,
+        steps, residual, solved = solve_island(model.row_dof, problem, memory.mu, block_list, joint_list, dof_list,
                                                options[NEWTON:], newton)  # fmt: skip
         made += steps
         if n == rounds - 1:  # what is switched must be solved with
@@ -125,7 +128,7 @@ def bounces(memory, contact_list):
 
 
 @jit
-def guard_energy(model, data, contacts, problem, memory, newton, options, dt, contact_list, joint_list, dof_list,
+def guard_energy(model, data, contacts, problem, memory, newton, options, dt, block_list, joint_list, dof_list,
                  residual, solved):  # fmt: skip
     """Newton's restitution may raise energy where there is friction, or in a stack: lower the island's then.
 
@@ -133,15 +136,15 @@ def guard_energy(model, data, contacts, problem, memory, newton, options, dt, co
     inside a bracket, from below; without restitution they never do. The law holds to the same residual, with smaller
     coefficients.
     """
-    gain, scale = energy_gain(model, problem, memory, contact_list, joint_list, dof_list)
+    gain, scale = energy_gain(model, problem, memory, block_list, joint_list, dof_list)
     allowed, low, high, share, above = ROUNDING_ENERGY * scale, 0.0, 1.0, 0.0, gain
     if not gain > allowed:
         return residual, solved
     below, near = 0.0, 0.0
     for n in range(GUARD_SOLVES):
-        residual, solved = share_restitution(model, data, contacts, problem, memory, newton, options, dt, contact_list,
+        residual, solved = share_restitution(model, data, contacts, problem, memory, newton, options, dt, block_list,
                                              joint_list, dof_list, share)  # fmt: skip
-        gain, _ = energy_gain(model, problem, memory, contact_list, joint_list, dof_list)
+        gain, _ = energy_gain(model, problem, memory, block_list, joint_list, dof_list)
         if n == 0:  # none at all
             allowed, below = max(allowed, gain), gain
             near = GUARD_SHARE * (above - below)
@@ -154,36 +157,41 @@ def guard_energy(model, data, contacts, problem, memory, newton, options, dt, co
         # aim a little below what is allowed, and never at the ends of the bracket
         aim = (allowed - 0.5 * near - below) / max(above - below, 1e-300)
         share = low + min(max(aim, 0.05), 0.95) * (high - low)
-    return share_restitution(model, data, contacts, problem, memory, newton, options, dt, contact_list, joint_list,
+    return share_restitution(model, data, contacts, problem, memory, newton, options, dt, block_list, joint_list,
                              dof_list, low)  # fmt: skip
 
 
 @jit
-def share_restitution(model, data, contacts, problem, memory, newton, options, dt, contact_list, joint_list, dof_list,
+def share_restitution(model, data, contacts, problem, memory, newton, options, dt, block_list, joint_list, dof_list,
                       share):  # fmt: skip
     """Solve with a share of every restitution; residual and whether solved."""
-    for n in range(len(contact_list)):
-        if memory.impact[contact_list[n], BOUNCE] > 0.0:
-            set_rebound(problem, memory, contact_list[n], share)
-    return solve_rounds(model, data, contacts, problem, memory, newton, options, dt, contact_list, joint_list, dof_list,
+    for n in range(contacts_among(problem, block_list)):
+        if memory.impact[block_list[n], BOUNCE] > 0.0:
+            set_rebound(problem, memory, block_list[n], share)
+    return solve_rounds(model, data, contacts, problem, memory, newton, options, dt, block_list, joint_list, dof_list,
                         False)  # fmt: skip
 
 
 @jit
-def energy_gain(model, problem, memory, contact_list, joint_list, dof_list):
+def energy_gain(model, problem, memory, block_list, joint_list, dof_list):
     """Kinetic energy the island's impulses bring beyond what corrections of depth, loops and mimics ask for, J; and the
     size of what it is the difference of.
 
     x . u + |y|^2/2 with u the velocities they act on: of an impact those of its instant, else those of the step's end.
     """
     gain = size = 0.0
-    for n in range(len(contact_list)):
-        c = contact_list[n]
+    count = contacts_among(problem, block_list)
+    for n in range(count):
+        c = block_list[n]
         x, free, impact = problem.impulse[c], problem.free[c], memory.impact[c]
         speed = memory.free_normal[c] - problem.correction[c]
         if impact[BOUNCE] > 0.0:
             speed = impact[ACTS_ON]
         part = x[0] * free[0] + x[1] * free[1] + x[2] * speed
+        gain, size = gain + part, size + abs(part)
+    for n in range(count, len(block_list)):
+        x, free = problem.impulse[block_list[n]], problem.free[block_list[n]]
+        part = x[0] * free[0] + x[1] * free[1] + x[2] * free[2]
         gain, size = gain + part, size + abs(part)
     for n in range(len(joint_list)):
         part = problem.joint_impulse[joint_list[n]] * problem.joint_free[joint_list[n]]

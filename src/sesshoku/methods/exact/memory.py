@@ -15,7 +15,7 @@ from sesshoku.solvers.proximal_work import NewtonWork, make_newton_work
 
 
 class Memory(Record):
-    """C contacts, J joint rows, V dofs, T trees."""
+    """C contacts, E turning blocks (C or none), J joint rows, V dofs, T trees."""
 
     # ---- contacts of this step
     law = array(int, 1)  # (C) Coulomb's cone, all of them
@@ -31,6 +31,7 @@ class Memory(Record):
     impulse_world = array(float, 2)  # (C, 3)
     # ---- of the step before
     old_impulse = array(float, 2)  # (C, 3) world axes
+    old_torque = array(float, 2)  # (E, 3) impulses of the turning blocks, world axes
     old_slips = array(int, 1)  # (C)
     old_parted = array(int, 1)  # (C) 1: carries nothing into the next step, by no impulse or by a rebound
     old_anchor = array(float, 3)  # (C, 2, 3)
@@ -41,6 +42,7 @@ class Memory(Record):
     joint_list = array(int, 1)  # (J) joint rows, island by island
     joint_start = array(int, 1)  # (T + 2)
     dof_list = array(int, 2)  # (T, 2)
+    block_list = array(int, 1)  # (C + E) an island's contacts, then its turning blocks; (0) without those
     y_before = array(float, 1)  # (V)
     y_direction = array(float, 1)  # (V)
     shift = array(float, 1)  # (V) displacement: impacts act from their own instant
@@ -57,13 +59,14 @@ def make_memory(compiled: CompiledScene, contacts: Any) -> tuple[Problem, Memory
     """The problem and the work space for as many contacts as `contacts` can hold."""
     m, C = compiled.model, contacts.capacity
     W, V, T = row_total(m), m.dof_count, m.tree_count
+    E = C if m.has_turning else 0
     shapes = {"law": C, "mu": C, "slips": C, "locked": C, "impact": (C, 7), "free_normal": C, "held": C, "turn": (C, 3),
               "anchor": (C, 2, 3), "anchored": C, "old_anchor": (C, 2, 3), "old_anchored": C, "tree_jammed": T,
-              "impulse_world": (C, 3), "old_impulse": (C, 3), "old_slips": C, "old_parted": C,
+              "impulse_world": (C, 3), "old_impulse": (C, 3), "old_torque": (E, 3), "old_slips": C, "old_parted": C,
               "joint_locked": W, "joint_list": W, "joint_start": T + 2,
-              "dof_list": (T, 2), "y_before": V, "y_direction": V, "shift": V}
+              "dof_list": (T, 2), "block_list": 2 * E, "y_before": V, "y_direction": V, "shift": V}
     arrays = {name: np.zeros(shape, dtype=np.int64 if Memory.fields[name].dtype is int else np.float64)
               for name, shape in shapes.items()}
     arrays["law"][:] = DISC
-    problem = make_problem(C, W, V, int(max(m.dof_depth, default=-1)) + 1)
-    return problem, Memory(**arrays), make_newton_work(C, W, V, T)
+    problem = make_problem(C, W, V, int(max(m.dof_depth, default=-1)) + 1, turning=E > 0)
+    return problem, Memory(**arrays), make_newton_work(C + E, W, V, T)

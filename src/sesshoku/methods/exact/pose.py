@@ -10,9 +10,10 @@ from sesshoku.integrate.midpoint import lead_scripts, script_lead
 from sesshoku.methods.contact_rows import contact_rows, contact_velocity, start_problem
 from sesshoku.methods.exact.memory import ACTS_ON, BOUNCE, GAINED, INSTANT, SPEED, SUPPORT, TAKEN
 from sesshoku.methods.exact.options import ANCHOR, BOUNCE_SPEED, CORRECTION, MIDPOINT, SLOP
-from sesshoku.methods.exact.turning import link_rates, measure_turning, turn_contact, turn_loops
+from sesshoku.methods.exact.turning import link_rates, measure_turning, turn_blocks, turn_contact, turn_loops
 from sesshoku.methods.joint_rows import joint_rows
-from sesshoku.solvers.problem import JOINT_ROWS
+from sesshoku.methods.turning_rows import choose_turning, turning_rows
+from sesshoku.solvers.problem import JOINT_ROWS, TURNING
 
 # m: a smaller gap counts as closed; the corners of a face that rests ask for the same then, not for closing gaps that
 # contradict each other by their rounding
@@ -42,6 +43,9 @@ def frame_contacts(model, data, contacts, problem, memory, options, dt):
             problem.velocity[c, d] = axes[d, 0] * vx + axes[d, 1] * vy + axes[d, 2] * vz
         if options[MIDPOINT]:
             measure_turning(model, data, contacts, problem, memory, c, dt)
+    choose_turning(model, data, contacts, problem)
+    if options[MIDPOINT]:
+        turn_blocks(model, data, contacts, problem, dt)
 
 
 @jit
@@ -49,6 +53,7 @@ def pose_problem(model, data, contacts, problem, memory, q, options, dt):
     """Rows, wanted velocities and start of every contact and joint row; q: where the contacts were found."""
     start_problem(model, data, problem)
     contact_rows(model, data, contacts, problem, data.new_v)
+    turning_rows(model, data, contacts, problem, data.new_v)
     if options[MIDPOINT]:
         lead_scripts(model, data, 1.0)
     joint_rows(model, data, problem, q, data.new_v, dt)
@@ -69,6 +74,7 @@ def pose_problem(model, data, contacts, problem, memory, q, options, dt):
         start_contact(model, contacts, problem, memory, c)
         if options[ANCHOR] > 0.0:
             hold_anchor(model, data, contacts, problem, memory, options[ANCHOR] / dt, c)
+    start_turning(contacts, problem, memory)
     for j in range(problem.counts[JOINT_ROWS]):
         if memory.tree_jammed[problem.joint_tree[j]]:
             problem.joint_impulse[j] = 0.0
@@ -166,6 +172,21 @@ def start_contact(model, contacts, problem, memory, c):
                 x[d] = axis[0] * f[0] + axis[1] * f[1] + axis[2] * f[2]
         memory.slips[c] = memory.old_slips[old]
     memory.mu[c] = contacts.material[c, memory.slips[c]]
+
+
+@jit
+def start_turning(contacts, problem, memory):
+    """The same for turning blocks, which begin at zero where their contacts do."""
+    for n in range(problem.counts[TURNING]):
+        p = problem.turning[n]
+        c = p - problem.contact_capacity
+        x, old = problem.impulse[p], contacts.previous[c]
+        x[0] = x[1] = x[2] = 0.0
+        if old >= 0 and problem.impulse[c, 2] > 0.0:
+            f = memory.old_torque[old]
+            for d in range(3):
+                axis = problem.axes[c, d]
+                x[d] = axis[0] * f[0] + axis[1] * f[1] + axis[2] * f[2]
 
 
 @jit

@@ -16,7 +16,7 @@ from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.rnea import link_velocities
 from sesshoku.dynamics.rows import ROW_LOOP
 from sesshoku.scene.model import KINEMATIC
-from sesshoku.solvers.problem import JOINT_ROWS
+from sesshoku.solvers.problem import JOINT_ROWS, TURNING
 from sesshoku.spatial.algebra import cross
 
 TURNS = 0.1  # rad: of links that turn more in a step the first terms of the series are no help
@@ -61,6 +61,29 @@ def turn_contact(problem, memory, c):
         problem.velocity[c, d] -= memory.turn[c, d]
         problem.free[c, d] += memory.turn[c, d]
     memory.free_normal[c] += memory.turn[c, 2]
+
+
+@jit
+def turn_blocks(model, data, contacts, problem, dt):
+    """The same for turning blocks: their angular velocities at the step's end, scripts included. Needs `link_rates`."""
+    for n in range(problem.counts[TURNING]):
+        p = problem.turning[n]
+        c = p - problem.contact_capacity
+        x = y = z = 0.0
+        for side in range(2):
+            link, sign = contacts.link[c, side], 1.0 if side else -1.0
+            if link < 0:
+                continue
+            root = model.tree_link[model.link_tree[link]]
+            if model.link_joint[root] == KINEMATIC:
+                lead = data.kinematic_lead[root]
+                x, y, z = x + sign * lead[3], y + sign * lead[4], z + sign * lead[5]
+            if not (turns_far(data, contacts.link[c, 0], dt) or turns_far(data, contacts.link[c, 1], dt)):
+                sx, sy, sz = spin_rate(model, data, link)
+                x, y, z = x + 0.5 * sign * dt * sx, y + 0.5 * sign * dt * sy, z + 0.5 * sign * dt * sz
+        for d in range(3):
+            axis = problem.axes[c, d]
+            problem.free[p, d] += axis[0] * x + axis[1] * y + axis[2] * z
 
 
 @jit
