@@ -130,7 +130,7 @@ def _turning_reason(scene: Scene, keyword: str) -> str:
         for kind in ("rolling", "torsional"):
             if getattr(material, f"{kind}_friction") > 0.0:
                 name = f"material {material.name!r}" if material.name else f"the material of {owner}"
-                return f"{name} has {kind} friction, which {keyword} does not know"
+                return f"{name} has {kind} friction, which {keyword} does not know ('exact' does)"
     return f"{keyword} does not know rolling and torsional friction"
 
 

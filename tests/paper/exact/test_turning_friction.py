@@ -253,6 +253,9 @@ def test_a_saved_run_goes_on_to_the_last_bit(rng):
     first, second = ss.Simulation(scene, "exact", 1 / 200), ss.Simulation(scene, "exact", 1 / 200)
     first.step(120)
     second.restore(first.save())
+    for one, other in zip(first.contacts, second.contacts, strict=True):
+        np.testing.assert_array_equal(one.torque, other.torque)
+    assert any(contact.torque.any() for contact in first.contacts)
     first.step(60)
     second.step(60)
     np.testing.assert_array_equal(first.q, second.q)

@@ -67,7 +67,7 @@ PARTS = [
     ("sesshoku.collision.detect:detect", (Model, Data, Contacts, float, float, int)),
 ]
 STATE = {
-    "contacts": CONTACT_STATE + CONTACT_VIEW,
+    "contacts": (*CONTACT_STATE, *CONTACT_VIEW, "torque"),
     "memory": ("old_impulse", "old_torque", "old_slips", "old_parted", "old_anchor", "old_anchored", "tree_jammed"),
 }  # what a saved state holds of the records
 
