@@ -178,13 +178,7 @@ def points_of(sim, restitution=0.0):
     Restore the state before the step first.
     """
     contacts = sim.contacts
-
-    def rows(body, point):
-        if body not in sim.bodies or sim.compiled.frame_names.index(body) < 0:
-            return np.zeros((3, len(sim.v)))
-        return sim.jacobian(body, point)[:3]
-
-    J = np.array([rows(c.bodies[1], c.point) - rows(c.bodies[0], c.point) for c in contacts])
+    J = np.array([(sim.jacobian(c.bodies[1], c.point) - sim.jacobian(c.bodies[0], c.point))[:3] for c in contacts])
     return Points(
         J.reshape(len(contacts), 3, len(sim.v)),
         np.array([c.normal for c in contacts]).reshape(-1, 3),
