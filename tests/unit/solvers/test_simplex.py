@@ -78,13 +78,13 @@ def friction_columns(polygon, mu, sides):
 
 @pytest.mark.parametrize("corners", [3, 4, 7, 32])
 def test_friction_of_polygons_is_judged_as_highs_does(corners):
-    """Wrenches at random, and at 1 +- 1e-6 of the limit that HiGHS finds along them."""
+    """Wrenches just below and above the limit that HiGHS finds along them."""
     rng = np.random.default_rng(SEED + corners)
     for n in range(sample_count(20, 600)):
         angle = np.sort(rng.uniform(0, 2 * np.pi, size=corners))
         polygon = np.c_[np.cos(angle), np.sin(angle)] * rng.uniform(0.3, 1.0, size=2)
         columns = friction_columns(polygon, rng.uniform(0.05, 1.5), 8)
-        weights = rng.dirichlet(np.full(corners, 0.3))
+        weights = 0.99 * rng.dirichlet(np.full(corners, 0.3)) + 0.01 / corners  # nearer an edge HiGHS' 1e-7 counts
         center = weights @ polygon
         normal = np.array([1.0, center[1], -center[0], 0.0, 0.0, 0.0])
         direction = np.r_[0, 0, 0, rng.normal(size=3)]
@@ -93,7 +93,7 @@ def test_friction_of_polygons_is_judged_as_highs_does(corners):
                        method="highs")
         assert best.status == 0
         limit = -best.fun
-        for share, expected in ((0.0, OPTIMAL), (0.5, OPTIMAL), (1 - 1e-6, OPTIMAL), (1.5, INFEASIBLE)):
+        for share, expected in ((0.0, OPTIMAL), (0.5, OPTIMAL), (1 - 1e-5, OPTIMAL), (1.5, INFEASIBLE)):
             assert carries(columns, normal + share * limit * direction)[0] == expected, (SEED, n, share)
         if limit > 1e-3:
             assert carries(columns, normal + (1 + 1e-4) * limit * direction)[0] == INFEASIBLE, (SEED, n)

@@ -1,0 +1,222 @@
+"""`volume`: one six-axis wrench per overlap, from the overlap's volume (Wakisaka and Sugihara, Osaka University).
+
+Two convex shapes overlap. From the intersection polyhedron come one normal, one contact plane and one polygon, and one
+wrench that makes the whole contact area move as nearly as it can (least squares over the area) without slip, apart at a
+speed in proportion to the depth. A convex programme keeps the normal force from pulling and the centre of pressure in
+the polygon. Can forces in Coulomb's cone at the polygon's corners add up to the wrench? If not, friction is replaced by
+a kinetic distribution.
+
+equation -> function
+    (1)-(2)     normal, plane, polygon                          collision.overlap.find_overlaps
+    (4)-(9)     area moments Q, depth moments c                 the same; `pose.choose_targets`, `dense.times_moment`
+    (11)-(15)   A = J H^-1 J^T, b                               `pose.twist_rows`, `islands.reduce_matrix`
+    (16)        least squares                                   `dense.least_squares`, solvers.cone_qp
+    (24)-(25)   centre of pressure in the polygon               `dense.cone_rows`
+    (26)-(31)   friction test                                   `friction.carried`, solvers.simplex.feasible
+    section 2.4 previous method: force and torque apart         `friction.largest_torque` (friction_limit="separated")
+    (32)-(34)   kinetic correction                              `pose.choose_slip`, `friction.correct`
+
+Deviations from the paper. Unknowns are impulses, p = f dt: with lambda = 1e-3 on forces a 1 kg box on a 0.1 m square
+would sink a metre. (16) has -n^T K c where the paper prints +K n^T c, which pulls bodies together; (14) is A f + b.
+Sums over points are area integrals. The pyramid is inscribed in the cone. (32) opposes the tangential slip; printed, it
+is along the slip, with the normal component inside. Reciprocals of components below 1e-9 of the normal force are zero.
+An overlap stays an area however thin it is; without a polygon it is a point contact: no torque, round cone. Joint
+limits, joint friction, loops and mimics take part (`islands`). The paper integrates by Runge-Kutta-Gill; the force is
+solved once per step, so semi-implicit Euler, which meets (14) exactly, is the default and `rkg` an option, the force
+held through its stages. No restitution: the target velocity knows nothing of the approach speed.
+
+Islands of more than `memory.DENSE` unknowns are solved over sparse blocks (`sparse`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sesshoku.collision.contacts import Contacts, as_contacts, make_contacts
+from sesshoku.collision.detect import CONTACT_STATE, CONTACT_VIEW, contact_capacity, pair_capacity
+from sesshoku.collision.overlap import find_overlaps
+from sesshoku.collision.overlap_polyhedra import Polyhedra, as_polyhedra, make_polyhedra
+from sesshoku.collision.overlaps import Overlaps, as_overlaps, make_overlaps
+from sesshoku.compiled.jit import jit
+from sesshoku.compiled.table import Record
+from sesshoku.dynamics.actuation import joint_forces
+from sesshoku.dynamics.data import Data, as_data
+from sesshoku.dynamics.kinematics import kinematics
+from sesshoku.dynamics.rnea import external_wrenches, link_velocities
+from sesshoku.integrate.rkg import TABLEAU
+from sesshoku.integrate.runge_kutta import runge_kutta
+from sesshoku.methods.free_motion import (
+    RUNGE_KUTTA,
+    SEMI_IMPLICIT,
+    SPIN,
+    finish,
+    finish_turns,
+    free_velocity,
+    hold_fast_turns,
+    joint_space_inertia,
+)
+from sesshoku.methods.registry import register
+from sesshoku.methods.volume.apply import apply_wrenches
+from sesshoku.methods.volume.islands import solve_islands
+from sesshoku.methods.volume.memory import Memory, as_memory, make_memory
+from sesshoku.methods.volume.options import INTEGRAL, PRESETS, RKG, Options, parameters
+from sesshoku.methods.volume.pose import pose_problem
+from sesshoku.scene.compiler import CompiledScene
+from sesshoku.scene.model import MOVES, Model, as_model
+from sesshoku.solvers.cone_qp import ConeSpace, as_cone_space
+from sesshoku.solvers.problem import Problem, as_problem
+from sesshoku.solvers.simplex import SimplexSpace, as_simplex_space
+
+THIN = 0.0  # m: any overlap with a polygon is an area
+RECORDS = (Contacts, Polyhedra, Overlaps, Problem, Memory, ConeSpace, SimplexSpace)
+#: compiled side by side on a cold start
+PARTS = [
+    ("sesshoku.methods.volume.islands:solve_islands",
+     (Model, Data, Contacts, Overlaps, Problem, Memory, ConeSpace, SimplexSpace, "options", float)),
+    ("sesshoku.methods.volume.pose:pose_problem",
+     (Model, Data, Contacts, Overlaps, Problem, Memory, "options", float)),
+    ("sesshoku.methods.volume.apply:apply_wrenches", (Model, Data, Contacts, Overlaps, Problem, Memory, float)),
+    ("sesshoku.methods.volume:advance", (Model, Data, "options", float)),
+    ("sesshoku.collision.overlap:find_overlaps", (Model, Data, Contacts, Polyhedra, Overlaps, int, float)),
+]
+STATE = {
+    "contacts": CONTACT_STATE + CONTACT_VIEW,
+    "overlaps": ("kind", "volume", "depth", "polygon_start", "polygon", "polygon_area", "polygon_radius"),
+    "memory": ("old_wrench", "old_v", "wrench", "verdict", "center"),
+}  # what a saved state holds of the records
+
+
+def make_records(compiled: CompiledScene, options: Options) -> dict[str, Record]:
+    """Contacts, overlaps, rows, memory and work space, in the order `run` takes them."""
+    model = compiled.model
+    contacts = make_contacts(model, overlap_capacity(model), pair_capacity(model))
+    polyhedra = make_polyhedra(model)
+    overlaps = make_overlaps(contacts, polyhedra)
+    problem, memory, cone, simplex = make_memory(compiled, contacts, overlaps, polyhedra, options)
+    return {"contacts": contacts, "polyhedra": polyhedra, "overlaps": overlaps, "problem": problem, "memory": memory,
+            "cone": cone, "simplex": simplex}
+
+
+def overlap_capacity(model: Model) -> int:
+    """How many overlaps to make room for: a third of what contact points would need, or every pair there is."""
+    pairs = len(model.allowed_pair) if model.pairs_listed else contact_capacity(model)
+    return max(1, min(pairs, max(64, 8 * int(model.shape_filter[:, MOVES].sum()))))
+
+
+def supports(compiled: CompiledScene) -> list[str]:
+    """Reasons why the method cannot carry a scene: restitution, which its law does not know."""
+    model, names = compiled.model, compiled.frame_names
+    bouncing = {str(names[model.shape_frame[g]]) for g in range(model.shape_count) if model.shape_material[g, 2] > 0.0}
+    for place in range(len(model.pair_material)):
+        if model.pair_material[place, 0] >= 0.0 and model.pair_material[place, 2] > 0.0:
+            bouncing |= {str(names[int(key)]) for key in divmod(int(model.pair_key[place]), model.frame_count)}
+    if not bouncing:
+        return []
+    few = ", ".join(sorted(bouncing)[:3]) + (" ..." if len(bouncing) > 3 else "")
+    return [f"it has no restitution, and the material of {few} has some: set restitution=0"]
+
+
+#: what the contract suite may hold the method to
+GUARANTEES = {
+    "friction_bound": lambda options: 1.0,
+    "passive": lambda options: False,  # the least squares weigh by area, not by inertia, and depth is recovered
+    "contacts_per_pair": lambda options: 1,  # an overlap, not points
+}
+
+register(__name__)
+
+
+@jit
+def run(model_table, data_table, contact_table, polyhedra_table, overlap_table, problem_table, memory_table, cone_table,
+        simplex_table, options, dt, steps):  # fmt: skip
+    """Advance `steps` steps; returns how many were done before the state stopped being finite."""
+    model, data, contacts = as_model(model_table), as_data(data_table), as_contacts(contact_table)
+    polyhedra, overlaps, problem = as_polyhedra(polyhedra_table), as_overlaps(overlap_table), as_problem(problem_table)
+    memory, cone, simplex = as_memory(memory_table), as_cone_space(cone_table), as_simplex_space(simplex_table)
+    for n in range(steps):
+        if not step(model, data, contacts, polyhedra, overlaps, problem, memory, cone, simplex, options, dt):
+            return n
+    return steps
+
+
+@jit(inline="always")
+def step(model, data, contacts, polyhedra, overlaps, problem, memory, cone, simplex, options, dt):
+    """One step; False if its result is not finite (the state then stays as it was)."""
+    kinematics(model, data, data.q)
+    link_velocities(model, data, data.v)
+    find_overlaps(model, data, contacts, polyhedra, overlaps, int(options[INTEGRAL]), THIN)
+    free_motion(model, data, options, dt)
+    pose_problem(model, data, contacts, overlaps, problem, memory, options, dt)
+    solve_islands(model, data, contacts, overlaps, problem, memory, cone, simplex, options, dt)
+    apply_wrenches(model, data, contacts, overlaps, problem, memory, dt)
+    return advance(model, data, options, dt)
+
+
+@jit
+def free_motion(model, data, options, dt):
+    """new_v: the velocity at the end of the step without contact and joint rows."""
+    joint_forces(model, data, data.q, data.v, 0.0 if options[RKG] else dt, 1.0)
+    external_wrenches(model, data)
+    joint_space_inertia(model, data)
+    free_velocity(model, data, dt, SPIN)
+
+
+@jit
+def advance(model, data, options, dt):
+    """Runge-Kutta-Gill with the forces held, or semi-implicit Euler with the solved velocity."""
+    if options[RKG]:
+        hold_fast_turns(model, data, dt)
+        runge_kutta(model, data, TABLEAU, dt, data.new_q, data.new_v)
+        finish_turns(model, data, data.new_q, data.new_v)
+        return finish(model, data, RUNGE_KUTTA, dt)
+    return finish(model, data, SEMI_IMPLICIT, dt)
+
+
+@jit
+def stage_nothing(model, data, contacts, polyhedra, overlaps, problem, memory, cone, simplex, options, dt):
+    """What a call of a stage costs."""
+
+
+@jit
+def stage_kinematics(model, data, contacts, polyhedra, overlaps, problem, memory, cone, simplex, options, dt):
+    kinematics(model, data, data.q)
+    link_velocities(model, data, data.v)
+
+
+@jit
+def stage_overlaps(model, data, contacts, polyhedra, overlaps, problem, memory, cone, simplex, options, dt):
+    find_overlaps(model, data, contacts, polyhedra, overlaps, int(options[INTEGRAL]), THIN)
+
+
+@jit
+def stage_free(model, data, contacts, polyhedra, overlaps, problem, memory, cone, simplex, options, dt):
+    free_motion(model, data, options, dt)
+
+
+@jit
+def stage_pose(model, data, contacts, polyhedra, overlaps, problem, memory, cone, simplex, options, dt):
+    pose_problem(model, data, contacts, overlaps, problem, memory, options, dt)
+
+
+@jit
+def stage_solve(model, data, contacts, polyhedra, overlaps, problem, memory, cone, simplex, options, dt):
+    solve_islands(model, data, contacts, overlaps, problem, memory, cone, simplex, options, dt)
+
+
+@jit
+def stage_apply(model, data, contacts, polyhedra, overlaps, problem, memory, cone, simplex, options, dt):
+    apply_wrenches(model, data, contacts, overlaps, problem, memory, dt)
+
+
+@jit
+def stage_advance(model, data, contacts, polyhedra, overlaps, problem, memory, cone, simplex, options, dt):
+    advance(model, data, options, dt)
+
+
+def stages(options: Options) -> dict[str, Any]:
+    """Stage name -> compiled function of all records, options and dt, in the order of `step`."""
+    return {"kinematics": stage_kinematics, "overlaps": stage_overlaps, "free motion": stage_free,
+            "pose problem": stage_pose, "solve": stage_solve, "apply forces": stage_apply, "advance": stage_advance}
+
+
+__all__ = ["PRESETS", "STATE", "Options", "make_records", "parameters", "run", "stages", "step", "supports"]

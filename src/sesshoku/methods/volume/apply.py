@@ -1,0 +1,85 @@
+"""From wrenches to the new velocity, the contacts' forces and the report."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from sesshoku.collision.contacts import CONTACTS, OVERFLOW, RELEASED, SLIP, STICK
+from sesshoku.compiled.jit import jit
+from sesshoku.methods.contact_rows import generalized_impulse, velocity_change
+from sesshoku.methods.joint_constraints import measure_errors
+from sesshoku.methods.joint_rows import store_joint_impulses
+from sesshoku.methods.report import (
+    CONE_VIOLATION,
+    CORRECTION_WORK,
+    ENERGY_CHANGE,
+    MOMENTUM_RESIDUAL,
+    PENETRATION,
+    RESIDUAL,
+)
+from sesshoku.methods.report import OVERFLOW as REPORT_OVERFLOW
+from sesshoku.methods.tunnelling import count_tunnelling
+from sesshoku.methods.volume.memory import FREED, SLIDES
+from sesshoku.solvers.pgs import joint_residual
+from sesshoku.solvers.problem import JOINT_ROWS, PROBLEM_OVERFLOW, push_contact, push_joint, read_contact
+
+
+@jit
+def apply_wrenches(model, data, contacts, overlaps, problem, memory, dt):
+    """new_v, held_force, force and state of each overlap, and the report."""
+    report, y, fresh, chains = data.report, problem.y, memory.y_before, model.row_dof
+    for k in range(model.dof_count):
+        fresh[k] = 0.0
+    worst = energy = work = deepest = outside = drift = 0.0
+    for c in range(contacts.counts[CONTACTS]):
+        p = memory.wrench[c]
+        push_contact(chains, problem, 2 * c, p[0], p[1], p[2], fresh)
+        push_contact(chains, problem, 2 * c + 1, p[3], p[4], p[5], fresh)
+        show_contact(chains, contacts, problem, memory, c, dt)
+        outside = max(outside, sqrt(p[0] * p[0] + p[1] * p[1]) - contacts.material[c, 0] * p[2])
+        S = overlaps.area_moment[c, 0]
+        if S > 0.0:
+            work += p[2] * memory.target[c, 0] / S
+        deepest = max(deepest, -contacts.gap[c])
+    for j in range(problem.counts[JOINT_ROWS]):
+        push_joint(chains, problem, j, problem.joint_impulse[j], fresh)
+        worst = max(worst, joint_residual(chains, problem, j, y))
+    for k in range(model.dof_count):
+        drift = max(drift, abs(fresh[k] - y[k]))
+    report[RESIDUAL] = max(report[RESIDUAL], worst)
+    report[CORRECTION_WORK], report[PENETRATION] = work, deepest
+    report[CONE_VIOLATION], report[MOMENTUM_RESIDUAL] = outside / dt, drift
+    report[REPORT_OVERFLOW] = float(contacts.counts[OVERFLOW] + problem.counts[PROBLEM_OVERFLOW])
+    change = memory.y_direction
+    velocity_change(model, data, problem, fresh, change)
+    generalized_impulse(model, data, problem, fresh, data.held_force)
+    for k in range(model.dof_count):  # kinetic energy: v . J^T x + 1/2 |y|^2
+        energy += data.new_v[k] * data.held_force[k] + 0.5 * fresh[k] * fresh[k]
+        data.new_v[k] += change[k]
+        data.held_force[k] /= dt
+    report[ENERGY_CHANGE] = energy
+    for c in range(contacts.counts[CONTACTS]):
+        for a in range(6):
+            memory.old_wrench[c, a] = memory.wrench[c, a]
+    store_joint_impulses(model, data, problem)
+    measure_errors(model, data, data.q)
+    count_tunnelling(model, data, contacts, dt)
+
+
+@jit
+def show_contact(chains, contacts, problem, memory, c, dt):
+    """What a user sees of overlap c: force at the centre of pressure (the barycentre where there is none), state."""
+    p, axes, point = memory.wrench[c], problem.axes[2 * c], contacts.point[c]
+    u0, u1, _ = read_contact(chains, problem, 2 * c, problem.y)
+    _, _, u5 = read_contact(chains, problem, 2 * c + 1, problem.y)
+    u0, u1 = u0 + problem.free[2 * c, 0], u1 + problem.free[2 * c, 1]
+    u5 += problem.free[2 * c + 1, 2]
+    r1 = r2 = 0.0
+    if memory.verdict[c] != FREED:
+        r1, r2 = -p[4] / p[2], p[3] / p[2]
+    for a in range(3):
+        contacts.force[c, a] = (axes[0, a] * p[0] + axes[1, a] * p[1] + axes[2, a] * p[2]) / dt
+        point[a] = memory.center[c, a] + axes[0, a] * r1 + axes[1, a] * r2
+    x, y = u0 - u5 * r2, u1 + u5 * r1
+    contacts.slip[c] = sqrt(x * x + y * y)
+    contacts.state[c] = RELEASED if memory.verdict[c] == FREED else (SLIP if memory.verdict[c] == SLIDES else STICK)

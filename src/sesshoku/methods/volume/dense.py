@@ -1,0 +1,272 @@
+"""One island by dense matrices: the least squares (16) over the cone (25), and friction's rounds.
+
+Unknowns of an overlap: its wrench (6), or while it slides with `sliding_solve="coupled"` the normal forces at its
+corners, friction against the slip bound to them. A: Delassus matrix with the joints at work, b: free twist.
+"""
+
+from __future__ import annotations
+
+from sesshoku.collision.overlaps import POINT
+from sesshoku.compiled.jit import jit
+from sesshoku.methods.volume.friction import LEAST_FORCE, correct, judge
+from sesshoku.methods.volume.memory import FREED, HELD, SLIDES
+from sesshoku.methods.volume.options import BY_TRACE, COUPLED, REGULARIZATION
+from sesshoku.solvers.cone_qp import SOLVED, cone_qp
+
+FRICTION_ROUNDS = 6
+ROUNDING = 1e-12  # of the diagonal, added to it: redundant overlaps of light bodies stay solvable
+CORNER_RIDGE = 1e-9  # the same for normal forces at more than three corners
+NOISE = 1e-13  # of the island's largest normal impulse: less is none
+
+
+@jit
+def solve_dense(contacts, overlaps, memory, cone, simplex, options, dt, contact_list):
+    """Wrenches of an island from memory.delassus and memory.free into memory.impulse; returns (solved, iterations)."""
+    m, solved, total = len(contact_list), True, 0
+    for i in range(m):
+        memory.verdict[contact_list[i]] = HELD
+    for round_ in range(FRICTION_ROUNDS):
+        least_squares(overlaps, memory, options, contact_list, round_ == 0)
+        status, iterations = solve_cone(overlaps, memory, cone, contact_list)
+        solved, total = status == SOLVED, total + iterations
+        last = round_ == FRICTION_ROUNDS - 1 or not options[COUPLED]
+        if not judge_all(contacts, overlaps, memory, simplex, options, dt, contact_list, last):
+            break
+    return solved, total
+
+
+@jit
+def judge_all(contacts, overlaps, memory, simplex, options, dt, contact_list, last):
+    """Verdicts on all wrenches that stick; True if some slide now and the island is to be solved again.
+
+    What fails while another overlap slides may fail because the solution stopped that slip: as long as some of the
+    failing ones were slipping before the step, only those change.
+    """
+    least, p = LEAST_FORCE * dt, memory.impulse
+    for i in range(len(contact_list)):
+        least = max(least, NOISE * p[6 * i + 2])
+    moving, failing = False, False
+    for i in range(len(contact_list)):
+        c = contact_list[i]
+        w = p[6 * i : 6 * i + 6]
+        if memory.verdict[c] == SLIDES:
+            continue
+        verdict = judge(contacts, overlaps, memory, simplex, options, c, w, least)
+        if verdict == SLIDES:
+            failing = True
+            moving = moving or memory.moves[c] == 1
+        memory.judged[c] = verdict
+    room = last or not failing or fits(memory, contact_list, moving)
+    for i in range(len(contact_list)):
+        c = contact_list[i]
+        w = p[6 * i : 6 * i + 6]
+        if memory.verdict[c] == SLIDES:
+            if not w[2] > least and (last or not failing or not room):
+                release(memory, c, w)
+            continue
+        if memory.judged[c] == FREED and (last or not failing or not room):
+            release(memory, c, w)
+        elif memory.judged[c] == SLIDES:
+            if last or not room:
+                memory.verdict[c] = SLIDES
+                correct(contacts, overlaps, memory, simplex, options, c, w)
+            elif memory.moves[c] == 1 or not moving:
+                memory.verdict[c] = SLIDES
+    return failing and not last and room
+
+
+@jit
+def release(memory, c, w):
+    """No force."""
+    memory.verdict[c] = FREED
+    for a in range(6):
+        w[a] = 0.0
+
+
+@jit
+def fits(memory, contact_list, moving):
+    """Whether there is room for the corners of what slides from now on as unknowns."""
+    unknowns = rows = 0
+    for i in range(len(contact_list)):
+        c = contact_list[i]
+        corners = memory.corner_start[c + 1] - memory.corner_start[c]
+        slides = memory.verdict[c] == SLIDES or (memory.judged[c] == SLIDES and (memory.moves[c] == 1 or not moving))
+        unknowns += corners if slides else 6
+        rows += corners + 1
+    return unknowns <= memory.dense and rows <= memory.row_capacity
+
+
+@jit
+def times_moment(S, wrench, keep, out):
+    """Q (6, 6) times a twist in the overlap's axes; keep 0: only the normal part of it."""
+    s, m1, m2, a, b, d = S[0], S[1], S[2], S[3], S[4], S[5]
+    vn, w1, w2 = wrench[2], wrench[3], wrench[4]
+    out[2] = s * vn + m2 * w1 - m1 * w2
+    out[3] = m2 * vn + d * w1 - b * w2
+    out[4] = -m1 * vn - b * w1 + a * w2
+    v1, v2, wn = keep * wrench[0], keep * wrench[1], keep * wrench[5]
+    out[0] = s * v1 - m2 * wn
+    out[1] = s * v2 + m1 * wn
+    out[5] = -m2 * v1 + m1 * v2 + (a + d) * wn
+
+
+@jit
+def least_squares(overlaps, memory, options, contact_list, first):
+    """P = A Q A + regularisation and q = A (Q b - k c^T n) of (16), signs as derived.
+
+    Q of an overlap that slides has its normal part only. The regularisation is that of the first round.
+    """
+    m, A, b, QA, P, q = (len(contact_list), memory.delassus, memory.free, memory.gradient, memory.hessian,
+                         memory.linear)
+    n = 6 * m
+    for i in range(m):
+        c = contact_list[i]
+        S, keep = overlaps.area_moment[c], 0.0 if memory.verdict[c] == SLIDES else 1.0
+        times_moment(S, b[6 * i : 6 * i + 6], keep, q[6 * i : 6 * i + 6])
+        q[6 * i + 2] -= memory.target[c, 0]
+        q[6 * i + 3] -= memory.target[c, 1]
+        q[6 * i + 4] -= memory.target[c, 2]
+        for r in range(n):  # row r of (Q A)^T = A Q
+            times_moment(S, A[r, 6 * i : 6 * i + 6], keep, QA[r, 6 * i : 6 * i + 6])
+    for r in range(n):
+        mine, out = QA[r], P[r]
+        for i in range(m):
+            nonzero = False
+            for e in range(6):
+                nonzero = nonzero or mine[6 * i + e] != 0.0
+            memory.touching[i] = nonzero
+        for s in range(r + 1):
+            t, other = 0.0, A[s]
+            for i in range(m):
+                if memory.touching[i]:
+                    for e in range(6 * i, 6 * i + 6):
+                        t += mine[e] * other[e]
+            out[s] = t
+            P[s, r] = t
+    for r in range(n):  # q = A (Q b - target)
+        t = 0.0
+        for s in range(n):
+            t += A[r, s] * q[s]
+        memory.unknown[r] = t
+    for r in range(n):
+        q[r] = memory.unknown[r]
+    if first:
+        choose_ridge(memory, options, m)
+    for r in range(n):
+        P[r, r] += memory.ridge[r] + ROUNDING * P[r, r]
+
+
+@jit
+def choose_ridge(memory, options, m):
+    """lambda, or lambda times the mean diagonal of an overlap's own forces and torques."""
+    P, ridge = memory.hessian, memory.ridge
+    for i in range(m):
+        for half in range(2):
+            at, mean = 6 * i + 3 * half, 1.0
+            if options[BY_TRACE]:
+                mean = (P[at, at] + P[at + 1, at + 1] + P[at + 2, at + 2]) / 3.0
+            for e in range(3):
+                ridge[at + e] = max(options[REGULARIZATION] * mean, 1e-290)
+
+
+@jit
+def solve_cone(overlaps, memory, cone, contact_list):
+    """The programme in wrenches, or in corner forces for what slides; memory.impulse gets the wrenches."""
+    m, start, mixed = len(contact_list), memory.unknown_start, False
+    at = 0
+    for i in range(m):
+        c = contact_list[i]
+        start[i] = at
+        if memory.verdict[c] == SLIDES:
+            mixed = True
+            at += memory.corner_start[c + 1] - memory.corner_start[c]
+        else:
+            at += 6
+    start[m] = at
+    rows = cone_rows(overlaps, memory, contact_list)
+    if not mixed:
+        return cone_qp(at, memory.hessian, memory.linear, rows, memory.cone_row, memory.cone_at, 6, cone,
+                       memory.impulse, memory.cone_price)  # fmt: skip
+    change_unknowns(memory, contact_list)
+    status, iterations = cone_qp(at, memory.mixed, memory.mixed_linear, rows, memory.cone_row, memory.cone_at, 6, cone,
+                                 memory.unknown, memory.cone_price)  # fmt: skip
+    for i in range(m):
+        c = contact_list[i]
+        p = memory.impulse[6 * i : 6 * i + 6]
+        for a in range(6):
+            p[a] = 0.0 if memory.verdict[c] == SLIDES else memory.unknown[start[i] + a]
+        if memory.verdict[c] == SLIDES:
+            for l in range(memory.corner_start[c], memory.corner_start[c + 1]):
+                x = max(memory.unknown[start[i] + l - memory.corner_start[c]], 0.0)
+                for a in range(6):
+                    p[a] += x * memory.pull[l, a]
+    return status, iterations
+
+
+@jit
+def change_unknowns(memory, contact_list):
+    """B^T P B and B^T q, where B maps corner forces of what slides to wrenches (and wrenches to themselves)."""
+    m, start, P, half, out = len(contact_list), memory.unknown_start, memory.hessian, memory.half_mixed, memory.mixed
+    n, z = 6 * m, memory.unknown_start[m]
+    for r in range(n):  # P B
+        for i in range(m):
+            c, first = contact_list[i], start[i]
+            for k in range(start[i + 1] - first):
+                if memory.verdict[c] == SLIDES:
+                    pull, t = memory.pull[memory.corner_start[c] + k], 0.0
+                    for a in range(6):
+                        t += P[r, 6 * i + a] * pull[a]
+                    half[r, first + k] = t
+                else:
+                    half[r, first + k] = P[r, 6 * i + k]
+    for i in range(m):
+        c, first = contact_list[i], start[i]
+        for k in range(start[i + 1] - first):
+            row, t = out[first + k], 0.0
+            if memory.verdict[c] == SLIDES:
+                pull = memory.pull[memory.corner_start[c] + k]
+                for s in range(z):
+                    row[s] = 0.0
+                for a in range(6):
+                    t += pull[a] * memory.linear[6 * i + a]
+                    source, f = half[6 * i + a], pull[a]
+                    for s in range(z):
+                        row[s] += f * source[s]
+                row[first + k] += CORNER_RIDGE * row[first + k]
+            else:
+                t = memory.linear[6 * i + k]
+                for s in range(z):
+                    row[s] = half[6 * i + k, s]
+            memory.mixed_linear[first + k] = t
+
+
+@jit
+def cone_rows(overlaps, memory, contact_list):
+    """(25): normal force not negative, centre of pressure inside every edge; corner forces not negative."""
+    rows, G, at = 0, memory.cone_row, memory.cone_at
+    for i in range(len(contact_list)):
+        c, start = contact_list[i], memory.unknown_start[i]
+        first, last = memory.corner_start[c], memory.corner_start[c + 1]
+        if memory.verdict[c] == SLIDES:
+            for k in range(last - first):
+                for a in range(6):
+                    G[rows, a] = 1.0 if a == 0 else 0.0
+                at[rows] = start + k
+                rows += 1
+            continue
+        for a in range(6):
+            G[rows, a] = 1.0 if a == 2 else 0.0
+        at[rows] = start
+        rows += 1
+        if overlaps.kind[c] == POINT:
+            continue
+        for l in range(first, last):
+            here, there = memory.corner[l], memory.corner[l + 1 if l + 1 < last else first]
+            d1, d2 = there[0] - here[0], there[1] - here[1]
+            size = (d1 * d1 + d2 * d2) ** 0.5
+            if size > 0.0:
+                d1, d2, row = d1 / size, d2 / size, G[rows]
+                row[0], row[1], row[2], row[3], row[4], row[5] = 0.0, 0.0, d2 * here[0] - d1 * here[1], d1, d2, 0.0
+                at[rows] = start
+                rows += 1
+    return rows
