@@ -58,7 +58,7 @@ from sesshoku.methods.free_motion import (
 from sesshoku.methods.registry import register
 from sesshoku.methods.volume.apply import apply_wrenches
 from sesshoku.methods.volume.islands import solve_islands
-from sesshoku.methods.volume.memory import Memory, as_memory, make_memory
+from sesshoku.methods.volume.memory import Memory, Sparse, as_memory, as_sparse, make_memory, make_sparse
 from sesshoku.methods.volume.options import INTEGRAL, PRESETS, RKG, Options, parameters
 from sesshoku.methods.volume.pose import pose_problem
 from sesshoku.scene.compiler import CompiledScene
@@ -68,11 +68,11 @@ from sesshoku.solvers.problem import Problem, as_problem
 from sesshoku.solvers.simplex import SimplexSpace, as_simplex_space
 
 THIN = 0.0  # m: any overlap with a polygon is an area
-RECORDS = (Contacts, Polyhedra, Overlaps, Problem, Memory, ConeSpace, SimplexSpace)
+RECORDS = (Contacts, Polyhedra, Overlaps, Problem, Memory, Sparse, ConeSpace, SimplexSpace)
 #: compiled side by side on a cold start
 PARTS = [
     ("sesshoku.methods.volume.islands:solve_islands",
-     (Model, Data, Contacts, Overlaps, Problem, Memory, ConeSpace, SimplexSpace, "options", float)),
+     (Model, Data, Contacts, Overlaps, Problem, Memory, Sparse, ConeSpace, SimplexSpace, "options", float)),
     ("sesshoku.methods.volume.pose:pose_problem",
      (Model, Data, Contacts, Overlaps, Problem, Memory, "options", float)),
     ("sesshoku.methods.volume.apply:apply_wrenches", (Model, Data, Contacts, Overlaps, Problem, Memory, float)),
@@ -94,7 +94,7 @@ def make_records(compiled: CompiledScene, options: Options) -> dict[str, Record]
     overlaps = make_overlaps(contacts, polyhedra)
     problem, memory, cone, simplex = make_memory(compiled, contacts, overlaps, polyhedra, options)
     return {"contacts": contacts, "polyhedra": polyhedra, "overlaps": overlaps, "problem": problem, "memory": memory,
-            "cone": cone, "simplex": simplex}
+            "sparse": make_sparse(compiled, memory, contacts, polyhedra), "cone": cone, "simplex": simplex}
 
 
 def overlap_capacity(model: Model) -> int:
@@ -120,34 +120,38 @@ def supports(compiled: CompiledScene) -> list[str]:
 GUARANTEES = {
     "friction_bound": lambda options: 1.0,
     "passive": lambda options: False,  # the least squares weigh by area, not by inertia, and depth is recovered
-    "contacts_per_pair": lambda options: 1,  # an overlap, not points
+    "contacts_per_pair": 1,  # an overlap, not points
+    "restitution": False,
+    # with an absolute regularisation bodies sink by the square of their mass: a tonne on a palm's breadth drowns
+    "carries_any_mass": lambda options: options.regularization_unit == "trace",
 }
 
 register(__name__)
 
 
 @jit
-def run(model_table, data_table, contact_table, polyhedra_table, overlap_table, problem_table, memory_table, cone_table,
-        simplex_table, options, dt, steps):  # fmt: skip
+def run(model_table, data_table, contact_table, polyhedra_table, overlap_table, problem_table, memory_table,
+        sparse_table, cone_table, simplex_table, options, dt, steps):  # fmt: skip
     """Advance `steps` steps; returns how many were done before the state stopped being finite."""
     model, data, contacts = as_model(model_table), as_data(data_table), as_contacts(contact_table)
     polyhedra, overlaps, problem = as_polyhedra(polyhedra_table), as_overlaps(overlap_table), as_problem(problem_table)
-    memory, cone, simplex = as_memory(memory_table), as_cone_space(cone_table), as_simplex_space(simplex_table)
+    memory, sparse, cone = as_memory(memory_table), as_sparse(sparse_table), as_cone_space(cone_table)
+    simplex = as_simplex_space(simplex_table)
     for n in range(steps):
-        if not step(model, data, contacts, polyhedra, overlaps, problem, memory, cone, simplex, options, dt):
+        if not step(model, data, contacts, polyhedra, overlaps, problem, memory, sparse, cone, simplex, options, dt):
             return n
     return steps
 
 
 @jit(inline="always")
-def step(model, data, contacts, polyhedra, overlaps, problem, memory, cone, simplex, options, dt):
+def step(model, data, contacts, polyhedra, overlaps, problem, memory, sparse, cone, simplex, options, dt):
     """One step; False if its result is not finite (the state then stays as it was)."""
     kinematics(model, data, data.q)
     link_velocities(model, data, data.v)
     find_overlaps(model, data, contacts, polyhedra, overlaps, int(options[INTEGRAL]), THIN)
     free_motion(model, data, options, dt)
     pose_problem(model, data, contacts, overlaps, problem, memory, options, dt)
-    solve_islands(model, data, contacts, overlaps, problem, memory, cone, simplex, options, dt)
+    solve_islands(model, data, contacts, overlaps, problem, memory, sparse, cone, simplex, options, dt)
     apply_wrenches(model, data, contacts, overlaps, problem, memory, dt)
     return advance(model, data, options, dt)
 
@@ -173,43 +177,43 @@ def advance(model, data, options, dt):
 
 
 @jit
-def stage_nothing(model, data, contacts, polyhedra, overlaps, problem, memory, cone, simplex, options, dt):
+def stage_nothing(model, data, contacts, polyhedra, overlaps, problem, memory, sparse, cone, simplex, options, dt):
     """What a call of a stage costs."""
 
 
 @jit
-def stage_kinematics(model, data, contacts, polyhedra, overlaps, problem, memory, cone, simplex, options, dt):
+def stage_kinematics(model, data, contacts, polyhedra, overlaps, problem, memory, sparse, cone, simplex, options, dt):
     kinematics(model, data, data.q)
     link_velocities(model, data, data.v)
 
 
 @jit
-def stage_overlaps(model, data, contacts, polyhedra, overlaps, problem, memory, cone, simplex, options, dt):
+def stage_overlaps(model, data, contacts, polyhedra, overlaps, problem, memory, sparse, cone, simplex, options, dt):
     find_overlaps(model, data, contacts, polyhedra, overlaps, int(options[INTEGRAL]), THIN)
 
 
 @jit
-def stage_free(model, data, contacts, polyhedra, overlaps, problem, memory, cone, simplex, options, dt):
+def stage_free(model, data, contacts, polyhedra, overlaps, problem, memory, sparse, cone, simplex, options, dt):
     free_motion(model, data, options, dt)
 
 
 @jit
-def stage_pose(model, data, contacts, polyhedra, overlaps, problem, memory, cone, simplex, options, dt):
+def stage_pose(model, data, contacts, polyhedra, overlaps, problem, memory, sparse, cone, simplex, options, dt):
     pose_problem(model, data, contacts, overlaps, problem, memory, options, dt)
 
 
 @jit
-def stage_solve(model, data, contacts, polyhedra, overlaps, problem, memory, cone, simplex, options, dt):
-    solve_islands(model, data, contacts, overlaps, problem, memory, cone, simplex, options, dt)
+def stage_solve(model, data, contacts, polyhedra, overlaps, problem, memory, sparse, cone, simplex, options, dt):
+    solve_islands(model, data, contacts, overlaps, problem, memory, sparse, cone, simplex, options, dt)
 
 
 @jit
-def stage_apply(model, data, contacts, polyhedra, overlaps, problem, memory, cone, simplex, options, dt):
+def stage_apply(model, data, contacts, polyhedra, overlaps, problem, memory, sparse, cone, simplex, options, dt):
     apply_wrenches(model, data, contacts, overlaps, problem, memory, dt)
 
 
 @jit
-def stage_advance(model, data, contacts, polyhedra, overlaps, problem, memory, cone, simplex, options, dt):
+def stage_advance(model, data, contacts, polyhedra, overlaps, problem, memory, sparse, cone, simplex, options, dt):
     advance(model, data, options, dt)
 
 

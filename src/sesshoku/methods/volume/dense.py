@@ -30,13 +30,13 @@ def solve_dense(contacts, overlaps, memory, cone, simplex, options, dt, contact_
         status, iterations = solve_cone(overlaps, memory, cone, contact_list)
         solved, total = status == SOLVED, total + iterations
         last = round_ == FRICTION_ROUNDS - 1 or not options[COUPLED]
-        if not judge_all(contacts, overlaps, memory, simplex, options, dt, contact_list, last):
+        if not judge_all(contacts, overlaps, memory, simplex, options, dt, contact_list, last, False):
             break
     return solved, total
 
 
 @jit
-def judge_all(contacts, overlaps, memory, simplex, options, dt, contact_list, last):
+def judge_all(contacts, overlaps, memory, simplex, options, dt, contact_list, last, large):
     """Verdicts on all wrenches that stick; True if some slide now and the island is to be solved again.
 
     What fails while another overlap slides may fail because the solution stopped that slip: as long as some of the
@@ -56,7 +56,7 @@ def judge_all(contacts, overlaps, memory, simplex, options, dt, contact_list, la
             failing = True
             moving = moving or memory.moves[c] == 1
         memory.judged[c] = verdict
-    room = last or not failing or fits(memory, contact_list, moving)
+    room = last or not failing or large or fits(memory, contact_list, moving)
     for i in range(len(contact_list)):
         c = contact_list[i]
         w = p[6 * i : 6 * i + 6]
@@ -151,22 +151,28 @@ def least_squares(overlaps, memory, options, contact_list, first):
     for r in range(n):
         q[r] = memory.unknown[r]
     if first:
-        choose_ridge(memory, options, m)
+        for i in range(m):
+            choose_ridge(overlaps, memory, options, i, contact_list[i], A[6 * i : 6 * i + 6, 6 * i : 6 * i + 6])
     for r in range(n):
         P[r, r] += memory.ridge[r] + ROUNDING * P[r, r]
 
 
 @jit
-def choose_ridge(memory, options, m):
-    """lambda, or lambda times the mean diagonal of an overlap's own forces and torques."""
-    P, ridge = memory.hessian, memory.ridge
-    for i in range(m):
-        for half in range(2):
-            at, mean = 6 * i + 3 * half, 1.0
-            if options[BY_TRACE]:
-                mean = (P[at, at] + P[at + 1, at + 1] + P[at + 2, at + 2]) / 3.0
-            for e in range(3):
-                ridge[at + e] = max(options[REGULARIZATION] * mean, 1e-290)
+def choose_ridge(overlaps, memory, options, i, c, A):
+    """lambda; or lambda times the mean diagonal of A Q A of the overlap by itself, A (6, 6), forces and torques apart."""
+    ridge, q, out = memory.ridge, memory.small[0], memory.small[1]
+    for half in range(2):
+        mean = 0.0
+        for e in range(3 * half, 3 * half + 3):
+            for a in range(6):
+                q[a] = A[a, e]
+            times_moment(overlaps.area_moment[c], q, 1.0, out)
+            for a in range(6):
+                mean += q[a] * out[a] / 3.0
+        if not options[BY_TRACE] or not mean > 0.0:
+            mean = 1.0
+        for e in range(3):
+            ridge[6 * i + 3 * half + e] = options[REGULARIZATION] * mean
 
 
 @jit

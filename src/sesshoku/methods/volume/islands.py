@@ -15,18 +15,14 @@ from sesshoku.compiled.jit import jit
 from sesshoku.methods.island_rows import group_joint_rows, island_dofs, island_lists
 from sesshoku.methods.report import CONVERGED, ITERATIONS, ROWS
 from sesshoku.methods.volume.dense import solve_dense
-from sesshoku.solvers.box import solve_box
+from sesshoku.methods.volume.joints import CLAMPED, JOINT_ROUNDS, joint_response, keep_states, solve_joints_alone
+from sesshoku.methods.volume.large import solve_large
 from sesshoku.solvers.island_matrix import fill_contacts, fill_joints
-from sesshoku.solvers.problem import push_contact, push_joint, read_joint
-
-JOINT_ROUNDS = 8
-JOINT_TOLERANCE = 1e-10
-JOINT_SWEEPS = 200  # for more joint rows in one piece than the dense matrix holds
-LOW, CLAMPED, HIGH = range(3)
+from sesshoku.solvers.problem import push_contact, push_joint
 
 
 @jit
-def solve_islands(model, data, contacts, overlaps, problem, memory, cone, simplex, options, dt):
+def solve_islands(model, data, contacts, overlaps, problem, memory, sparse, cone, simplex, options, dt):
     """Solve each island apart."""
     report = data.report
     for n in range(len(report)):
@@ -38,18 +34,36 @@ def solve_islands(model, data, contacts, overlaps, problem, memory, cone, simple
     for island in range(rest):
         contact_list, joint_list = island_lists(contacts, memory, island, rest)
         dof_list = memory.dof_list[: island_dofs(model, contacts, memory, island)]
-        solve_island(model, data, contacts, overlaps, problem, memory, cone, simplex, options, dt, contact_list,
-                     joint_list, dof_list)  # fmt: skip
+        if fits(memory, contact_list, joint_list):
+            solved, iterations = solve_island(model, contacts, overlaps, problem, memory, cone, simplex, options, dt,
+                                              contact_list, joint_list, dof_list)  # fmt: skip
+        else:
+            solved, iterations = solve_large(model, contacts, overlaps, problem, memory, sparse, cone, simplex, options,
+                                             dt, island, contact_list, joint_list, dof_list)  # fmt: skip
+        report[ROWS] += 6 * len(contact_list) + len(joint_list)
+        report[ITERATIONS] = max(report[ITERATIONS], iterations)
+        if not solved:
+            report[CONVERGED] = 0.0
     _, joint_list = island_lists(contacts, memory, rest, rest)
     if len(joint_list) > 0:
         solve_joints_alone(model, data, problem, memory, joint_list)
 
 
 @jit
-def solve_island(model, data, contacts, overlaps, problem, memory, cone, simplex, options, dt, contact_list, joint_list,
+def fits(memory, contact_list, joint_list):
+    """Whether an island is small enough for dense matrices."""
+    rows = 0
+    for i in range(len(contact_list)):
+        rows += memory.corner_start[contact_list[i] + 1] - memory.corner_start[contact_list[i]] + 1
+    return (6 * len(contact_list) <= memory.dense and rows <= memory.row_capacity
+            and len(joint_list) <= memory.joint_capacity)
+
+
+@jit
+def solve_island(model, contacts, overlaps, problem, memory, cone, simplex, options, dt, contact_list, joint_list,
                  dof_list):  # fmt: skip
-    """One island; its impulses go into problem.y."""
-    m, nj, report, chains = len(contact_list), len(joint_list), data.report, model.row_dof
+    """One island by dense matrices; its impulses go into problem.y. Returns (solved, iterations)."""
+    m, nj, chains = len(contact_list), len(joint_list), model.row_dof
     blocks = memory.block_list[: 2 * m]
     for i in range(m):
         blocks[2 * i], blocks[2 * i + 1] = 2 * contact_list[i], 2 * contact_list[i] + 1
@@ -78,42 +92,7 @@ def solve_island(model, data, contacts, overlaps, problem, memory, cone, simplex
         push_contact(chains, problem, 2 * c + 1, p[3], p[4], p[5], problem.y)
     for n in range(nj):
         push_joint(chains, problem, joint_list[n], problem.joint_impulse[joint_list[n]], problem.y)
-    report[ROWS] += 6 * m + nj
-    report[ITERATIONS] = max(report[ITERATIONS], total)
-    if not solved or changed:
-        report[CONVERGED] = 0.0
-
-
-@jit
-def joint_response(problem, memory, m, joint_list):
-    """Impulses of an island's joint rows for the wrenches in memory.impulse; True if they meet the tolerance."""
-    nj, G, M, work = len(joint_list), memory.matrix, memory.joint_matrix, memory.joint_work
-    b, low, high, x = work[0], work[1], work[2], work[3]
-    for i in range(nj):
-        j, t = joint_list[i], problem.joint_free[joint_list[i]]
-        for a in range(6 * m):
-            t += G[6 * m + i, a] * memory.impulse[a]
-        b[i], low[i], high[i], x[i] = t, problem.joint_low[j], problem.joint_high[j], problem.joint_impulse[j]
-        for k in range(nj):
-            M[i, k] = G[6 * m + i, 6 * m + k]
-    residual, _ = solve_box(nj, M, b, low, high, JOINT_TOLERANCE, x, memory.joint_factor, work[4:7],
-                            memory.joint_state[1])  # fmt: skip
-    for i in range(nj):
-        problem.joint_impulse[joint_list[i]] = x[i]
-    return residual <= JOINT_TOLERANCE
-
-
-@jit
-def keep_states(problem, memory, joint_list):
-    """Which joint rows are clamped; True if that changed."""
-    changed = False
-    for i in range(len(joint_list)):
-        j = joint_list[i]
-        x = problem.joint_impulse[j]
-        state = LOW if x <= problem.joint_low[j] else (HIGH if x >= problem.joint_high[j] else CLAMPED)
-        changed = changed or state != memory.joint_state[0, i]
-        memory.joint_state[0, i] = state
-    return changed
+    return solved and not changed, total
 
 
 @jit
@@ -180,64 +159,3 @@ def reduce_matrix(overlaps, problem, memory, contact_list, joint_list):
                 b[a] = 0.0
                 for r in range(n):
                     A[r, a] = A[a, r] = 0.0
-
-
-@jit
-def solve_joints_alone(model, data, problem, memory, joint_list):
-    """Joint rows of trees that touch nothing, one group of joined trees after the other."""
-    first, count = 0, len(joint_list)
-    while first < count:
-        group = model.tree_joined[problem.joint_tree[joint_list[first]]]
-        last = first
-        while last < count and model.tree_joined[problem.joint_tree[joint_list[last]]] == group:
-            last += 1
-        solve_group(model, data, problem, memory, joint_list[first:last])
-        first = last
-
-
-@jit
-def solve_group(model, data, problem, memory, joint_list):
-    """Joint rows of one group by the dense box solver, or by sweeps where they are too many."""
-    nj, report, chains, y, settled = len(joint_list), data.report, model.row_dof, memory.y_before, True
-    if nj <= memory.joint_capacity:
-        for i in range(nj):
-            for k in range(model.dof_count):
-                y[k] = 0.0
-            push_joint(chains, problem, joint_list[i], 1.0, y)
-            for k in range(nj):
-                memory.matrix[i, k] = read_joint(chains, problem, joint_list[k], y)
-        settled = joint_response(problem, memory, 0, joint_list)
-        for i in range(nj):
-            push_joint(chains, problem, joint_list[i], problem.joint_impulse[joint_list[i]], problem.y)
-    else:
-        settled = sweep_joints(chains, problem, joint_list, problem.y, True)
-    report[ROWS] += nj
-    report[ITERATIONS] = max(report[ITERATIONS], 1.0)
-    if not settled:
-        report[CONVERGED] = 0.0
-
-
-@jit
-def sweep_joints(chains, problem, joint_list, y, begin):
-    """Projected Gauss-Seidel over joint rows on y; True if the last sweep changed next to nothing.
-
-    begin: their impulses are not in y yet.
-    """
-    if begin:
-        for i in range(len(joint_list)):
-            push_joint(chains, problem, joint_list[i], problem.joint_impulse[joint_list[i]], y)
-    for _ in range(JOINT_SWEEPS):
-        worst = 0.0
-        for i in range(len(joint_list)):
-            j = joint_list[i]
-            g = problem.joint_block[j]
-            if g > 0.0:
-                u = read_joint(chains, problem, j, y) + problem.joint_free[j]
-                x = min(max(problem.joint_impulse[j] - u / g, problem.joint_low[j]), problem.joint_high[j])
-                change = x - problem.joint_impulse[j]
-                problem.joint_impulse[j] = x
-                push_joint(chains, problem, j, change, y)
-                worst = max(worst, abs(change) * g)
-        if worst <= JOINT_TOLERANCE:
-            return True
-    return False

@@ -1,0 +1,480 @@
+"""One large island over sparse blocks: the same programme as `dense` poses, by an interior-point method.
+
+With y = Z^T p (Z: rows in half form, p: wrenches) the twists are free + Z y, and the programme
+    min 1/2 (free + Z y)^T Q (free + Z y) - target^T Z y + 1/2 x^T R x    s.t.  K y = Z^T B x + g,  G x >= 0
+has blocks of trees only: x are the unknowns of the overlaps (wrenches, or corner forces of what slides: p = B x), R the
+regularisation, K = 1 + clamped joint rows as stiff springs, g what the other joint rows give. A Newton step of its
+optimality conditions, the local unknowns eliminated overlap by overlap (W = B (R + G^T D G)^-1 B^T), is
+    [ Z^T Q Z   K          ] [dy  ]   [-r1              ]
+    [ K        -Z^T W Z    ] [deta] = [-r2 + Z^T B W h  ]
+with one block row per tree, factored by solvers.block_lu. Mehrotra's predictor and corrector, from the inside of every
+cone (pressure at the barycentre), until the gap is 1e-10 of its start.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from sesshoku.compiled.jit import jit
+from sesshoku.methods.volume.dense import CORNER_RIDGE, cone_rows, times_moment
+from sesshoku.methods.volume.memory import SLIDES
+from sesshoku.solvers import block_lu
+from sesshoku.solvers.problem import push_contact, push_joint, read_contact, read_joint
+
+MOST_STEPS = 60
+GAP = 1e-10  # of its start
+JOINT_SOFTNESS = 1e-9  # compliance of clamped joint rows, as a share of their own
+CLAMPED = 1
+
+
+@jit
+def lay_out(model, contacts, problem, memory, sparse, island, contact_list, joint_list):
+    """Blocks of the island's trees and their factor's layout; False if they don't fit."""
+    first, last = contacts.island_tree_start[island], contacts.island_tree_start[island + 1]
+    count, touch = last - first, sparse.touch
+    if count > sparse.block_capacity:
+        return False
+    for b in range(count):
+        t = contacts.island_tree[first + b]
+        sparse.block_start[b] = 2 * model.tree_dof[t]
+        sparse.block_size[b] = 2 * (model.tree_dof[t + 1] - model.tree_dof[t])
+        for k in range(model.tree_dof[t], model.tree_dof[t + 1]):
+            sparse.dof_block[k], sparse.dof_place[k] = b, k - model.tree_dof[t]
+        for d in range(count):
+            touch[b, d] = 1 if b == d else 0
+    for i in range(len(contact_list)):
+        span = problem.span[2 * contact_list[i]]
+        if span[0, 1] > 0 and span[1, 1] > 0:
+            a, b = sparse.dof_block[model.row_dof[span[0, 0]]], sparse.dof_block[model.row_dof[span[1, 0]]]
+            touch[a, b] = touch[b, a] = 1
+    for n in range(len(joint_list)):
+        span = problem.joint_span[joint_list[n]]
+        if span[0, 1] > 0 and span[1, 1] > 0:
+            a, b = sparse.dof_block[model.row_dof[span[0, 0]]], sparse.dof_block[model.row_dof[span[1, 0]]]
+            touch[a, b] = touch[b, a] = 1
+    used, _ = block_lu.analyze(count, sparse.block_size, touch, sparse.place, sparse.order, sparse.neighbour_start,
+                               sparse.neighbour, sparse.degree, sparse.done)  # fmt: skip
+    sparse.info[0], sparse.info[1] = count, used
+    return 0 <= used <= len(sparse.arena)
+
+
+@jit
+def add_blocks(chains, problem, sparse, c, S, row_shift, column_shift, sign):
+    """arena += sign Z^T S Z of overlap c, S (6, 6), into the quarter of the tree blocks that the shifts (0, 1) name."""
+    span_f, span_t, half = problem.span[2 * c], problem.span[2 * c + 1], problem.half
+    SZ = sparse.small
+    for side in range(2):
+        count = span_f[side, 1]
+        for e in range(count):
+            f, t = span_f[side, 2] + e, span_t[side, 2] + e
+            k = chains[span_f[side, 0] + e]
+            b = sparse.dof_block[k]
+            for r in range(6):
+                SZ[r] = sign * (S[r, 0] * half[f] + S[r, 1] * half[f + count] + S[r, 2] * half[f + 2 * count]
+                                + S[r, 3] * half[t] + S[r, 4] * half[t + count] + S[r, 5] * half[t + 2 * count])
+            for other in range(2):
+                wide = span_f[other, 1]
+                for n in range(wide):
+                    f2, t2 = span_f[other, 2] + n, span_t[other, 2] + n
+                    k2 = chains[span_f[other, 0] + n]
+                    b2 = sparse.dof_block[k2]
+                    size, size2 = sparse.block_size[b] // 2, sparse.block_size[b2] // 2
+                    row, column = sparse.dof_place[k] + row_shift * size, sparse.dof_place[k2] + column_shift * size2
+                    sparse.arena[sparse.place[b, b2] + row * 2 * size2 + column] += (
+                        half[f2] * SZ[0] + half[f2 + wide] * SZ[1] + half[f2 + 2 * wide] * SZ[2]
+                        + half[t2] * SZ[3] + half[t2 + wide] * SZ[4] + half[t2 + 2 * wide] * SZ[5])
+
+
+@jit
+def add_stiffness(chains, problem, memory, sparse, joint_list):
+    """K: one on the diagonals of both off-diagonal quarters, and the clamped joint rows as stiff springs."""
+    for b in range(sparse.info[0]):
+        n = sparse.block_size[b] // 2
+        for k in range(n):
+            at = sparse.place[b, b]
+            sparse.arena[at + k * 2 * n + n + k] += 1.0
+            sparse.arena[at + (n + k) * 2 * n + k] += 1.0
+    for i in range(len(joint_list)):
+        j = joint_list[i]
+        if memory.joint_state[0, i] != CLAMPED or not problem.joint_block[j] > 0.0:
+            continue
+        stiff, span, half = 1.0 / (JOINT_SOFTNESS * problem.joint_block[j]), problem.joint_span[j], problem.half
+        for side in range(2):
+            for e in range(span[side, 1]):
+                k, z = chains[span[side, 0] + e], stiff * half[span[side, 2] + e]
+                if z == 0.0:
+                    continue
+                b = sparse.dof_block[k]
+                for other in range(2):
+                    for n in range(span[other, 1]):
+                        k2 = chains[span[other, 0] + n]
+                        b2 = sparse.dof_block[k2]
+                        size, size2 = sparse.block_size[b] // 2, sparse.block_size[b2] // 2
+                        r, s, at = sparse.dof_place[k], sparse.dof_place[k2], sparse.place[b, b2]
+                        t = z * half[span[other, 2] + n]
+                        sparse.arena[at + r * 2 * size2 + size2 + s] += t
+                        sparse.arena[at + (size + r) * 2 * size2 + s] += t
+
+
+@jit
+def times_stiffness(chains, problem, memory, joint_list, dof_list, x, out):
+    """out = K x over the island's dofs."""
+    for n in range(len(dof_list)):
+        for k in range(dof_list[n, 0], dof_list[n, 1]):
+            out[k] = x[k]
+    for i in range(len(joint_list)):
+        j = joint_list[i]
+        if memory.joint_state[0, i] == CLAMPED and problem.joint_block[j] > 0.0:
+            stiff = 1.0 / (JOINT_SOFTNESS * problem.joint_block[j])
+            push_joint(chains, problem, j, stiff * read_joint(chains, problem, j, x), out)
+
+
+@jit
+def local_factor(memory, sparse, i, c, first_row, last_row):
+    """W (6, 6) of overlap i and the factor of R + G^T D G, D = dual / slack of its rows; its size."""
+    start = memory.unknown_start[i]
+    n, F, W, slides = memory.unknown_start[i + 1] - start, sparse.local, sparse.weight[i], memory.verdict[c] == SLIDES
+    for r in range(n):
+        for s in range(n):
+            F[r, s] = 0.0
+    for r in range(n):
+        if slides:
+            for s in range(n):
+                one, two = memory.pull[memory.corner_start[c] + r], memory.pull[memory.corner_start[c] + s]
+                for a in range(6):
+                    F[r, s] += memory.ridge[6 * i + a] * one[a] * two[a]
+            F[r, r] += CORNER_RIDGE * sparse.mean[i]
+        else:
+            F[r, r] = memory.ridge[6 * i + r]
+    for k in range(first_row, last_row):
+        row, at, d = memory.cone_row[k], memory.cone_at[k] - start, sparse.dual[k] / sparse.slack[k]
+        for a in range(6):
+            if row[a] != 0.0:
+                for b in range(6):
+                    if row[b] != 0.0:
+                        F[at + a, at + b] += d * row[a] * row[b]
+    for r in range(n):  # Cholesky, reciprocals on the diagonal
+        least = 1e-14 * F[r, r] + 1e-290
+        for s in range(r + 1):
+            t = F[r, s]
+            for e in range(s):
+                t -= F[r, e] * F[s, e]
+            F[r, s] = t * F[s, s] if s < r else 1.0 / sqrt(max(t, least))
+    X = sparse.half_weight  # F^-1 B^T, one column per component of the wrench
+    for a in range(6):
+        for r in range(n):
+            t = memory.pull[memory.corner_start[c] + r, a] if slides else (1.0 if r == a else 0.0)
+            for e in range(r):
+                t -= F[r, e] * X[a, e]
+            X[a, r] = t * F[r, r]
+    for a in range(6):
+        for b in range(6):
+            t = 0.0
+            for r in range(n):
+                t += X[a, r] * X[b, r]
+            W[a, b] = t
+    return n
+
+
+@jit
+def local_solve(n, F, x):
+    """x <- (F F^T)^-1 x."""
+    for r in range(n):
+        t = x[r]
+        for e in range(r):
+            t -= F[r, e] * x[e]
+        x[r] = t * F[r, r]
+    for r in range(n - 1, -1, -1):
+        t = x[r] * F[r, r]
+        x[r] = t
+        for e in range(r):
+            x[e] -= F[r, e] * t
+
+
+@jit
+def to_wrench(memory, i, c, x, out):
+    """B x of overlap i."""
+    start = memory.unknown_start[i]
+    for a in range(6):
+        out[a] = 0.0 if memory.verdict[c] == SLIDES else x[start + a]
+    if memory.verdict[c] == SLIDES:
+        for l in range(memory.corner_start[c], memory.corner_start[c + 1]):
+            for a in range(6):
+                out[a] += x[start + l - memory.corner_start[c]] * memory.pull[l, a]
+
+
+@jit
+def transpose(memory, i, c, w, k):
+    """Component k of B^T w of overlap i."""
+    if memory.verdict[c] != SLIDES:
+        return w[k]
+    pull, t = memory.pull[memory.corner_start[c] + k], 0.0
+    for a in range(6):
+        t += pull[a] * w[a]
+    return t
+
+
+@jit
+def interior_point(model, problem, overlaps, memory, sparse, contact_list, joint_list, dof_list):
+    """Solve for the unknowns of the island, wrenches into memory.impulse; returns (converged, Newton steps)."""
+    m, chains = len(contact_list), model.row_dof
+    x, z, s = memory.unknown, sparse.slack, sparse.dual
+    rows = unknowns(overlaps, memory, contact_list)
+    sparse.info[2] = rows
+    start_inside(overlaps, memory, sparse, contact_list, rows)
+    right_sides(chains, problem, overlaps, memory, sparse, contact_list, joint_list, dof_list)
+    gap0, converged, steps = gap(rows, z, s), False, 0
+    while steps < MOST_STEPS and not converged:
+        residual = residuals(chains, problem, memory, sparse, contact_list, joint_list, dof_list, overlaps)
+        mu = gap(rows, z, s)
+        if mu <= GAP * gap0 and residual <= 1e-9:
+            converged = True
+            break
+        if not factor_system(chains, problem, overlaps, memory, sparse, contact_list, joint_list, rows):
+            break
+        for k in range(rows):
+            sparse.correct[k] = 0.0
+        newton(chains, problem, memory, sparse, contact_list, dof_list, rows, 0.0)
+        length = step_length(rows, sparse)
+        ahead = 0.0
+        for k in range(rows):
+            ahead += (z[k] + length * sparse.slack_step[k]) * (s[k] + length * sparse.dual_step[k])
+            sparse.correct[k] = sparse.slack_step[k] * sparse.dual_step[k]
+        share = (ahead / rows / mu) ** 3
+        newton(chains, problem, memory, sparse, contact_list, dof_list, rows, share * mu)
+        length = min(1.0, 0.995 * step_length(rows, sparse))
+        if not finite(rows, sparse):  # rounding has the last word: the point before is the best there is
+            break
+        for k in range(rows):
+            z[k] += length * sparse.slack_step[k]
+            s[k] += length * sparse.dual_step[k]
+        for k in range(memory.unknown_start[m]):
+            x[k] += length * sparse.step[k]
+        for n in range(len(dof_list)):
+            for k in range(dof_list[n, 0], dof_list[n, 1]):
+                sparse.y[k] += length * sparse.y_step[k]
+                sparse.eta[k] += length * sparse.eta_step[k]
+        steps += 1
+    for i in range(m):
+        to_wrench(memory, i, contact_list[i], x, memory.impulse[6 * i : 6 * i + 6])
+    return converged, steps
+
+
+@jit
+def finite(rows, sparse):
+    """Whether the steps of slacks and duals are numbers."""
+    total = 0.0
+    for k in range(rows):
+        total += 0.0 * sparse.slack_step[k] + 0.0 * sparse.dual_step[k]
+    return total == 0.0
+
+
+@jit
+def unknowns(overlaps, memory, contact_list):
+    """Places of the unknowns and rows of the cones; how many rows."""
+    at = 0
+    for i in range(len(contact_list)):
+        c = contact_list[i]
+        memory.unknown_start[i] = at
+        at += memory.corner_start[c + 1] - memory.corner_start[c] if memory.verdict[c] == SLIDES else 6
+    memory.unknown_start[len(contact_list)] = at
+    return cone_rows(overlaps, memory, contact_list)
+
+
+@jit
+def gap(rows, z, s):
+    total = 0.0
+    for k in range(rows):
+        total += z[k] * s[k]
+    return total / rows
+
+
+@jit
+def start_inside(overlaps, memory, sparse, contact_list, rows):
+    """Pressure at every barycentre, of the size that would stop the overlap by itself; equal products of the rows."""
+    m, x, largest, energy = len(contact_list), memory.unknown, 1e-12, 1e-300
+    for i in range(m):
+        c = contact_list[i]
+        push = abs(memory.free[6 * i + 2]) + memory.target[c, 0] / max(overlaps.area_moment[c, 0], 1e-300)
+        largest = max(largest, push / max(sparse.mean_normal[i], 1e-300))
+        energy += overlaps.area_moment[c, 0] * push * push
+    for i in range(m):
+        c, start, end = contact_list[i], memory.unknown_start[i], memory.unknown_start[i + 1]
+        for k in range(start, end):
+            x[k] = largest / (end - start) if memory.verdict[c] == SLIDES else 0.0
+        if memory.verdict[c] != SLIDES:
+            x[start + 2] = largest
+    for k in range(rows):
+        t, at = 0.0, memory.cone_at[k]
+        for a in range(6):
+            if memory.cone_row[k, a] != 0.0:
+                t += memory.cone_row[k, a] * x[at + a]
+        if not t > 1e-9 * largest:  # a barycentre on an edge, to rounding
+            t = 1e-9 * largest
+        sparse.slack[k] = t
+        sparse.dual[k] = energy / rows / t
+    for k in range(len(sparse.y)):
+        sparse.y[k] = sparse.eta[k] = 0.0
+
+
+@jit
+def right_sides(chains, problem, overlaps, memory, sparse, contact_list, joint_list, dof_list):
+    """c1 = Z^T (target - Q free) and g = what joint rows give: bounds reached, and the springs' rest."""
+    c1, g = sparse.c1, sparse.g
+    for n in range(len(dof_list)):
+        for k in range(dof_list[n, 0], dof_list[n, 1]):
+            c1[k] = g[k] = 0.0
+    t = sparse.small
+    for i in range(len(contact_list)):
+        c = contact_list[i]
+        keep = 0.0 if memory.verdict[c] == SLIDES else 1.0
+        times_moment(overlaps.area_moment[c], memory.free[6 * i : 6 * i + 6], keep, t)
+        push_contact(chains, problem, 2 * c, -t[0], -t[1], memory.target[c, 0] - t[2], c1)
+        push_contact(chains, problem, 2 * c + 1, memory.target[c, 1] - t[3], memory.target[c, 2] - t[4], -t[5], c1)
+    for i in range(len(joint_list)):
+        j = joint_list[i]
+        if memory.joint_state[0, i] != CLAMPED:
+            push_joint(chains, problem, j, problem.joint_impulse[j], g)
+        elif problem.joint_block[j] > 0.0:
+            push_joint(chains, problem, j, -problem.joint_free[j] / (JOINT_SOFTNESS * problem.joint_block[j]), g)
+
+
+@jit
+def residuals(chains, problem, memory, sparse, contact_list, joint_list, dof_list, overlaps):
+    """r1, r2 (dofs), r3 (unknowns) of the present point; the largest, each relative to what it is made of."""
+    y, eta, r1, r2, r3 = sparse.y, sparse.eta, sparse.r1, sparse.r2, sparse.r3
+    times_stiffness(chains, problem, memory, joint_list, dof_list, eta, r1)
+    times_stiffness(chains, problem, memory, joint_list, dof_list, y, r2)
+    for n in range(len(dof_list)):
+        for k in range(dof_list[n, 0], dof_list[n, 1]):
+            r1[k] -= sparse.c1[k]
+            r2[k] -= sparse.g[k]
+    u, w = sparse.small[:6], sparse.small[6:12]
+    worst3, size3 = 0.0, 1e-300
+    for i in range(len(contact_list)):
+        c, start = contact_list[i], memory.unknown_start[i]
+        n = memory.unknown_start[i + 1] - start
+        keep = 0.0 if memory.verdict[c] == SLIDES else 1.0
+        u[0], u[1], u[2] = read_contact(chains, problem, 2 * c, y)
+        u[3], u[4], u[5] = read_contact(chains, problem, 2 * c + 1, y)
+        times_moment(overlaps.area_moment[c], u, keep, w)
+        push_contact(chains, problem, 2 * c, w[0], w[1], w[2], r1)
+        push_contact(chains, problem, 2 * c + 1, w[3], w[4], w[5], r1)
+        to_wrench(memory, i, c, memory.unknown, w)
+        push_contact(chains, problem, 2 * c, -w[0], -w[1], -w[2], r2)
+        push_contact(chains, problem, 2 * c + 1, -w[3], -w[4], -w[5], r2)
+        for a in range(6):
+            w[a] *= memory.ridge[6 * i + a]
+        u[0], u[1], u[2] = read_contact(chains, problem, 2 * c, eta)
+        u[3], u[4], u[5] = read_contact(chains, problem, 2 * c + 1, eta)
+        for k in range(n):
+            pull = transpose(memory, i, c, u, k)
+            r3[start + k] = transpose(memory, i, c, w, k) - pull
+            if memory.verdict[c] == SLIDES:
+                r3[start + k] += CORNER_RIDGE * sparse.mean[i] * memory.unknown[start + k]
+            size3 = max(size3, abs(pull))
+    for k in range(sparse.info[2]):
+        row, at = memory.cone_row[k], memory.cone_at[k]
+        for a in range(6):
+            if row[a] != 0.0:
+                r3[at + a] -= row[a] * sparse.dual[k]
+    for k in range(memory.unknown_start[len(contact_list)]):
+        worst3 = max(worst3, abs(r3[k]))
+    worst1, size1, worst2, size2 = 0.0, 1e-300, 0.0, 1e-300
+    for n in range(len(dof_list)):
+        for k in range(dof_list[n, 0], dof_list[n, 1]):
+            worst1, size1 = max(worst1, abs(r1[k])), max(size1, abs(sparse.c1[k]), abs(eta[k]))
+            worst2, size2 = max(worst2, abs(r2[k])), max(size2, abs(sparse.g[k]), abs(y[k]))
+    return max(worst1 / size1, worst2 / size2, worst3 / size3)
+
+
+@jit
+def factor_system(chains, problem, overlaps, memory, sparse, contact_list, joint_list, rows):
+    """Assemble and factor the system of a Newton step; False if that fails."""
+    for k in range(sparse.info[1]):
+        sparse.arena[k] = 0.0
+    add_stiffness(chains, problem, memory, sparse, joint_list)
+    Q, unit, k = sparse.moment, sparse.small, 0
+    for i in range(len(contact_list)):
+        c = contact_list[i]
+        keep = 0.0 if memory.verdict[c] == SLIDES else 1.0
+        for a in range(6):
+            for b in range(6):
+                unit[b] = 1.0 if a == b else 0.0
+            times_moment(overlaps.area_moment[c], unit[:6], keep, Q[a])
+        first = k
+        while k < rows and memory.cone_at[k] < memory.unknown_start[i + 1]:
+            k += 1
+        sparse.first_row[i], sparse.first_row[i + 1] = first, k
+        local_factor(memory, sparse, i, c, first, k)
+        add_blocks(chains, problem, sparse, c, Q, 0, 0, 1.0)
+        add_blocks(chains, problem, sparse, c, sparse.weight[i], 1, 1, -1.0)
+    return block_lu.factor(sparse.info[0], sparse.block_size, sparse.block_start, sparse.order, sparse.neighbour_start,
+                           sparse.neighbour, sparse.place, sparse.arena, sparse.pivot)  # fmt: skip
+
+
+@jit
+def newton(chains, problem, memory, sparse, contact_list, dof_list, rows, mu):
+    """Steps of y, eta, x, slack and dual towards products mu, `correct` taken off."""
+    z, s, h, rhs = sparse.slack, sparse.dual, sparse.h, sparse.rhs
+    for k in range(memory.unknown_start[len(contact_list)]):
+        h[k] = -sparse.r3[k]
+    for k in range(rows):
+        t = (mu - z[k] * s[k] - sparse.correct[k]) / z[k]
+        row, at = memory.cone_row[k], memory.cone_at[k]
+        for a in range(6):
+            if row[a] != 0.0:
+                h[at + a] += row[a] * t
+    y2 = sparse.eta_step
+    for n in range(len(dof_list)):
+        for k in range(dof_list[n, 0], dof_list[n, 1]):
+            y2[k] = -sparse.r2[k]
+    w = sparse.small[:6]
+    for i in range(len(contact_list)):
+        c = contact_list[i]
+        n = local_factor(memory, sparse, i, c, sparse.first_row[i], sparse.first_row[i + 1])
+        start = memory.unknown_start[i]
+        for k in range(n):
+            sparse.step[start + k] = h[start + k]
+        local_solve(n, sparse.local, sparse.step[start : start + n])
+        to_wrench(memory, i, c, sparse.step, w)
+        push_contact(chains, problem, 2 * c, w[0], w[1], w[2], y2)
+        push_contact(chains, problem, 2 * c + 1, w[3], w[4], w[5], y2)
+    for b in range(sparse.info[0]):
+        at, n = sparse.block_start[b], sparse.block_size[b] // 2
+        for k in range(n):
+            rhs[at + k], rhs[at + n + k] = -sparse.r1[at // 2 + k], y2[at // 2 + k]
+    block_lu.solve(sparse.info[0], sparse.block_size, sparse.block_start, sparse.order, sparse.neighbour_start,
+                   sparse.neighbour, sparse.place, sparse.arena, sparse.pivot, rhs)  # fmt: skip
+    for b in range(sparse.info[0]):
+        at, n = sparse.block_start[b], sparse.block_size[b] // 2
+        for k in range(n):
+            sparse.y_step[at // 2 + k], sparse.eta_step[at // 2 + k] = rhs[at + k], rhs[at + n + k]
+    for i in range(len(contact_list)):
+        c = contact_list[i]
+        n = local_factor(memory, sparse, i, c, sparse.first_row[i], sparse.first_row[i + 1])
+        start = memory.unknown_start[i]
+        w[0], w[1], w[2] = read_contact(chains, problem, 2 * c, sparse.eta_step)
+        w[3], w[4], w[5] = read_contact(chains, problem, 2 * c + 1, sparse.eta_step)
+        for k in range(n):
+            sparse.step[start + k] = h[start + k] + transpose(memory, i, c, w, k)
+        local_solve(n, sparse.local, sparse.step[start : start + n])
+    for k in range(rows):
+        t, row, at = 0.0, memory.cone_row[k], memory.cone_at[k]
+        for a in range(6):
+            if row[a] != 0.0:
+                t += row[a] * sparse.step[at + a]
+        sparse.slack_step[k] = t
+        sparse.dual_step[k] = (mu - z[k] * s[k] - sparse.correct[k] - s[k] * t) / z[k]
+
+
+@jit
+def step_length(rows, sparse):
+    """The longest share of the step that keeps slacks and duals from turning negative, at most 1."""
+    length = 1.0
+    for k in range(rows):
+        if sparse.slack_step[k] < 0.0:
+            length = min(length, -sparse.slack[k] / sparse.slack_step[k])
+        if sparse.dual_step[k] < 0.0:
+            length = min(length, -sparse.dual[k] / sparse.dual_step[k])
+    return length
