@@ -21,9 +21,9 @@ would sink a metre. (16) has -n^T K c where the paper prints +K n^T c, which pul
 Sums over points are area integrals. The pyramid is inscribed in the cone. (32) opposes the tangential slip; printed, it
 is along the slip, with the normal component inside. Reciprocals of components below 1e-9 of the normal force are zero.
 An overlap stays an area however thin it is; without a polygon it is a point contact: no torque, round cone. Joint
-limits, joint friction, loops and mimics take part (`islands`). The paper integrates by Runge-Kutta-Gill; the force is
-solved once per step, so semi-implicit Euler, which meets (14) exactly, is the default and `rkg` an option, the force
-held through its stages. No restitution: the target velocity knows nothing of the approach speed.
+limits, joint friction, loops and mimics take part (`islands`). The paper integrates by Runge-Kutta-Gill; (13) is
+Euler's step, so semi-implicit Euler, which meets (14) exactly, is the default and `rkg` an option (`gill`: a solve at
+every stage). No restitution: the target velocity knows nothing of the approach speed.
 
 Islands of more than `memory.DENSE` unknowns are solved over sparse blocks (`sparse`).
 """
@@ -39,24 +39,13 @@ from sesshoku.collision.overlap_polyhedra import Polyhedra, as_polyhedra, make_p
 from sesshoku.collision.overlaps import Overlaps, as_overlaps, make_overlaps
 from sesshoku.compiled.jit import jit
 from sesshoku.compiled.table import Record
-from sesshoku.dynamics.actuation import joint_forces
 from sesshoku.dynamics.data import Data, as_data
 from sesshoku.dynamics.kinematics import kinematics
-from sesshoku.dynamics.rnea import external_wrenches, link_velocities
-from sesshoku.integrate.rkg import TABLEAU
-from sesshoku.integrate.runge_kutta import runge_kutta
-from sesshoku.methods.free_motion import (
-    RUNGE_KUTTA,
-    SEMI_IMPLICIT,
-    SPIN,
-    finish,
-    finish_turns,
-    free_velocity,
-    hold_fast_turns,
-    joint_space_inertia,
-)
+from sesshoku.dynamics.rnea import link_velocities
+from sesshoku.methods.free_motion import SEMI_IMPLICIT, finish
 from sesshoku.methods.registry import register
 from sesshoku.methods.volume.apply import apply_wrenches
+from sesshoku.methods.volume.gill import THIN, free_motion, gill_step
 from sesshoku.methods.volume.islands import solve_islands
 from sesshoku.methods.volume.memory import Memory, Sparse, as_memory, as_sparse, make_memory, make_sparse
 from sesshoku.methods.volume.options import INTEGRAL, PRESETS, RKG, Options, parameters
@@ -67,8 +56,6 @@ from sesshoku.solvers.cone_qp import ConeSpace, as_cone_space
 from sesshoku.solvers.problem import Problem, as_problem
 from sesshoku.solvers.simplex import SimplexSpace, as_simplex_space
 
-THIN = 0.0  # m: any overlap with a polygon is an area
-RECORDS = (Contacts, Polyhedra, Overlaps, Problem, Memory, Sparse, ConeSpace, SimplexSpace)
 #: compiled side by side on a cold start
 PARTS = [
     ("sesshoku.methods.volume.islands:solve_islands",
@@ -76,7 +63,7 @@ PARTS = [
     ("sesshoku.methods.volume.pose:pose_problem",
      (Model, Data, Contacts, Overlaps, Problem, Memory, "options", float)),
     ("sesshoku.methods.volume.apply:apply_wrenches", (Model, Data, Contacts, Overlaps, Problem, Memory, float)),
-    ("sesshoku.methods.volume:advance", (Model, Data, "options", float)),
+    ("sesshoku.methods.volume.gill:free_motion", (Model, Data, float, float)),
     ("sesshoku.collision.overlap:find_overlaps", (Model, Data, Contacts, Polyhedra, Overlaps, int, float)),
 ]
 STATE = {
@@ -146,33 +133,16 @@ def run(model_table, data_table, contact_table, polyhedra_table, overlap_table, 
 @jit(inline="always")
 def step(model, data, contacts, polyhedra, overlaps, problem, memory, sparse, cone, simplex, options, dt):
     """One step; False if its result is not finite (the state then stays as it was)."""
+    if options[RKG]:
+        return gill_step(model, data, contacts, polyhedra, overlaps, problem, memory, sparse, cone, simplex, options,
+                         dt)  # fmt: skip
     kinematics(model, data, data.q)
     link_velocities(model, data, data.v)
     find_overlaps(model, data, contacts, polyhedra, overlaps, int(options[INTEGRAL]), THIN)
-    free_motion(model, data, options, dt)
+    free_motion(model, data, dt, dt)
     pose_problem(model, data, contacts, overlaps, problem, memory, options, dt)
     solve_islands(model, data, contacts, overlaps, problem, memory, sparse, cone, simplex, options, dt)
     apply_wrenches(model, data, contacts, overlaps, problem, memory, dt)
-    return advance(model, data, options, dt)
-
-
-@jit
-def free_motion(model, data, options, dt):
-    """new_v: the velocity at the end of the step without contact and joint rows."""
-    joint_forces(model, data, data.q, data.v, 0.0 if options[RKG] else dt, 1.0)
-    external_wrenches(model, data)
-    joint_space_inertia(model, data)
-    free_velocity(model, data, dt, SPIN)
-
-
-@jit
-def advance(model, data, options, dt):
-    """Runge-Kutta-Gill with the forces held, or semi-implicit Euler with the solved velocity."""
-    if options[RKG]:
-        hold_fast_turns(model, data, dt)
-        runge_kutta(model, data, TABLEAU, dt, data.new_q, data.new_v)
-        finish_turns(model, data, data.new_q, data.new_v)
-        return finish(model, data, RUNGE_KUTTA, dt)
     return finish(model, data, SEMI_IMPLICIT, dt)
 
 
@@ -194,7 +164,7 @@ def stage_overlaps(model, data, contacts, polyhedra, overlaps, problem, memory, 
 
 @jit
 def stage_free(model, data, contacts, polyhedra, overlaps, problem, memory, sparse, cone, simplex, options, dt):
-    free_motion(model, data, options, dt)
+    free_motion(model, data, dt, dt)
 
 
 @jit
@@ -214,11 +184,18 @@ def stage_apply(model, data, contacts, polyhedra, overlaps, problem, memory, spa
 
 @jit
 def stage_advance(model, data, contacts, polyhedra, overlaps, problem, memory, sparse, cone, simplex, options, dt):
-    advance(model, data, options, dt)
+    finish(model, data, SEMI_IMPLICIT, dt)
+
+
+@jit
+def stage_gill(model, data, contacts, polyhedra, overlaps, problem, memory, sparse, cone, simplex, options, dt):
+    gill_step(model, data, contacts, polyhedra, overlaps, problem, memory, sparse, cone, simplex, options, dt)
 
 
 def stages(options: Options) -> dict[str, Any]:
     """Stage name -> compiled function of all records, options and dt, in the order of `step`."""
+    if options.integrator == "rkg":
+        return {"four stages": stage_gill}
     return {"kinematics": stage_kinematics, "overlaps": stage_overlaps, "free motion": stage_free,
             "pose problem": stage_pose, "solve": stage_solve, "apply forces": stage_apply, "advance": stage_advance}
 

@@ -159,7 +159,7 @@ def least_squares(overlaps, memory, options, contact_list, first):
 
 @jit
 def choose_ridge(overlaps, memory, options, i, c, A):
-    """lambda; or lambda times the mean diagonal of A Q A of the overlap by itself, A (6, 6), forces and torques apart."""
+    """lambda; or lambda times the mean diagonal of A Q A of the overlap alone, A (6, 6), forces and torques apart."""
     ridge, q, out = memory.ridge, memory.small[0], memory.small[1]
     for half in range(2):
         mean = 0.0

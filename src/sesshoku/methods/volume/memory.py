@@ -81,13 +81,15 @@ class Memory(Record):
     # ---- work
     y_before = array(float, 1)  # (V)
     y_direction = array(float, 1)  # (V)
+    start_q = array(float, 1)  # (coordinates) state at the start of a step in stages
+    start_v = array(float, 1)  # (V)
 
 
 as_memory = viewer(Memory)
 
 
 class Sparse(Record):
-    """Of islands too large for dense matrices: V dofs, B trees, C overlaps, U unknowns, M rows, N most of one overlap."""
+    """Of islands too large for dense matrices: V dofs, B trees, C overlaps, U unknowns (N of one overlap), M rows."""
 
     block_capacity = scalar()  # B
     info = array(int, 1)  # (4) trees, numbers of the factor, rows
@@ -167,14 +169,15 @@ def make_memory(compiled: CompiledScene, contacts: Any, overlaps: Any, polyhedra
     M, U = max(ROWS_PER_UNKNOWN * D, K + 2 * C), max(D, 6 * C + K)
     B = max(2 * polyhedra.most_faces, 8) * P + 8  # a section has at most one corner per face of the two shapes
     shapes: dict[str, Any] = {
-        "wrench": (C, 6), "verdict": C, "judged": C, "moves": C, "center": (C, 3), "corner_start": C + 1, "corner": (K + C, 2),
-        "pull": (K + C, 6), "target": (C, 3), "old_wrench": (C, 6), "old_v": V,
+        "wrench": (C, 6), "verdict": C, "judged": C, "moves": C, "center": (C, 3), "corner_start": C + 1,
+        "corner": (K + C, 2), "pull": (K + C, 6), "target": (C, 3), "old_wrench": (C, 6), "old_v": V,
         "block_list": 2 * C, "alone": 1, "joint_list": W, "joint_start": T + 2, "dof_list": (T, 2),
         "matrix": (D + J, D + J), "joint_matrix": (J, J), "joint_factor": (J, J), "joint_work": (8, J),
         "joint_state": (2, J), "joint_reach": (J, D), "delassus": (D, D), "free": 6 * C, "gradient": (D, D),
-        "hessian": (D, D), "linear": max(D, 6 * C), "ridge": 6 * C, "mixed": (D, D), "half_mixed": (D, D), "mixed_linear": D,
-        "unknown": U, "unknown_start": U + 1, "impulse": 6 * C, "touching": C, "cone_row": (M, 6), "cone_at": M, "cone_price": M,
-        "side": (P, 2), "column": (B, 6), "cost": B, "weight": B, "load": 8, "small": (2, 6), "y_before": V, "y_direction": V,
+        "hessian": (D, D), "linear": max(D, 6 * C), "ridge": 6 * C, "mixed": (D, D), "half_mixed": (D, D),
+        "mixed_linear": D, "unknown": U, "unknown_start": U + 1, "impulse": 6 * C, "touching": C, "cone_row": (M, 6),
+        "cone_at": M, "cone_price": M, "side": (P, 2), "column": (B, 6), "cost": B, "weight": B, "load": 8,
+        "small": (2, 6), "y_before": V, "y_direction": V, "start_q": m.coordinate_count, "start_v": V,
     }
     arrays = {name: np.zeros(shape, dtype=np.int64 if Memory.fields[name].dtype is int else np.float64)
               for name, shape in shapes.items()}

@@ -24,8 +24,8 @@ CHOICES: dict[str, tuple[str, ...]] = {
 class Options:
     """Defaults are the paper's.
 
-    integrator: semi-implicit (meets the solved velocity exactly) or rkg (Runge-Kutta-Gill, the force held through its
-    stages). depth_gain (1/s): speed of separation asked for per metre of depth; never more than recovery_speed (m/s) on
+    integrator: semi-implicit (meets the solved velocity exactly) or rkg (Runge-Kutta-Gill, the paper's, contact solved
+    at each of its stages). depth_gain (1/s): speed of separation asked for per metre of depth; never more than recovery_speed (m/s) on
     the average of an overlap. depth_integral: what depth is integrated over the overlap: distance of every face from
     the contact plane ("faces"), thickness, or the faces over the polygon only ("section").
     regularization: weight of the impulse in the least squares; regularization_unit: as it stands ("absolute",

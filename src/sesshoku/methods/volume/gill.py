@@ -1,0 +1,75 @@
+"""One step by Runge-Kutta-Gill, the paper's integrator: the contact is solved anew at each of the four stages.
+
+A stage's rate of v is (solved velocity - velocity of the stage) / dt, since (13) asks for a velocity one dt ahead. So a
+step closes only 1 - 0.375 of an error of velocity, where semi-implicit Euler closes all of it, and costs four times as
+much; resting depth and forces are the same.
+"""
+
+from __future__ import annotations
+
+from sesshoku.collision.overlap import find_overlaps
+from sesshoku.compiled.jit import jit
+from sesshoku.dynamics.actuation import joint_forces
+from sesshoku.dynamics.kinematics import coordinate_rate, kinematics
+from sesshoku.dynamics.rnea import external_wrenches, link_velocities
+from sesshoku.integrate.position import move_kinematic, normalize
+from sesshoku.integrate.rkg import TABLEAU
+from sesshoku.integrate.runge_kutta import combine
+from sesshoku.methods.free_motion import RUNGE_KUTTA, SPIN, finish, free_velocity, joint_space_inertia
+from sesshoku.methods.volume.apply import apply_wrenches
+from sesshoku.methods.volume.islands import solve_islands
+from sesshoku.methods.volume.options import INTEGRAL
+from sesshoku.methods.volume.pose import pose_problem
+
+THIN = 0.0  # m: any overlap with a polygon is an area
+
+
+@jit
+def solve_here(model, data, contacts, polyhedra, overlaps, problem, memory, sparse, cone, simplex, options, dt,
+               implicit_dt):  # fmt: skip
+    """new_v: the velocity dt after the state in data.q and data.v, contact solved."""
+    kinematics(model, data, data.q)
+    link_velocities(model, data, data.v)
+    find_overlaps(model, data, contacts, polyhedra, overlaps, int(options[INTEGRAL]), THIN)
+    free_motion(model, data, dt, implicit_dt)
+    pose_problem(model, data, contacts, overlaps, problem, memory, options, dt)
+    solve_islands(model, data, contacts, overlaps, problem, memory, sparse, cone, simplex, options, dt)
+    apply_wrenches(model, data, contacts, overlaps, problem, memory, dt)
+
+
+@jit
+def free_motion(model, data, dt, implicit_dt):
+    """new_v: the velocity at the end of the step without contact and joint rows."""
+    joint_forces(model, data, data.q, data.v, implicit_dt, 1.0)
+    external_wrenches(model, data)
+    joint_space_inertia(model, data)
+    free_velocity(model, data, dt, SPIN)
+
+
+@jit
+def gill_step(model, data, contacts, polyhedra, overlaps, problem, memory, sparse, cone, simplex, options, dt):
+    """One step; False if its result is not finite (the state then stays as it was)."""
+    start_q, start_v, rate_q, rate_v, time = memory.start_q, memory.start_v, data.rate_q, data.rate_v, 0.0
+    for n in range(model.coordinate_count):
+        start_q[n] = data.q[n]
+    for k in range(model.dof_count):
+        start_v[k] = data.v[k]
+    for s in range(4):
+        combine(start_q, rate_q, TABLEAU, s, dt, data.q)
+        combine(start_v, rate_v, TABLEAU, s, dt, data.v)
+        normalize(model, data.q)
+        move_kinematic(model, data, (TABLEAU[s, 0] - time) * dt)
+        time = TABLEAU[s, 0]
+        solve_here(model, data, contacts, polyhedra, overlaps, problem, memory, sparse, cone, simplex, options, dt, 0.0)
+        coordinate_rate(model, data.q, data.v, rate_q[s])
+        for k in range(model.dof_count):
+            rate_v[s, k] = (data.new_v[k] - data.v[k]) / dt
+    move_kinematic(model, data, (1.0 - time) * dt)
+    combine(start_q, rate_q, TABLEAU, 4, dt, data.new_q)
+    combine(start_v, rate_v, TABLEAU, 4, dt, data.new_v)
+    normalize(model, data.new_q)
+    for n in range(model.coordinate_count):
+        data.q[n] = start_q[n]
+    for k in range(model.dof_count):
+        data.v[k] = start_v[k]
+    return finish(model, data, RUNGE_KUTTA, dt)
