@@ -60,7 +60,7 @@ def run(progress: Callable[[str], None]) -> Result:
     checks.append(Check("area of the region, proposed / previous", areas["proposed"] / areas["previous"], 0.655, 0.01))
     inside = max(float(r) / limit_along(curve, float(a)) for r, a in
                  zip(limits["proposed"][1:-1], angles[1:-1], strict=True))
-    checks.append(Check("proposed region within the exact curve, ramped (steps of 0.1 %)", inside, 1.0, 2e-3, "",
+    checks.append(Check("proposed region within the exact curve, ramped (steps of 0.2 %)", inside, 1.0, 2e-3, "",
                         "at_most"))
     checks += [*friction_test(methods["proposed"], angles, curve), *verdicts(methods["proposed"], progress)]
     witness = settled(methods["previous"])

@@ -16,6 +16,9 @@ from sesshoku.solvers.cone_qp import SOLVED, cone_qp
 FRICTION_ROUNDS = 6
 ROUNDING = 1e-12  # of the diagonal, added to it: redundant overlaps of light bodies stay solvable
 CORNER_RIDGE = 1e-9  # the same for normal forces at more than three corners
+# with "trace": of the ridge on friction force and spin torque. What friction creeps tilts a tall body; were it as soft
+# as the depth, the overlap would become a wedge that covers part of the base only
+TANGENT = 1e-2
 NOISE = 1e-13  # of the island's largest normal impulse: less is none
 
 
@@ -169,10 +172,12 @@ def choose_ridge(overlaps, memory, options, i, c, A):
             times_moment(overlaps.area_moment[c], q, 1.0, out)
             for a in range(6):
                 mean += q[a] * out[a] / 3.0
-        if not options[BY_TRACE] or not mean > 0.0:
+        by_trace = options[BY_TRACE] != 0.0 and mean > 0.0
+        if not by_trace:
             mean = 1.0
         for e in range(3):
-            ridge[6 * i + 3 * half + e] = options[REGULARIZATION] * mean
+            friction = (e < 2) != (half == 1)  # f1, f2 and the torque about n
+            ridge[6 * i + 3 * half + e] = options[REGULARIZATION] * mean * (TANGENT if by_trace and friction else 1.0)
 
 
 @jit
