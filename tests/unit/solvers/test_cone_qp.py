@@ -36,7 +36,7 @@ def kkt_residual(P, q, G, x, y):
     g = np.linalg.norm(G * d, axis=1)
     g[g == 0.0] = 1.0
     stationary = np.abs((P @ x + q - G.T @ y) * d).max() / max(np.abs(q * d).max(), 1e-300)
-    size = np.abs(np.linalg.solve(P * d[:, None] * d, q * d)).max()  # of the unconstrained minimum: the data's own scale
+    size = np.abs(np.linalg.solve(P * d[:, None] * d, q * d)).max()  # the unconstrained minimum's
     values, prices = (G @ x) / g, y * g / max(np.abs(q * d).max(), 1e-300)
     feasible = max(0.0, -values.min() / max(size, 1e-300))
     assert (y >= 0.0).all()

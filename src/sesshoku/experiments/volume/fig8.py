@@ -70,11 +70,10 @@ def run(progress: Callable[[str], None]) -> Result:
 
     def draw(figure: Any) -> None:
         axis = figure.add_subplot()
-        styles = {"previous": ("#2e8b57", "previous method, ramped"), "proposed": ("#c0392b", "proposed method, ramped")}
-        for name, (color, label) in styles.items():
+        for name, color in (("previous", "#2e8b57"), ("proposed", "#c0392b")):
             x, y = limits[name] * np.cos(angles), limits[name] * np.sin(angles)
             axis.fill(np.r_[0, x], np.r_[0, y], color=color, alpha=0.18, linewidth=0)
-            axis.plot(x, y, "o", color=color, markersize=4, label=label)
+            axis.plot(x, y, "o", color=color, markersize=4, label=f"{name} method, ramped")
         axis.plot(*PYRAMID.T, color="#c0392b", linewidth=1.2, label="pyramids of 8 sides, closed form")
         axis.plot(*curve.T, color="#202020", linewidth=1.2, linestyle=(0, (5, 2)), label="round cone, exact")
         axis.set_xlabel("force / ($\\mu_s N$)")

@@ -37,7 +37,8 @@ def run(progress: Callable[[str], None]) -> Result:
     mean = {name: float(np.mean(values)) for name, values in times.items()}
     checks = [
         Check("static friction held in every run", float(held), 1.0, 0.0),
-        Check("time, proposed / previous (paper: 1.34 s / 1.09 s = 1.23)", mean["proposed"] / mean["previous"], 1.5, 0.5),
+        Check("time, proposed / previous (paper: 1.34 s / 1.09 s = 1.23)", mean["proposed"] / mean["previous"], 1.5,
+              0.5),
         Check("proposed: time of 5 s", mean["proposed"], PAPER["proposed"], 0.0, "s", "report"),
         Check("previous: time of 5 s", mean["previous"], PAPER["previous"], 0.0, "s", "report"),
     ]

@@ -50,6 +50,8 @@ from sesshoku.methods.volume.islands import solve_islands
 from sesshoku.methods.volume.memory import Memory, Sparse, as_memory, as_sparse, make_memory, make_sparse
 from sesshoku.methods.volume.options import INTEGRAL, PRESETS, RKG, Options, parameters
 from sesshoku.methods.volume.pose import pose_problem
+from sesshoku.methods.volume.view import OverlapView
+from sesshoku.methods.volume.view import overlaps as list_overlaps
 from sesshoku.scene.compiler import CompiledScene
 from sesshoku.scene.model import MOVES, Model, as_model
 from sesshoku.solvers.cone_qp import ConeSpace, as_cone_space
@@ -200,4 +202,5 @@ def stages(options: Options) -> dict[str, Any]:
             "pose problem": stage_pose, "solve": stage_solve, "apply forces": stage_apply, "advance": stage_advance}
 
 
-__all__ = ["PRESETS", "STATE", "Options", "make_records", "parameters", "run", "stages", "step", "supports"]
+__all__ = ["PRESETS", "STATE", "Options", "OverlapView", "list_overlaps", "make_records", "parameters", "run", "stages",
+           "step", "supports"]

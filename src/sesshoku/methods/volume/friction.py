@@ -100,10 +100,12 @@ def correct(contacts, overlaps, memory, simplex, options, c, w):
         status = nearest_weights(memory, simplex, count, first, mu, l, w)
     else:
         status = reciprocal_weights(memory, simplex, count, first, l, w)
-    f1 = f2 = torque = 0.0
+    f1 = f2 = torque = total = 0.0
     if status == OPTIMAL:
         for k in range(count):
-            pull, weight = memory.pull[first + k], memory.weight[k]
+            total += memory.weight[k]
+        for k in range(count):  # no more than the normal force, also where rounding left the sum a little above it
+            pull, weight = memory.pull[first + k], memory.weight[k] / max(total, 1.0)
             f1, f2, torque = f1 + weight * pull[0], f2 + weight * pull[1], torque + weight * pull[5]
     else:
         f1, f2 = slip_at_pressure(memory, count, first, w)

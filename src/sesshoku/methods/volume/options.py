@@ -25,9 +25,11 @@ class Options:
     """Defaults are the paper's.
 
     integrator: semi-implicit (meets the solved velocity exactly) or rkg (Runge-Kutta-Gill, the paper's, contact solved
-    at each of its stages). depth_gain (1/s): speed of separation asked for per metre of depth; never more than recovery_speed (m/s) on
-    the average of an overlap. depth_integral: what depth is integrated over the overlap: distance of every face from
-    the contact plane ("faces"), thickness, or the faces over the polygon only ("section").
+    at each of its stages). depth_gain (1/s): speed of separation asked for per metre of depth; never more than
+    recovery_speed (m/s) on the average of an overlap. rest_depth (m): depth beyond which there is something to recover;
+    bodies rest there, and one that leans a little keeps its whole base in the overlap. depth_integral: what depth is
+    integrated over the overlap: distance of every face from the contact plane ("faces"), thickness, or the faces over
+    the polygon only ("section").
     regularization: weight of the impulse in the least squares; regularization_unit: as it stands ("absolute",
     (m/s)^2 m^2/(N s)^2), or times the mean diagonal of the overlap's own block, so that it has no unit ("trace").
     friction_limit: pyramid (can vertex forces carry the wrench?) or separated (the previous method: friction force and
@@ -41,6 +43,7 @@ class Options:
     integrator: Literal["semi-implicit", "rkg"] = "semi-implicit"
     depth_gain: float = 1000.0
     recovery_speed: float = 1e300
+    rest_depth: float = 0.0
     depth_integral: Literal["faces", "thickness", "section"] = "faces"
     regularization: float = 1e-3
     regularization_unit: Literal["absolute", "trace"] = "absolute"
@@ -57,7 +60,7 @@ class Options:
             if getattr(self, name) not in kinds:
                 raise MethodError(f"{name} must be one of {', '.join(kinds)}", element="method 'volume'",
                                   value=getattr(self, name))
-        for name, least, most in (("depth_gain", 0.0, 1e9), ("recovery_speed", 0.0, 1e300),
+        for name, least, most in (("depth_gain", 0.0, 1e9), ("recovery_speed", 0.0, 1e300), ("rest_depth", 0.0, 1.0),
                                   ("regularization", 1e-12, 1e6), ("onset_speed", 0.0, 1e300),
                                   ("zero_tolerance", 0.0, 1e300)):
             value: Any = getattr(self, name)
@@ -72,11 +75,11 @@ class Options:
 
 
 PRESETS = {"recommended": Options(
-    depth_gain=100.0, recovery_speed=1.0, regularization=1e-7, regularization_unit="trace", sliding_solve="coupled",
-    correction="nearest", onset="free")}
+    depth_gain=100.0, recovery_speed=1.0, rest_depth=2e-5, regularization=1e-7, regularization_unit="trace",
+    sliding_solve="coupled", correction="nearest", onset="free")}
 
 (RKG, GAIN, RECOVERY, INTEGRAL, REGULARIZATION, BY_TRACE, SEPARATED, SIDES, COUPLED, NEAREST, ONSET, ONSET_SPEED,
- ZERO) = range(13)
+ ZERO, REST) = range(14)
 
 
 def parameters(options: Options) -> np.ndarray:
@@ -86,4 +89,4 @@ def parameters(options: Options) -> np.ndarray:
                      CHOICES["depth_integral"].index(o.depth_integral), o.regularization,
                      o.regularization_unit == "trace", o.friction_limit == "separated", o.pyramid_sides,
                      o.sliding_solve == "coupled", o.correction == "nearest", o.onset == "free", o.onset_speed,
-                     o.zero_tolerance], dtype=np.float64)
+                     o.zero_tolerance, o.rest_depth], dtype=np.float64)

@@ -15,7 +15,7 @@ from sesshoku.dynamics.aba import last_dof
 from sesshoku.methods.contact_rows import contact_velocity, start_problem, to_half_form
 from sesshoku.methods.joint_rows import joint_rows
 from sesshoku.methods.volume.memory import FREED
-from sesshoku.methods.volume.options import GAIN, ONSET, ONSET_SPEED, RECOVERY, ZERO
+from sesshoku.methods.volume.options import GAIN, ONSET, ONSET_SPEED, RECOVERY, REST, ZERO
 from sesshoku.scene.model import FREE
 from sesshoku.solvers.problem import CHAIN, NOTHING, PROBLEM_OVERFLOW, USED, diagonal_block
 from sesshoku.spatial.algebra import cross
@@ -109,11 +109,12 @@ def twist_side(model, data, contacts, problem, c, block, side, v_new):
 @jit
 def choose_targets(overlaps, memory, options, c):
     """k c^T n of (8): what the normal part of the least squares pulls towards."""
-    V = overlaps.depth_moment[c]
-    k, S = options[GAIN], overlaps.area_moment[c, 0]
-    if k * V[0] > options[RECOVERY] * S:
-        k = options[RECOVERY] * S / V[0]
-    memory.target[c, 0], memory.target[c, 1], memory.target[c, 2] = k * V[0], k * V[2], -k * V[1]
+    V, S, k = overlaps.depth_moment[c], overlaps.area_moment[c], options[GAIN]
+    rest = 0.5 * options[REST]  # both caps of the overlap are half its thickness from the plane
+    depth, depth1, depth2 = V[0] - rest * S[0], V[1] - rest * S[1], V[2] - rest * S[2]
+    if k * depth > options[RECOVERY] * S[0]:
+        k = options[RECOVERY] * S[0] / depth
+    memory.target[c, 0], memory.target[c, 1], memory.target[c, 2] = k * depth, k * depth2, -k * depth1
 
 
 @jit
