@@ -85,7 +85,8 @@ def test_an_overhang_of_a_centimetre_rests(keyword):
     scene.add_box("high", size=(0.2, 0.2, 0.1), mass=1.0, position=(0.01, 0, 0.15), material=RUBBER)
     sim = ss.Simulation(scene, keyword, DT)
     sim.step(3000)
-    assert sim.bodies["high"].position == pytest.approx([0.01, 0, 0.15], abs=1e-5)
+    assert sim.bodies["high"].position[:2] == pytest.approx([0.01, 0], abs=1e-5)
+    assert sim.bodies["high"].position[2] == pytest.approx(0.15, abs=5e-5)  # two rest depths of 20 um
     assert np.abs(sim.v).max() < 1e-6 and {contact.state for contact in sim.contacts} == {"stick"}
 
 

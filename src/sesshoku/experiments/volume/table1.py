@@ -51,6 +51,7 @@ def run(progress: Callable[[str], None]) -> Result:
             axis.bar_label(bars, [f"{source[name]:.3g} s" for name in names], padding=2)
             axis.set_title(f"{label}: ratio {source['proposed'] / source['previous']:.2f}")
             axis.margins(y=0.15)
+            axis.set_axisbelow(True)
         here.set_ylabel("time of 5 s simulated [s]")
 
     return Result(checks, draw, {"seconds": times}, figure_size=(7.0, 3.4))
