@@ -1,0 +1,305 @@
+"""When a moving vertex passes a moving triangle, and a moving edge another: the two primitive tests.
+
+Vertices move on straight lines, time runs from 0 to 1. Two ways to find the crossing time:
+
+- LINEAR, as the thesis: signed distances at both ends, interpolated linearly. Exact where nothing turns.
+- CUBIC: the time at which the four points lie in one plane, a root of a cubic. Exact for straight paths however the
+  triangle or the edges turn meanwhile. A touch without passing (a double root) and motion within the plane (the zero
+  polynomial) are no crossings.
+
+Vertex-face: only going inside counts, d >= 0 before and < 0 after. Edge-edge: either way; what ends in touch (d = 0)
+has not passed yet, and what begins in touch counts if it goes on into the solid.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from sesshoku.compiled.jit import jit
+
+LINEAR, CUBIC = range(2)
+INSIDE = 1e-9  # tolerance of parameters within a triangle or an edge
+PARALLEL = 1e-8  # sine of the angle of two edges below which vertices and faces cover the contact
+SLIVER = 1e-12  # a triangle whose doubled area is below this share of its longest edge squared has no inside
+
+
+# ---- polynomials ----------------------------------------------------------------------------------------------------
+
+
+@jit(into_callers=True)
+def value(c, t):
+    return ((c[3] * t + c[2]) * t + c[1]) * t + c[0]
+
+
+@jit
+def turning_points(c):
+    """Where the slope of a cubic is zero within (0, 1), ascending, to c[4:6]; returns how many (0 to 2)."""
+    a, b, d = 3.0 * c[3], 2.0 * c[2], c[1]
+    n = 0
+    root = b * b - 4.0 * a * d
+    if root < 0.0 or (a == 0.0 and b == 0.0):
+        return 0
+    q = -0.5 * (b + (sqrt(root) if b >= 0.0 else -sqrt(root)))
+    one = q / a if a != 0.0 else -1.0
+    other = d / q if q != 0.0 else -1.0
+    if one > other:
+        one, other = other, one
+    if 0.0 < one < 1.0:
+        c[4 + n] = one
+        n += 1
+    if 0.0 < other < 1.0 and other != one:
+        c[4 + n] = other
+        n += 1
+    return n
+
+
+@jit
+def root_between(c, low, high):
+    """The root of a cubic that is monotone on [low, high] and changes sign there: Newton, kept inside by halving."""
+    at_low = value(c, low)
+    if at_low == 0.0:
+        return low
+    t = 0.5 * (low + high)
+    for _ in range(100):
+        f = value(c, t)
+        if f == 0.0:
+            return t
+        if (f > 0.0) == (at_low > 0.0):
+            low = t
+        else:
+            high = t
+        slope = (3.0 * c[3] * t + 2.0 * c[2]) * t + c[1]
+        step = t - f / slope if slope != 0.0 else low
+        before = t
+        t = step if low < step < high else 0.5 * (low + high)
+        if abs(t - before) <= 1e-16 or not low < t < high:
+            break
+    return t
+
+
+# ---- vertex and face --------------------------------------------------------------------------------------------------
+
+
+@jit
+def vertex_face(start, end, v, a, b, c, crossing, work):
+    """Time at which vertex v goes inside through triangle a b c, or -1. work[8:11]: barycentrics of a, b, c there."""
+    before = height(start, v, a, b, c)
+    after = height(end, v, a, b, c)
+    if crossing == LINEAR:
+        if not (before >= 0.0 and after < 0.0):
+            return -1.0
+        before /= normal_length(start, a, b, c)
+        after /= normal_length(end, a, b, c)
+        t = before / (before - after)
+        return t if 0.0 <= t <= 1.0 and in_prism(start, end, v, a, b, c, t, work) else -1.0
+    height_polynomial(start, end, v, a, b, c, work)
+    n = turning_points(work)
+    low = 0.0
+    for k in range(n + 1):
+        high = work[4 + k] if k < n else 1.0
+        at_low = before if k == 0 else value(work, low)
+        at_high = after if k == n else value(work, high)
+        if at_low >= 0.0 and at_high < 0.0:
+            t = root_between(work, low, high)
+            if in_prism(start, end, v, a, b, c, t, work):
+                return t
+        low = high
+    return -1.0
+
+
+@jit
+def height(p, v, a, b, c):
+    """Distance of v from the plane of a b c, times twice the triangle's area."""
+    ux, uy, uz = p[b, 0] - p[a, 0], p[b, 1] - p[a, 1], p[b, 2] - p[a, 2]
+    wx, wy, wz = p[c, 0] - p[a, 0], p[c, 1] - p[a, 1], p[c, 2] - p[a, 2]
+    x, y, z = p[v, 0] - p[a, 0], p[v, 1] - p[a, 1], p[v, 2] - p[a, 2]
+    return (uy * wz - uz * wy) * x + (uz * wx - ux * wz) * y + (ux * wy - uy * wx) * z
+
+
+@jit
+def normal_length(p, a, b, c):
+    ux, uy, uz = p[b, 0] - p[a, 0], p[b, 1] - p[a, 1], p[b, 2] - p[a, 2]
+    wx, wy, wz = p[c, 0] - p[a, 0], p[c, 1] - p[a, 1], p[c, 2] - p[a, 2]
+    x, y, z = uy * wz - uz * wy, uz * wx - ux * wz, ux * wy - uy * wx
+    return sqrt(x * x + y * y + z * z)
+
+
+@jit
+def in_prism(start, end, v, a, b, c, t, work):
+    """Whether v lies in the prism over the triangle at time t; writes the barycentrics to work[8:11]."""
+    ax, ay, az = between(start, end, a, t)
+    bx, by, bz = between(start, end, b, t)
+    cx, cy, cz = between(start, end, c, t)
+    x, y, z = between(start, end, v, t)
+    ux, uy, uz = bx - ax, by - ay, bz - az
+    wx, wy, wz = cx - ax, cy - ay, cz - az
+    x, y, z = x - ax, y - ay, z - az
+    nx, ny, nz = uy * wz - uz * wy, uz * wx - ux * wz, ux * wy - uy * wx
+    area2 = nx * nx + ny * ny + nz * nz
+    longest2 = max(ux * ux + uy * uy + uz * uz, wx * wx + wy * wy + wz * wz,
+                   (ux - wx) * (ux - wx) + (uy - wy) * (uy - wy) + (uz - wz) * (uz - wz))
+    if not area2 > SLIVER * SLIVER * longest2 * longest2:
+        return False
+    one = (nx * (y * wz - z * wy) + ny * (z * wx - x * wz) + nz * (x * wy - y * wx)) / area2
+    two = (nx * (uy * z - uz * y) + ny * (uz * x - ux * z) + nz * (ux * y - uy * x)) / area2
+    work[8], work[9], work[10] = 1.0 - one - two, one, two
+    return one >= -INSIDE and two >= -INSIDE and one + two <= 1.0 + INSIDE
+
+
+@jit(into_callers=True)
+def between(start, end, v, t):
+    """Place of a vertex at time t; exact at both ends."""
+    s = 1.0 - t
+    return s * start[v, 0] + t * end[v, 0], s * start[v, 1] + t * end[v, 1], s * start[v, 2] + t * end[v, 2]
+
+
+@jit
+def height_polynomial(start, end, v, a, b, c, c_out):
+    """Coefficients of `height` as a cubic in time: det(b - a, c - a, v - a)."""
+    determinant_polynomial(start, end, a, b, a, c, a, v, c_out)
+
+
+@jit
+def determinant_polynomial(start, end, i0, i1, j0, j1, k0, k1, c_out):
+    """det(p[i1] - p[i0], p[j1] - p[j0], p[k1] - p[k0]) as a cubic in time, lowest power first."""
+    ux, uy, uz = start[i1, 0] - start[i0, 0], start[i1, 1] - start[i0, 1], start[i1, 2] - start[i0, 2]
+    wx, wy, wz = start[j1, 0] - start[j0, 0], start[j1, 1] - start[j0, 1], start[j1, 2] - start[j0, 2]
+    x, y, z = start[k1, 0] - start[k0, 0], start[k1, 1] - start[k0, 1], start[k1, 2] - start[k0, 2]
+    gx, gy, gz = end[i1, 0] - end[i0, 0] - ux, end[i1, 1] - end[i0, 1] - uy, end[i1, 2] - end[i0, 2] - uz
+    hx, hy, hz = end[j1, 0] - end[j0, 0] - wx, end[j1, 1] - end[j0, 1] - wy, end[j1, 2] - end[j0, 2] - wz
+    rx, ry, rz = end[k1, 0] - end[k0, 0] - x, end[k1, 1] - end[k0, 1] - y, end[k1, 2] - end[k0, 2] - z
+    ax, ay, az = uy * wz - uz * wy, uz * wx - ux * wz, ux * wy - uy * wx  # cross product: a + b t + c t^2
+    bx = uy * hz - uz * hy + gy * wz - gz * wy
+    by = uz * hx - ux * hz + gz * wx - gx * wz
+    bz = ux * hy - uy * hx + gx * wy - gy * wx
+    cx, cy, cz = gy * hz - gz * hy, gz * hx - gx * hz, gx * hy - gy * hx
+    c_out[0] = ax * x + ay * y + az * z
+    c_out[1] = ax * rx + ay * ry + az * rz + bx * x + by * y + bz * z
+    c_out[2] = bx * rx + by * ry + bz * rz + cx * x + cy * y + cz * z
+    c_out[3] = cx * rx + cy * ry + cz * rz
+
+
+# ---- edge and edge ----------------------------------------------------------------------------------------------------
+
+
+@jit
+def edge_edge(start, end, e0, e1, edge_vertex, edge_face, face_vertex, crossing, work):
+    """Time at which two edges pass each other, or -1.
+
+    work[8:10]: parameters along the edges; work[11]: sign of the determinant (5.1) before the crossing.
+    """
+    a0, b0, a1, b1 = edge_vertex[e0, 0], edge_vertex[e0, 1], edge_vertex[e1, 0], edge_vertex[e1, 1]
+    d0, sine0 = edge_distance(start, a0, b0, a1, b1)
+    d1, sine1 = edge_distance(end, a0, b0, a1, b1)
+    inward = inside_sign(start, e0, e1, edge_vertex, edge_face, face_vertex) if d0 == 0.0 else 0.0
+    if crossing == LINEAR:
+        if not passes(d0, d1, inward) or sine0 < PARALLEL or sine1 < PARALLEL or turned(start, end, a0, b0, a1, b1):
+            return -1.0
+        t = d0 / (d0 - d1)
+        work[11] = side_before(d0, d1)
+        return t if 0.0 <= t <= 1.0 and on_edges(start, end, a0, b0, a1, b1, t, work) else -1.0
+    determinant_polynomial(start, end, a0, b0, a1, b1, a1, a0, work)
+    n = turning_points(work)
+    low = 0.0
+    for k in range(n + 1):
+        high = work[4 + k] if k < n else 1.0
+        # at the ends of the whole span the same rounding as in the next step's start
+        at_low, at_high = d0 if k == 0 else value(work, low), d1 if k == n else value(work, high)
+        touching = inward if k == 0 else 0.0
+        if passes(at_low, at_high, touching):
+            t = root_between(work, low, high)
+            work[11] = side_before(at_low, at_high)
+            if on_edges(start, end, a0, b0, a1, b1, t, work):
+                return t
+        low = high
+    return -1.0
+
+
+@jit(into_callers=True)
+def passes(before, after, inward):
+    """Whether a signed distance changes its sign, or leaves zero inward."""
+    return (before > 0.0 and after < 0.0) or (before < 0.0 and after > 0.0) or (before == 0.0 and after * inward > 0.0)
+
+
+@jit(into_callers=True)
+def side_before(before, after):
+    if before == 0.0:
+        return 1.0 if after < 0.0 else -1.0
+    return 1.0 if before > 0.0 else -1.0
+
+
+@jit
+def edge_distance(p, a0, b0, a1, b1):
+    """Signed distance (5.1) of the lines through two edges, and the sine of their angle."""
+    ux, uy, uz = p[b0, 0] - p[a0, 0], p[b0, 1] - p[a0, 1], p[b0, 2] - p[a0, 2]
+    wx, wy, wz = p[b1, 0] - p[a1, 0], p[b1, 1] - p[a1, 1], p[b1, 2] - p[a1, 2]
+    x, y, z = p[a0, 0] - p[a1, 0], p[a0, 1] - p[a1, 1], p[a0, 2] - p[a1, 2]
+    nx, ny, nz = uy * wz - uz * wy, uz * wx - ux * wz, ux * wy - uy * wx
+    across = sqrt(nx * nx + ny * ny + nz * nz)
+    lengths = sqrt((ux * ux + uy * uy + uz * uz) * (wx * wx + wy * wy + wz * wz))
+    if across == 0.0 or lengths == 0.0:
+        return 0.0, 0.0
+    return (nx * x + ny * y + nz * z) / across, across / lengths
+
+
+@jit
+def inside_sign(p, e0, e1, edge_vertex, edge_face, face_vertex):
+    """Sign of the determinant (5.1) when edge 1 is inside the body of edge 0, by the faces that meet in the edges."""
+    a0, b0, a1, b1 = edge_vertex[e0, 0], edge_vertex[e0, 1], edge_vertex[e1, 0], edge_vertex[e1, 1]
+    ux, uy, uz = p[b0, 0] - p[a0, 0], p[b0, 1] - p[a0, 1], p[b0, 2] - p[a0, 2]
+    wx, wy, wz = p[b1, 0] - p[a1, 0], p[b1, 1] - p[a1, 1], p[b1, 2] - p[a1, 2]
+    nx, ny, nz = uy * wz - uz * wy, uz * wx - ux * wz, ux * wy - uy * wx
+    along = outward_along(p, e0, edge_face, face_vertex, nx, ny, nz)
+    return along - outward_along(p, e1, edge_face, face_vertex, nx, ny, nz)
+
+
+@jit
+def outward_along(p, e, edge_face, face_vertex, nx, ny, nz):
+    """Sum of the unit normals of the two faces of an edge, along n."""
+    total = 0.0
+    for side in range(2):
+        f = edge_face[e, side]
+        a, b, c = face_vertex[f, 0], face_vertex[f, 1], face_vertex[f, 2]
+        ux, uy, uz = p[b, 0] - p[a, 0], p[b, 1] - p[a, 1], p[b, 2] - p[a, 2]
+        wx, wy, wz = p[c, 0] - p[a, 0], p[c, 1] - p[a, 1], p[c, 2] - p[a, 2]
+        x, y, z = uy * wz - uz * wy, uz * wx - ux * wz, ux * wy - uy * wx
+        length = sqrt(x * x + y * y + z * z)
+        if length > 0.0:
+            total += (x * nx + y * ny + z * nz) / length
+    return total
+
+
+@jit
+def turned(start, end, a0, b0, a1, b1):
+    """Whether the common normal of the edges turned over: the distance changed its sign by that alone."""
+    total = 0.0
+    for k in range(3):
+        i, j = (k + 1) % 3, (k + 2) % 3
+        one = ((start[b0, i] - start[a0, i]) * (start[b1, j] - start[a1, j])
+               - (start[b0, j] - start[a0, j]) * (start[b1, i] - start[a1, i]))
+        other = ((end[b0, i] - end[a0, i]) * (end[b1, j] - end[a1, j])
+                 - (end[b0, j] - end[a0, j]) * (end[b1, i] - end[a1, i]))
+        total += one * other
+    return total < 0.0
+
+
+@jit
+def on_edges(start, end, a0, b0, a1, b1, t, work):
+    """Whether the closest points of the two lines at time t lie on the edges; their parameters go to work[8:10]."""
+    ax, ay, az = between(start, end, a0, t)
+    bx, by, bz = between(start, end, b0, t)
+    cx, cy, cz = between(start, end, a1, t)
+    dx, dy, dz = between(start, end, b1, t)
+    ux, uy, uz = bx - ax, by - ay, bz - az
+    wx, wy, wz = dx - cx, dy - cy, dz - cz
+    x, y, z = ax - cx, ay - cy, az - cz
+    nx, ny, nz = uy * wz - uz * wy, uz * wx - ux * wz, ux * wy - uy * wx
+    across2 = nx * nx + ny * ny + nz * nz
+    lengths2 = (ux * ux + uy * uy + uz * uz) * (wx * wx + wy * wy + wz * wz)
+    if not across2 > PARALLEL * PARALLEL * lengths2:
+        return False
+    # s u - r w = -(x, y, z) within the plane across n
+    s = -(nx * (y * wz - z * wy) + ny * (z * wx - x * wz) + nz * (x * wy - y * wx)) / across2
+    r = (nx * (uy * z - uz * y) + ny * (uz * x - ux * z) + nz * (ux * y - uy * x)) / across2
+    work[8], work[9], work[10] = s, r, 0.0
+    return -INSIDE <= s <= 1.0 + INSIDE and -INSIDE <= r <= 1.0 + INSIDE
