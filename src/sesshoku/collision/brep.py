@@ -1,12 +1,13 @@
 """`Breps`: the polyhedra of all colliding geometries of a scene, as edge-centred lists in flat arrays (5.1).
 
-Built once, when a simulation starts. A **shape** here is one colliding geometry (a concave mesh is one shape, a plane a
-slab); a **body** is a link, or the world. Body b < link_count is link b, in a frame with its origin at the link's centre
-of mass and the axes of the link frame; body link_count is the world. Numbers of vertices, edges, faces and coplanar
-patches run through all shapes, so that one number names a feature.
+Built once, when a simulation starts. A **shape** here is one colliding geometry (a concave mesh is one shape, a plane
+a slab); a **body** is a link, or the world. Body b < link_count is link b, in a frame with its origin at the link's
+centre of mass and the axes of the link frame; body link_count is the world. Numbers of vertices, edges, faces and
+coplanar patches run through all shapes, so that one number names a feature.
 
 Triangles that lie in one plane form a patch. With `merge_coplanar` the edges within a patch and the vertices within a
-patch or a straight edge take no part in collision: contact must not depend on how a flat face was cut into triangles.
+patch or a straight edge take no part in collision: contact must not depend on how a flat face was cut into triangles
+(unless shrinking bends the patch: then its triangles count one by one).
 """
 
 from __future__ import annotations
@@ -30,10 +31,11 @@ from sesshoku.scene.shapes import Plane
 from sesshoku.spatial.rotation import quaternion_to_matrix
 
 logger = logging.getLogger(__name__)
+STAYS_FLAT = 1e-6  # a patch whose corners move alike to this share of the margin is still flat when shrunken
 
 
 class Breps(Record):
-    """Shapes: S shapes, B bodies, V vertices, E edges, F faces, P patches, N tree nodes. Lengths in metres, body frames.
+    """Shapes: S shapes, B bodies, V vertices, E edges, F faces, P patches, N tree nodes. Metres, in body frames.
 
     The names of the fields that the broad phase and the filters ask for are those of `Model`.
     """
@@ -166,7 +168,7 @@ class Parts:
         if applied < margin:
             logger.warning("%s: shrinks by %.3g m instead of %.3g m, being thin or sharp", element, applied, margin)
         first = dict(self.counts)
-        vertex_used, edge_used = _used(mesh, merge_coplanar)
+        vertex_used, edge_used = _used(mesh, inner, applied) if merge_coplanar else _all_used(mesh)
         nodes, depth = _tree(mesh, vertex_used, edge_used)
         nodes[:, :2] += np.where(nodes[:, :2] >= 0, first["node"], 0)
         leaf = nodes[:, 0] < 0
@@ -223,18 +225,24 @@ class Parts:
         return np.concatenate([empty, *found]).astype(np.int64 if field.dtype is int else np.float64)
 
 
-def _used(mesh: Polyhedron, merge_coplanar: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Which vertices and edges take part in collision."""
-    if not merge_coplanar:
-        return np.ones(len(mesh.vertices), dtype=np.int64), np.ones(len(mesh.edge_vertex), dtype=np.int64)
-    corner = np.zeros(len(mesh.vertices), dtype=np.int64)
+def _all_used(mesh: Polyhedron) -> tuple[np.ndarray, np.ndarray]:
+    return np.ones(len(mesh.vertices), dtype=np.int64), np.ones(len(mesh.edge_vertex), dtype=np.int64)
+
+
+def _used(mesh: Polyhedron, inner: np.ndarray, margin: float) -> tuple[np.ndarray, np.ndarray]:
+    """Which vertices and edges take part in collision: corners and bends of the original or of the shrunken copy."""
+    corners = mesh.face_patch[:, None].repeat(3, axis=1).ravel()  # patch of every corner of every face
+    moved = np.einsum("ij,ij->i", (inner - mesh.vertices)[mesh.faces.ravel()], mesh.patch_normal[corners])
+    bent = np.zeros(len(mesh.patch_normal), dtype=bool)
+    bent[corners[np.abs(moved + margin) > STAYS_FLAT * margin]] = True
+    vertex_used = np.zeros(len(mesh.vertices), dtype=np.int64)
     for v, patches in enumerate(mesh.vertex_patches):
         distinct: list[np.ndarray] = []
         for n in mesh.patch_normal[patches]:
             if all(np.abs(n - other).max() >= SAME for other in distinct):
                 distinct.append(n)
-        corner[v] = len(distinct) >= 3
-    return corner, (~mesh.edge_flat).astype(np.int64)
+        vertex_used[v] = len(distinct) >= 3 or bent[patches].any()
+    return vertex_used, (~mesh.edge_flat | bent[mesh.face_patch[mesh.edge_face[:, 0]]]).astype(np.int64)
 
 
 def _tree(mesh: Polyhedron, vertex_used: np.ndarray, edge_used: np.ndarray) -> tuple[np.ndarray, int]:

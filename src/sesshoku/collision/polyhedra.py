@@ -133,8 +133,8 @@ def _edges(vertices: np.ndarray, faces: np.ndarray, element: str) -> tuple[np.nd
     if (edge_face < 0).any() or len(owner) != 2 * len(key):
         bad = np.flatnonzero((edge_face < 0).any(axis=1))
         where = vertices[edge_vertex[bad[0]]].mean(axis=0).tolist() if len(bad) else None
-        raise SceneError("the mesh is not closed and oriented: an edge is not shared by two triangles that run along it "
-                         "in opposite directions", element=element, value=where,
+        raise SceneError("the mesh is not closed and oriented: an edge is not shared by two triangles that run along "
+                         "it in opposite directions", element=element, value=where,
                          remedy="close the mesh in a modelling tool, or load its convex hull")
     return edge_vertex, edge_face, edge.reshape(-1, 3)
 

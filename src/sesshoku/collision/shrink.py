@@ -8,10 +8,11 @@ The offset d of a vertex solves n_f . d = -margin for all faces f around it:
 | two (inside a straight edge) | the smallest that meets both |
 | three, independent | the one solution |
 | more, or dependent | the smallest with n_f . d <= -margin for all |
-| the same, where there is none (saddles) | least squares; where that moves a plane outward, the nearest that moves none |
+| the same, where there is none (saddles) | least squares; if that moves a plane outward, the nearest that moves none |
 
-Reflex edges need nothing special: the same equations move both of their faces into the solid. The margin of a shape is
-halved until no edge turns back, no triangle's normal turns by 90 degrees or more, and no vertex passes through another face.
+Reflex edges need nothing special: the same equations move both of their faces into the solid. The margin of a shape
+is halved until no edge turns back, no triangle's normal turns by 90 degrees or more, and no vertex passes through
+another face.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from sesshoku.errors import SceneError
 SAME = 1e-6  # normals closer than this are one
 DEPENDENT = 1e-9  # three normals whose determinant is smaller are dependent
 LONGEST = 1e3  # offsets longer than this many margins come of ill-matched planes, not of a corner
-LEAST = 1e-6  # smallest margin, as a share of the shape's diagonal
+LEAST = 1e-6  # smallest margin that halving may lead to, as a share of the shape's diagonal
 KEPT = 0.01  # share of its length that every edge keeps at least
 
 
@@ -34,7 +35,7 @@ def shrink(mesh: Polyhedron, margin: float, element: str) -> tuple[np.ndarray, f
     directions = vertex_offsets(mesh)  # for a margin of one
     triangles = mesh.vertices[mesh.faces]
     reach = margin
-    while reach > LEAST * mesh.diagonal:
+    while reach == margin or reach > LEAST * mesh.diagonal:
         inner = mesh.vertices + reach * directions
         if _keeps_shape(mesh, inner) and not passes_through(mesh.vertices, inner, mesh.faces, triangles):
             return inner, reach
@@ -97,7 +98,7 @@ def worst(normals, n, offset):
 
 @jit
 def solve_three(n, offset_out):
-    """n_i . d = -1 for three independent normals; False if they are dependent or the offset is out of all proportion."""
+    """n_i . d = -1 for three independent normals; False if they are dependent or the offset out of all proportion."""
     c0x, c0y, c0z = cross(n[1, 0], n[1, 1], n[1, 2], n[2, 0], n[2, 1], n[2, 2])
     c1x, c1y, c1z = cross(n[2, 0], n[2, 1], n[2, 2], n[0, 0], n[0, 1], n[0, 2])
     c2x, c2y, c2z = cross(n[0, 0], n[0, 1], n[0, 2], n[1, 0], n[1, 1], n[1, 2])

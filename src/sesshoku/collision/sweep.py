@@ -6,9 +6,9 @@ L1, `sweep_inflate`: at one pose, from the shrunken to the original shapes. A cr
 features met first.
 
 Both: boxes of the shapes, pairs of shapes from the broad phase and the scene's filters, then tree against tree, then
-the primitive tests of `crossing`. Only shapes with a partner are placed and have their trees refitted. A crossing needs,
-beside its primitive test, that the swept boxes of the two features overlap and that neither lies outside the slabs of the
-other: so the outcome is the same as that of all features tried against all, whatever the trees are like.
+the primitive tests of `crossing`. Only shapes with a partner are placed and have their trees refitted. A crossing
+needs, beside its primitive test, that the swept boxes of the two features overlap and that neither lies outside the
+slabs of the other: so the outcome is that of all features tried against all, whatever the trees are like.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = ["CUBIC", "EDGE_EDGE", "EVENTS", "LINEAR", "LOST", "PAIRS_LOST", "VERT
 VERTEX_FACE, EDGE_EDGE = range(2)
 # places in Events.counts: events; crossings and pairs of shapes that found no room
 EVENTS, LOST, PAIRS_LOST = range(3)
-# places in Sweeps.work_counts, for the cost model (7.2): overlap tests, primitive tests, boxes refitted; crossings found
+# places in Sweeps.work_counts, for the cost model (7.2): overlap tests, primitive tests, boxes refitted; then crossings
 BOX_TESTS, PRIMITIVE_TESTS, BOX_UPDATES, FOUND = range(4)
 PAIRS_PER_SHAPE = 64
 
@@ -64,7 +64,7 @@ class Sweeps(Record):
 
 
 class Events(Record):
-    """Crossings of one sweep, sorted by key, one per guest feature and host patch (or per pair of edges), earliest first."""
+    """Crossings of one sweep, sorted by key; of a guest feature and a host patch (or two edges) the earliest alone."""
 
     capacity = scalar()
     counts = array(int, 1)  # (3) EVENTS, LOST, PAIRS_LOST
@@ -75,7 +75,7 @@ class Events(Record):
     key = array(int, 1)  # (C) the same for the same features in every step; a face counts as its patch
     time = array(float, 1)  # (C) 0 to 1
     point = array(float, 3)  # (C, 2, 3) world, then: vertex and its foot on the face; closest points of the two edges
-    normal = array(float, 2)  # (C, 3) world, then: outward of the host face; outward of body 0, to where edge 1 came from
+    normal = array(float, 2)  # (C, 3) world, then: outward of the host face; of body 0, to where edge 1 came from
     parameter = array(float, 2)  # (C, 3) barycentrics in the face; along edge 0 and edge 1
     leaving = array(int, 1)  # (C) 1: edges whose crossing leads out of the bodies by the faces that meet in them
 
@@ -94,7 +94,7 @@ def make_sweeps(breps: Breps) -> Sweeps:
     S, V, N = breps.shape_count, breps.vertex_count, len(breps.node)
     P = min(S * (S - 1) // 2, PAIRS_PER_SHAPE * S)
     buckets = 1 if breps.pairs_listed else 1 << (2 * S).bit_length()
-    shapes = {
+    shapes: dict[str, int | tuple[int, ...]] = {
         "counts": 8, "work_counts": 4, "shape_position": (0, 3), "shape_rotation": (0, 3, 3), "shape_low": (S, 3),
         "shape_high": (S, 3), "shape_fresh": S, "start": (V, 3), "end": (V, 3), "node_box": (N, 6), "pair": (P, 2),
         "stack": (2 * breps.tree_depth + 4, 2), "work": 12, "level_size": breps.level_count,
@@ -107,7 +107,7 @@ def make_sweeps(breps: Breps) -> Sweeps:
 def make_events(capacity: int) -> Events:
     """Room for the crossings of one sweep; four times as many may be found before those alike are merged."""
     C, R = capacity, 4 * capacity
-    shapes = {
+    shapes: dict[str, int | tuple[int, ...]] = {
         "counts": 3, "kind": C, "feature": (C, 2), "shape": (C, 2), "body": (C, 2), "key": C, "time": C,
         "point": (C, 2, 3), "normal": (C, 3), "parameter": (C, 3), "leaving": C, "raw_key": R, "raw_time": R,
         "raw_feature": (R, 2), "order": R,
@@ -120,7 +120,7 @@ def _zeros(record: type[Record], shapes: dict[str, int | tuple[int, ...]]) -> di
             for name, shape in shapes.items()}
 
 
-# ---- the two sweeps ---------------------------------------------------------------------------------------------------
+# ---- the two sweeps -------------------------------------------------------------------------------------------------
 
 
 @jit
@@ -135,7 +135,8 @@ def sweep_motion(breps, sweeps, events_out, position_before, rotation_before, po
 def sweep_inflate(breps, sweeps, events_out, position, rotation, crossing):
     """L1: at one set of body poses (B, 3), (B, 3, 3), from shrunken to original shapes. crossing: LINEAR or CUBIC."""
     bound_shapes(breps, sweeps, position, rotation, position, rotation)
-    find_crossings(breps, sweeps, events_out, breps.inner, breps.vertex, position, rotation, position, rotation, crossing)
+    find_crossings(breps, sweeps, events_out, breps.inner, breps.vertex, position, rotation, position, rotation,
+                   crossing)
 
 
 @jit
@@ -173,7 +174,8 @@ def find_crossings(breps, sweeps, events_out, vertex0, vertex1, position0, rotat
                 refit(breps.node, breps.shape_node[s, 0], breps.shape_node[s, 1], breps.edge_vertex, breps.face_vertex,
                       sweeps.start, sweeps.end, breps.shape_pad[s], sweeps.node_box)
                 sweeps.work_counts[BOX_UPDATES] += breps.shape_node[s, 1] - breps.shape_node[s, 0]
-        walk_trees(breps, sweeps, events_out, breps.shape_node[pair[k, 0], 0], breps.shape_node[pair[k, 1], 0], crossing)
+        a, b = pair[k, 0], pair[k, 1]
+        walk_trees(breps, sweeps, events_out, breps.shape_node[a, 0], breps.shape_node[b, 0], crossing)
     write_events(breps, sweeps, events_out, crossing)
     events_out.counts[PAIRS_LOST] = sweeps.counts[PAIR_OVERFLOW]
 
@@ -187,7 +189,7 @@ def place(vertex, first, last, x, R, world_out):
             world_out[v, k] = x[k] + R[k, 0] * a + R[k, 1] * b + R[k, 2] * c
 
 
-# ---- tree against tree ------------------------------------------------------------------------------------------------
+# ---- tree against tree ----------------------------------------------------------------------------------------------
 
 
 @jit
@@ -250,8 +252,8 @@ def try_primitives(breps, sweeps, events_out, a, b, crossing):
     sweeps.work_counts[PRIMITIVE_TESTS] += 1
     if node[a, 2] == EDGE:
         v, f = node[a, 3], node[b, 3]
-        time = edge_edge(sweeps.start, sweeps.end, v, f, breps.edge_vertex, breps.edge_face, breps.face_vertex, crossing,
-                         sweeps.work)
+        time = edge_edge(sweeps.start, sweeps.end, v, f, breps.edge_vertex, breps.edge_face, breps.face_vertex,
+                         crossing, sweeps.work)
         key = breps.vertex_count * breps.patch_count + v * breps.edge_count + f
     else:
         t = breps.face_vertex[f]
@@ -268,7 +270,7 @@ def try_primitives(breps, sweeps, events_out, a, b, crossing):
         events_out.raw_feature[n, 1] = f
 
 
-# ---- events -----------------------------------------------------------------------------------------------------------
+# ---- events ---------------------------------------------------------------------------------------------------------
 
 
 @jit

@@ -74,7 +74,7 @@ def cut(center, order, first, last, axis):
 
 @jit
 def refit(node, first, last, edge_vertex, face_vertex, start, end, pad, box_out):
-    """Boxes (low, high) of nodes first .. last - 1 around primitives whose vertices move from `start` to `end` (V, 3)."""
+    """Boxes (low, high) of nodes first .. last - 1 around primitives that move from `start` to `end` (V, 3)."""
     for i in range(last - 1, first - 1, -1):
         kind, f = node[i, 2], node[i, 3]
         if node[i, 0] >= 0:
