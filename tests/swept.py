@@ -169,50 +169,62 @@ def world(breps: Breps, vertices: np.ndarray, pose: tuple[np.ndarray, np.ndarray
 
 def all_linear(breps: Breps, start: np.ndarray, end: np.ndarray) -> dict[tuple[int, int, int], float]:
     """(kind, feature, feature) -> time of every crossing by linear distances: all features against all, in NumPy."""
-    found: dict[tuple[int, int, int], float] = {}
-    for v in np.flatnonzero(breps.vertex_used):
-        for f in np.flatnonzero(breps.face_shape != breps.vertex_shape[v]):
-            t = _linear_vertex(start[v], end[v], start[breps.face_vertex[f]], end[breps.face_vertex[f]])
-            if t is not None:
-                found[0, int(v), int(f)] = t
+    v, f = np.meshgrid(np.flatnonzero(breps.vertex_used), np.arange(breps.face_count), indexing="ij")
+    apart = breps.vertex_shape[v] != breps.face_shape[f]
+    v, f = v[apart], f[apart]
+    corners = breps.face_vertex[f]
+    times = _linear_vertices(start[v], end[v], start[corners], end[corners])
+    found = {(0, int(v[i]), int(f[i])): float(times[i]) for i in np.flatnonzero(times >= 0)}
     used = np.flatnonzero(breps.edge_used)
-    for e in used:
-        for g in used[breps.edge_shape[used] > breps.edge_shape[e]]:
-            t = _linear_edges(start[breps.edge_vertex[e]], end[breps.edge_vertex[e]], start[breps.edge_vertex[g]],
-                              end[breps.edge_vertex[g]])
-            if t is not None:
-                found[1, int(e), int(g)] = t
-    return found
+    e, g = np.meshgrid(used, used, indexing="ij")
+    later = breps.edge_shape[e] < breps.edge_shape[g]
+    e, g = e[later], g[later]
+    one, other = breps.edge_vertex[e], breps.edge_vertex[g]
+    times = _linear_edges(start[one], end[one], start[other], end[other])
+    return found | {(1, int(e[i]), int(g[i])): float(times[i]) for i in np.flatnonzero(times >= 0)}
 
 
-def _linear_vertex(p0: np.ndarray, p1: np.ndarray, T0: np.ndarray, T1: np.ndarray) -> float | None:
-    def distance(p: np.ndarray, T: np.ndarray) -> float:
-        n = np.cross(T[1] - T[0], T[2] - T[0])
-        return float(n @ (p - T[0]) / np.linalg.norm(n))
+def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return np.einsum("...i,...i->...", a, b)
+
+
+def _linear_vertices(p0: np.ndarray, p1: np.ndarray, T0: np.ndarray, T1: np.ndarray) -> np.ndarray:
+    """Times (n) of vertices (n, 3) into triangles (n, 3, 3), -1: never."""
+
+    def distance(p: np.ndarray, T: np.ndarray) -> np.ndarray:
+        n = np.cross(T[:, 1] - T[:, 0], T[:, 2] - T[:, 0])
+        return _dot(n, p - T[:, 0]) / np.linalg.norm(n, axis=1)
 
     d0, d1 = distance(p0, T0), distance(p1, T1)
-    if not d0 >= 0 > d1:
-        return None
-    t = d0 / (d0 - d1)
-    p, T = (1 - t) * p0 + t * p1, (1 - t) * T0 + t * T1
-    n = np.cross(T[1] - T[0], T[2] - T[0])
-    weights = np.linalg.solve(np.column_stack([T[1] - T[0], T[2] - T[0], n]), p - T[0])[:2]
-    return t if min(*weights, 1 - weights.sum()) >= -1e-9 else None
+    times = np.full(len(p0), -1.0)
+    some = np.flatnonzero((d0 >= 0) & (d1 < 0))
+    t = d0[some] / (d0[some] - d1[some])
+    p = (1 - t)[:, None] * p0[some] + t[:, None] * p1[some]
+    T = (1 - t)[:, None, None] * T0[some] + t[:, None, None] * T1[some]
+    n = np.cross(T[:, 1] - T[:, 0], T[:, 2] - T[:, 0])
+    solved = np.linalg.solve(np.stack([T[:, 1] - T[:, 0], T[:, 2] - T[:, 0], n], axis=2), (p - T[:, 0])[:, :, None])
+    u, w = solved[:, 0, 0], solved[:, 1, 0]
+    hit = (u >= -1e-9) & (w >= -1e-9) & (u + w <= 1 + 1e-9)
+    times[some[hit]] = t[hit]
+    return times
 
 
-def _linear_edges(A0: np.ndarray, A1: np.ndarray, B0: np.ndarray, B1: np.ndarray) -> float | None:
-    def distance(A: np.ndarray, B: np.ndarray) -> tuple[float, np.ndarray]:
-        n = np.cross(A[1] - A[0], B[1] - B[0])
-        return float(n @ (A[0] - B[0]) / np.linalg.norm(n)), n
-
-    (d0, n0), (d1, n1) = distance(A0, B0), distance(A1, B1)
-    if n0 @ n1 < 0 or not d0 * d1 < 0:
-        return None
-    t = d0 / (d0 - d1)
-    A, B = (1 - t) * A0 + t * A1, (1 - t) * B0 + t * B1
-    n = np.cross(A[1] - A[0], B[1] - B[0])
-    s, r, _ = np.linalg.solve(np.column_stack([A[1] - A[0], B[0] - B[1], n]), B[0] - A[0])
-    return t if min(s, r) >= -1e-9 and max(s, r) <= 1 + 1e-9 else None
+def _linear_edges(A0: np.ndarray, A1: np.ndarray, B0: np.ndarray, B1: np.ndarray) -> np.ndarray:
+    """Times (n) at which edges (n, 2, 3) pass each other, -1: never."""
+    n0, n1 = (np.cross(A[:, 1] - A[:, 0], B[:, 1] - B[:, 0]) for A, B in ((A0, B0), (A1, B1)))
+    d0 = _dot(n0, A0[:, 0] - B0[:, 0]) / np.linalg.norm(n0, axis=1)
+    d1 = _dot(n1, A1[:, 0] - B1[:, 0]) / np.linalg.norm(n1, axis=1)
+    times = np.full(len(d0), -1.0)
+    some = np.flatnonzero((_dot(n0, n1) >= 0) & (d0 * d1 < 0))
+    t = d0[some] / (d0[some] - d1[some])
+    A, B = ((1 - t)[:, None, None] * X0[some] + t[:, None, None] * X1[some] for X0, X1 in ((A0, A1), (B0, B1)))
+    n = np.cross(A[:, 1] - A[:, 0], B[:, 1] - B[:, 0])
+    lines = np.stack([A[:, 1] - A[:, 0], B[:, 0] - B[:, 1], n], axis=2)
+    solved = np.linalg.solve(lines, (B[:, 0] - A[:, 0])[:, :, None])
+    s, r = solved[:, 0, 0], solved[:, 1, 0]
+    hit = (np.minimum(s, r) >= -1e-9) & (np.maximum(s, r) <= 1 + 1e-9)
+    times[some[hit]] = t[hit]
+    return times
 
 
 def inside(point: np.ndarray, vertices: np.ndarray, faces: np.ndarray) -> bool:

@@ -18,6 +18,9 @@ from math import sqrt
 from sesshoku.compiled.jit import jit
 
 LINEAR, CUBIC = range(2)
+# work space of a test (16): coefficients of a cubic, its turning points, times of its sign changes, the signs before
+# them, then of the crossing found: barycentrics or parameters along the edges, sign of the determinant before
+TURNS, TIMES, SIGNS, PARAMETERS, SIDE, WORK = 4, 6, 9, 12, 15, 16
 INSIDE = 1e-9  # tolerance of parameters within a triangle or an edge
 PARALLEL = 1e-8  # sine of the angle of two edges below which vertices and faces cover the contact
 SLIVER = 1e-12  # a triangle whose doubled area is below this share of its longest edge squared has no inside
@@ -33,7 +36,7 @@ def value(c, t):
 
 @jit
 def turning_points(c):
-    """Where the slope of a cubic is zero within (0, 1), ascending, to c[4:6]; returns how many (0 to 2)."""
+    """Where the slope of a cubic is zero within (0, 1), ascending; returns how many (0 to 2)."""
     a, b, d = 3.0 * c[3], 2.0 * c[2], c[1]
     n = 0
     root = b * b - 4.0 * a * d
@@ -45,10 +48,10 @@ def turning_points(c):
     if one > other:
         one, other = other, one
     if 0.0 < one < 1.0:
-        c[4 + n] = one
+        c[TURNS + n] = one
         n += 1
     if 0.0 < other < 1.0 and other != one:
-        c[4 + n] = other
+        c[TURNS + n] = other
         n += 1
     return n
 
@@ -77,12 +80,33 @@ def root_between(c, low, high):
     return t
 
 
+@jit
+def sign_changes(c, at_start, at_end):
+    """Times within [0, 1] at which a cubic changes its sign, ascending, with the signs before; returns how many.
+
+    at_start, at_end: its values there, computed apart: the end of one sweep must look like the start of the next. What
+    begins with zero changes sign at 0. Double roots change nothing, nor does the zero polynomial.
+    """
+    turns, count, low, last = turning_points(c), 0, 0.0, at_start
+    for k in range(turns + 1):
+        high = c[TURNS + k] if k < turns else 1.0
+        at_high = at_end if k == turns else value(c, high)
+        if (last >= 0.0 and at_high < 0.0) or (last <= 0.0 and at_high > 0.0):
+            c[TIMES + count] = 0.0 if last == 0.0 else root_between(c, low, high)
+            c[SIGNS + count] = 1.0 if at_high < 0.0 else -1.0
+            count += 1
+        if at_high != 0.0:
+            last = at_high
+        low = high
+    return count
+
+
 # ---- vertex and face ------------------------------------------------------------------------------------------------
 
 
 @jit
 def vertex_face(start, end, v, a, b, c, crossing, work):
-    """Time at which vertex v goes inside through triangle a b c, or -1. work[8:11]: barycentrics of a, b, c there."""
+    """Time at which vertex v goes inside through triangle a b c, or -1. Writes the barycentrics of a, b, c there."""
     before = height(start, v, a, b, c)
     after = height(end, v, a, b, c)
     if crossing == LINEAR:
@@ -92,18 +116,10 @@ def vertex_face(start, end, v, a, b, c, crossing, work):
         after /= normal_length(end, a, b, c)
         t = before / (before - after)
         return t if 0.0 <= t <= 1.0 and in_prism(start, end, v, a, b, c, t, work) else -1.0
-    height_polynomial(start, end, v, a, b, c, work)
-    n = turning_points(work)
-    low = 0.0
-    for k in range(n + 1):
-        high = work[4 + k] if k < n else 1.0
-        at_low = before if k == 0 else value(work, low)
-        at_high = after if k == n else value(work, high)
-        if at_low >= 0.0 and at_high < 0.0:
-            t = root_between(work, low, high)
-            if in_prism(start, end, v, a, b, c, t, work):
-                return t
-        low = high
+    determinant_polynomial(start, end, a, b, a, c, a, v, work)
+    for k in range(sign_changes(work, before, after)):
+        if work[SIGNS + k] > 0.0 and in_prism(start, end, v, a, b, c, work[TIMES + k], work):
+            return work[TIMES + k]
     return -1.0
 
 
@@ -126,7 +142,7 @@ def normal_length(p, a, b, c):
 
 @jit
 def in_prism(start, end, v, a, b, c, t, work):
-    """Whether v lies in the prism over the triangle at time t; writes the barycentrics to work[8:11]."""
+    """Whether v lies in the prism over the triangle at time t; writes the barycentrics."""
     ax, ay, az = between(start, end, a, t)
     bx, by, bz = between(start, end, b, t)
     cx, cy, cz = between(start, end, c, t)
@@ -142,7 +158,7 @@ def in_prism(start, end, v, a, b, c, t, work):
         return False
     one = (nx * (y * wz - z * wy) + ny * (z * wx - x * wz) + nz * (x * wy - y * wx)) / area2
     two = (nx * (uy * z - uz * y) + ny * (uz * x - ux * z) + nz * (ux * y - uy * x)) / area2
-    work[8], work[9], work[10] = 1.0 - one - two, one, two
+    work[PARAMETERS], work[PARAMETERS + 1], work[PARAMETERS + 2] = 1.0 - one - two, one, two
     return one >= -INSIDE and two >= -INSIDE and one + two <= 1.0 + INSIDE
 
 
@@ -151,12 +167,6 @@ def between(start, end, v, t):
     """Place of a vertex at time t; exact at both ends."""
     s = 1.0 - t
     return s * start[v, 0] + t * end[v, 0], s * start[v, 1] + t * end[v, 1], s * start[v, 2] + t * end[v, 2]
-
-
-@jit
-def height_polynomial(start, end, v, a, b, c, c_out):
-    """Coefficients of `height` as a cubic in time: det(b - a, c - a, v - a)."""
-    determinant_polynomial(start, end, a, b, a, c, a, v, c_out)
 
 
 @jit
@@ -184,10 +194,7 @@ def determinant_polynomial(start, end, i0, i1, j0, j1, k0, k1, c_out):
 
 @jit
 def edge_edge(start, end, e0, e1, edge_vertex, edge_face, face_vertex, crossing, work):
-    """Time at which two edges pass each other, or -1.
-
-    work[8:10]: parameters along the edges; work[11]: sign of the determinant (5.1) before the crossing.
-    """
+    """Time at which two edges pass each other, or -1. Writes parameters, and the sign of (5.1) before."""
     a0, b0, a1, b1 = edge_vertex[e0, 0], edge_vertex[e0, 1], edge_vertex[e1, 0], edge_vertex[e1, 1]
     d0, sine0 = edge_distance(start, a0, b0, a1, b1)
     d1, sine1 = edge_distance(end, a0, b0, a1, b1)
@@ -196,22 +203,16 @@ def edge_edge(start, end, e0, e1, edge_vertex, edge_face, face_vertex, crossing,
         if not passes(d0, d1, inward) or sine0 < PARALLEL or sine1 < PARALLEL or turned(start, end, a0, b0, a1, b1):
             return -1.0
         t = d0 / (d0 - d1)
-        work[11] = side_before(d0, d1)
+        work[SIDE] = 1.0 if d0 > 0.0 or (d0 == 0.0 and d1 < 0.0) else -1.0
         return t if 0.0 <= t <= 1.0 and on_edges(start, end, a0, b0, a1, b1, t, work) else -1.0
     determinant_polynomial(start, end, a0, b0, a1, b1, a1, a0, work)
-    n = turning_points(work)
-    low = 0.0
-    for k in range(n + 1):
-        high = work[4 + k] if k < n else 1.0
-        # at the ends of the whole span the same rounding as in the next step's start
-        at_low, at_high = d0 if k == 0 else value(work, low), d1 if k == n else value(work, high)
-        touching = inward if k == 0 else 0.0
-        if passes(at_low, at_high, touching):
-            t = root_between(work, low, high)
-            work[11] = side_before(at_low, at_high)
-            if on_edges(start, end, a0, b0, a1, b1, t, work):
-                return t
-        low = high
+    for k in range(sign_changes(work, d0, d1)):
+        touching = k == 0 and d0 == 0.0
+        if touching and not work[SIGNS] * inward < 0.0:
+            continue
+        work[SIDE] = work[SIGNS + k]
+        if on_edges(start, end, a0, b0, a1, b1, work[TIMES + k], work):
+            return work[TIMES + k]
     return -1.0
 
 
@@ -219,13 +220,6 @@ def edge_edge(start, end, e0, e1, edge_vertex, edge_face, face_vertex, crossing,
 def passes(before, after, inward):
     """Whether a signed distance changes its sign, or leaves zero inward."""
     return (before > 0.0 and after < 0.0) or (before < 0.0 and after > 0.0) or (before == 0.0 and after * inward > 0.0)
-
-
-@jit(into_callers=True)
-def side_before(before, after):
-    if before == 0.0:
-        return 1.0 if after < 0.0 else -1.0
-    return 1.0 if before > 0.0 else -1.0
 
 
 @jit
@@ -285,7 +279,7 @@ def turned(start, end, a0, b0, a1, b1):
 
 @jit
 def on_edges(start, end, a0, b0, a1, b1, t, work):
-    """Whether the closest points of the two lines at time t lie on the edges; their parameters go to work[8:10]."""
+    """Whether the closest points of the two lines at time t lie on the edges; writes their parameters."""
     ax, ay, az = between(start, end, a0, t)
     bx, by, bz = between(start, end, b0, t)
     cx, cy, cz = between(start, end, a1, t)
@@ -301,5 +295,5 @@ def on_edges(start, end, a0, b0, a1, b1, t, work):
     # s u - r w = -(x, y, z) within the plane across n
     s = -(nx * (y * wz - z * wy) + ny * (z * wx - x * wz) + nz * (x * wy - y * wx)) / across2
     r = (nx * (uy * z - uz * y) + ny * (uz * x - ux * z) + nz * (ux * y - uy * x)) / across2
-    work[8], work[9], work[10] = s, r, 0.0
+    work[PARAMETERS], work[PARAMETERS + 1], work[PARAMETERS + 2] = s, r, 0.0
     return -INSIDE <= s <= 1.0 + INSIDE and -INSIDE <= r <= 1.0 + INSIDE

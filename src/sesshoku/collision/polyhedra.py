@@ -166,7 +166,10 @@ def _patches(vertices: np.ndarray, faces: np.ndarray, side_faces: np.ndarray, no
                         patch[f] = len(normals)
                         front.append(f)
         normals.append(n)
-    return patch, np.array(normals)
+    # numbered by their first faces: areas alike must not decide by rounding
+    first = np.unique(patch, return_index=True)[1]
+    order = np.argsort(first)
+    return np.argsort(order)[patch], np.array(normals)[order]
 
 
 def _vertex_normals(vertices: np.ndarray, faces: np.ndarray, normal: np.ndarray) -> np.ndarray:

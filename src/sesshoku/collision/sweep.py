@@ -20,7 +20,17 @@ import numpy as np
 from sesshoku.collision.brep import Breps
 from sesshoku.collision.broadphase import find_pairs
 from sesshoku.collision.contacts import PAIR_OVERFLOW, PAIRS
-from sesshoku.collision.crossing import CUBIC, LINEAR, between, edge_edge, outward_along, vertex_face
+from sesshoku.collision.crossing import (
+    CUBIC,
+    LINEAR,
+    PARAMETERS,
+    SIDE,
+    WORK,
+    between,
+    edge_edge,
+    outward_along,
+    vertex_face,
+)
 from sesshoku.collision.tree import EDGE, FACE, VERTEX, boxes_overlap, edge_apart, face_apart, refit, width
 from sesshoku.compiled.jit import jit
 from sesshoku.compiled.table import Record, array, scalar, viewer
@@ -53,7 +63,7 @@ class Sweeps(Record):
     node_box = array(float, 2)  # (N, 6) low, high
     pair = array(int, 2)  # (P, 2)
     stack = array(int, 2)  # (depth, 2) nodes to look at
-    work = array(float, 1)  # (12) polynomial, its turning points, parameters of a crossing
+    work = array(float, 1)  # of the primitive tests
     level_size = array(float, 1)
     level_scale = array(float, 1)
     level_members = array(int, 1)
@@ -97,7 +107,7 @@ def make_sweeps(breps: Breps) -> Sweeps:
     shapes: dict[str, int | tuple[int, ...]] = {
         "counts": 8, "work_counts": 4, "shape_position": (0, 3), "shape_rotation": (0, 3, 3), "shape_low": (S, 3),
         "shape_high": (S, 3), "shape_fresh": S, "start": (V, 3), "end": (V, 3), "node_box": (N, 6), "pair": (P, 2),
-        "stack": (2 * breps.tree_depth + 4, 2), "work": 12, "level_size": breps.level_count,
+        "stack": (2 * breps.tree_depth + 4, 2), "work": WORK, "level_size": breps.level_count,
         "level_scale": breps.level_count, "level_members": breps.level_count, "grid_start": buckets + 1,
         "grid_shape": S, "grid_key": S, "iwork": max(4 * S, 4 * P) + 1024,
     }
@@ -360,7 +370,7 @@ def describe_vertex(breps, sweeps, events_out, i, crossing):
     set_row(events_out.point[i, 0], x, y, z)
     set_row(events_out.point[i, 1], x - height * nx, y - height * ny, z - height * nz)
     set_row(events_out.normal[i], nx, ny, nz)
-    set_row(events_out.parameter[i], work[8], work[9], work[10])
+    set_row(events_out.parameter[i], work[PARAMETERS], work[PARAMETERS + 1], work[PARAMETERS + 2])
     events_out.leaving[i] = 0
 
 
@@ -371,7 +381,7 @@ def describe_edges(breps, sweeps, events_out, i, crossing):
     name_bodies(breps, events_out, i, EDGE_EDGE, breps.edge_shape[e0], breps.edge_shape[e1])
     start, end, work, ends = sweeps.start, sweeps.end, sweeps.work, breps.edge_vertex
     t = edge_edge(start, end, e0, e1, ends, breps.edge_face, breps.face_vertex, crossing, work)
-    s, r, before = work[8], work[9], work[11]
+    s, r, before = work[PARAMETERS], work[PARAMETERS + 1], work[SIDE]
     ax, ay, az = between(start, end, ends[e0, 0], t)
     ux, uy, uz = between(start, end, ends[e0, 1], t)
     cx, cy, cz = between(start, end, ends[e1, 0], t)
