@@ -426,6 +426,8 @@ def test_events_say_where_and_how(rng: np.random.Generator) -> None:
     assert kinds == {VERTEX_FACE, EDGE_EDGE}
 
 
+@pytest.mark.nojit
+@pytest.mark.boundscheck
 def test_edges_on_the_way_out_are_marked() -> None:
     """A cube through a plate, edge on: it enters by edges over the rim's edge and leaves by others."""
     scene = Swept([cube(1.0), cube(1.0)], 0.01)
@@ -468,6 +470,7 @@ def test_peg_reaches_the_bottom_of_the_notch() -> None:
     assert len(resting) == 4 and all(e["normal"] @ [0, 1, 0] > 0.999 for e in resting)
 
 
+@pytest.mark.nojit
 def test_tight_peg_is_held_by_both_walls() -> None:
     """A peg wider than the notch by 0.01 presses on both sides, deep inside the hull of the notch."""
     scene = Swept([peg(1.01), NOTCH], 0.01)
