@@ -47,6 +47,7 @@ class Breps(Record):
     face_count = scalar()
     patch_count = scalar()
     tree_depth = scalar()  # of the deepest tree
+    merged = scalar()  # 1: flat faces count as one, see above
     frame_count = scalar()
     level_count = scalar()
     pairs_listed = scalar()
@@ -124,9 +125,10 @@ def make_breps(compiled: CompiledScene, margin: float | np.ndarray, merge_coplan
     bodies = compiled.model.link_count + 1
     by_body = np.argsort(arrays["shape_body"], kind="stable")
     starts = np.searchsorted(arrays["shape_body"][by_body], np.arange(bodies + 1))
-    return Breps(shape_count=count, body_count=bodies, frame_count=compiled.model.frame_count, shape_level=levels,
-                 level_count=int(max(levels, default=-1)) + 1, body_shape=by_body, body_shape_start=starts,
-                 shape_type=np.full(count, SHAPE_CONVEX), **arrays)
+    return Breps(
+        merged=int(merge_coplanar), shape_count=count, body_count=bodies, frame_count=compiled.model.frame_count,
+        shape_level=levels, level_count=int(max(levels, default=-1)) + 1, body_shape=by_body, body_shape_start=starts,
+        shape_type=np.full(count, SHAPE_CONVEX), **arrays)
 
 
 def _geometries(compiled: CompiledScene) -> tuple[list[Any], dict[str, Any]]:

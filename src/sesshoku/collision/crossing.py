@@ -9,6 +9,10 @@ Vertices move on straight lines, time runs from 0 to 1. Two ways to find the cro
 
 Vertex-face: only going inside counts, d >= 0 before and < 0 after. Edge-edge: either way; what ends in touch (d = 0)
 has not passed yet, and what begins in touch counts if it goes on into the solid.
+
+`graze` (m) is the depth up to which surfaces count as touching: boxes that stand flush side by side slide along each
+other with distances of zero and whatever rounding adds. A vertex must go in by that much, and edges that are nearer
+than that at either end are in touch there. What was let pass in one sweep begins the next in touch: nothing gets lost.
 """
 
 from __future__ import annotations
@@ -81,16 +85,19 @@ def root_between(c, low, high):
 
 
 @jit
-def sign_changes(c, at_start, at_end):
+def sign_changes(c, at_start, at_end, small):
     """Times within [0, 1] at which a cubic changes its sign, ascending, with the signs before; returns how many.
 
     at_start, at_end: its values there, computed apart: the end of one sweep must look like the start of the next. What
-    begins with zero changes sign at 0. Double roots change nothing, nor does the zero polynomial.
+    begins with zero changes sign at 0. Double roots change nothing, nor does the zero polynomial. small: values between
+    the ends that count as zero.
     """
     turns, count, low, last = turning_points(c), 0, 0.0, at_start
     for k in range(turns + 1):
         high = c[TURNS + k] if k < turns else 1.0
         at_high = at_end if k == turns else value(c, high)
+        if k < turns and abs(at_high) <= small:
+            at_high = 0.0
         if (last >= 0.0 and at_high < 0.0) or (last <= 0.0 and at_high > 0.0):
             c[TIMES + count] = 0.0 if last == 0.0 else root_between(c, low, high)
             c[SIGNS + count] = 1.0 if at_high < 0.0 else -1.0
@@ -105,19 +112,23 @@ def sign_changes(c, at_start, at_end):
 
 
 @jit
-def vertex_face(start, end, v, a, b, c, crossing, work):
+def vertex_face(start, end, v, a, b, c, graze, crossing, work):
     """Time at which vertex v goes inside through triangle a b c, or -1. Writes the barycentrics of a, b, c there."""
-    before = height(start, v, a, b, c)
     after = height(end, v, a, b, c)
+    if crossing == LINEAR and not after < 0.0:
+        return -1.0
+    before = height(start, v, a, b, c)
+    area0, area1 = normal_length(start, a, b, c), normal_length(end, a, b, c)
     if crossing == LINEAR:
+        before, after = before / area0 + graze, after / area1 + graze
         if not (before >= 0.0 and after < 0.0):
             return -1.0
-        before /= normal_length(start, a, b, c)
-        after /= normal_length(end, a, b, c)
         t = before / (before - after)
         return t if 0.0 <= t <= 1.0 and in_prism(start, end, v, a, b, c, t, work) else -1.0
     determinant_polynomial(start, end, a, b, a, c, a, v, work)
-    for k in range(sign_changes(work, before, after)):
+    work[0] += graze * area0
+    work[1] += graze * (area1 - area0)
+    for k in range(sign_changes(work, before + graze * area0, after + graze * area1, 0.0)):
         if work[SIGNS + k] > 0.0 and in_prism(start, end, v, a, b, c, work[TIMES + k], work):
             return work[TIMES + k]
     return -1.0
@@ -193,12 +204,13 @@ def determinant_polynomial(start, end, i0, i1, j0, j1, k0, k1, c_out):
 
 
 @jit
-def edge_edge(start, end, e0, e1, edge_vertex, edge_face, face_vertex, crossing, work):
+def edge_edge(start, end, e0, e1, edge_vertex, edge_face, face_vertex, graze, crossing, work):
     """Time at which two edges pass each other, or -1. Writes parameters, and the sign of (5.1) before."""
     a0, b0, a1, b1 = edge_vertex[e0, 0], edge_vertex[e0, 1], edge_vertex[e1, 0], edge_vertex[e1, 1]
-    d0, sine0 = edge_distance(start, a0, b0, a1, b1)
-    d1, sine1 = edge_distance(end, a0, b0, a1, b1)
-    inward = inside_sign(start, e0, e1, edge_vertex, edge_face, face_vertex) if d0 == 0.0 else 0.0
+    d0, across0, sine0 = edge_distance(start, a0, b0, a1, b1)
+    d1, across1, sine1 = edge_distance(end, a0, b0, a1, b1)
+    d0, d1 = 0.0 if abs(d0) <= graze else d0, 0.0 if abs(d1) <= graze else d1
+    inward = inside_sign(start, e0, e1, edge_vertex, edge_face, face_vertex) if d0 == 0.0 and d1 != 0.0 else 0.0
     if crossing == LINEAR:
         if not passes(d0, d1, inward) or sine0 < PARALLEL or sine1 < PARALLEL or turned(start, end, a0, b0, a1, b1):
             return -1.0
@@ -206,7 +218,7 @@ def edge_edge(start, end, e0, e1, edge_vertex, edge_face, face_vertex, crossing,
         work[SIDE] = 1.0 if d0 > 0.0 or (d0 == 0.0 and d1 < 0.0) else -1.0
         return t if 0.0 <= t <= 1.0 and on_edges(start, end, a0, b0, a1, b1, t, work) else -1.0
     determinant_polynomial(start, end, a0, b0, a1, b1, a1, a0, work)
-    for k in range(sign_changes(work, d0, d1)):
+    for k in range(sign_changes(work, d0, d1, graze * max(across0, across1))):
         touching = k == 0 and d0 == 0.0
         if touching and not work[SIGNS] * inward < 0.0:
             continue
@@ -224,7 +236,7 @@ def passes(before, after, inward):
 
 @jit
 def edge_distance(p, a0, b0, a1, b1):
-    """Signed distance (5.1) of the lines through two edges, and the sine of their angle."""
+    """Signed distance (5.1) of the lines through two edges, its denominator, and the sine of their angle."""
     ux, uy, uz = p[b0, 0] - p[a0, 0], p[b0, 1] - p[a0, 1], p[b0, 2] - p[a0, 2]
     wx, wy, wz = p[b1, 0] - p[a1, 0], p[b1, 1] - p[a1, 1], p[b1, 2] - p[a1, 2]
     x, y, z = p[a0, 0] - p[a1, 0], p[a0, 1] - p[a1, 1], p[a0, 2] - p[a1, 2]
@@ -232,8 +244,8 @@ def edge_distance(p, a0, b0, a1, b1):
     across = sqrt(nx * nx + ny * ny + nz * nz)
     lengths = sqrt((ux * ux + uy * uy + uz * uz) * (wx * wx + wy * wy + wz * wz))
     if across == 0.0 or lengths == 0.0:
-        return 0.0, 0.0
-    return (nx * x + ny * y + nz * z) / across, across / lengths
+        return 0.0, 0.0, 0.0
+    return (nx * x + ny * y + nz * z) / across, across, across / lengths
 
 
 @jit

@@ -13,37 +13,35 @@ slabs of the other: so the outcome is that of all features tried against all, wh
 
 from __future__ import annotations
 
-from math import sqrt
-
-import numpy as np
-
 from sesshoku.collision.brep import Breps
 from sesshoku.collision.broadphase import find_pairs
 from sesshoku.collision.contacts import PAIR_OVERFLOW, PAIRS
-from sesshoku.collision.crossing import (
-    CUBIC,
-    LINEAR,
-    PARAMETERS,
-    SIDE,
-    WORK,
-    between,
-    edge_edge,
-    outward_along,
-    vertex_face,
+from sesshoku.collision.crossing import CUBIC, LINEAR, PARAMETERS, WORK, edge_edge, vertex_face
+from sesshoku.collision.events import (
+    EDGE_EDGE,
+    EVENTS,
+    FOUND,
+    LOST,
+    PAIRS_LOST,
+    VERTEX_FACE,
+    Events,
+    as_events,
+    make_events,
+    write_events,
+    zeros,
 )
 from sesshoku.collision.tree import EDGE, FACE, VERTEX, boxes_overlap, edge_apart, face_apart, refit, width
 from sesshoku.compiled.jit import jit
 from sesshoku.compiled.table import Record, array, scalar, viewer
 
-__all__ = ["CUBIC", "EDGE_EDGE", "EVENTS", "LINEAR", "LOST", "PAIRS_LOST", "VERTEX_FACE", "Events", "Sweeps",
-           "as_events", "as_sweeps", "make_events", "make_sweeps", "sweep_inflate", "sweep_motion"]
+__all__ = ["BOX_TESTS", "BOX_UPDATES", "CUBIC", "EDGE_EDGE", "EVENTS", "LINEAR", "LOST", "PAIRS_LOST",
+           "PRIMITIVE_TESTS", "VERTEX_FACE", "Events", "Sweeps", "as_events", "as_sweeps", "make_events", "make_sweeps",
+           "sweep_inflate", "sweep_motion"]
 
-VERTEX_FACE, EDGE_EDGE = range(2)
-# places in Events.counts: events; crossings and pairs of shapes that found no room
-EVENTS, LOST, PAIRS_LOST = range(3)
-# places in Sweeps.work_counts, for the cost model (7.2): overlap tests, primitive tests, boxes refitted; then crossings
-BOX_TESTS, PRIMITIVE_TESTS, BOX_UPDATES, FOUND = range(4)
+# places in Sweeps.work_counts, for the cost model (7.2): overlap tests, primitive tests, boxes refitted
+BOX_TESTS, PRIMITIVE_TESTS, BOX_UPDATES = range(3)
 PAIRS_PER_SHAPE = 64
+GRAZE = 0.01  # depth that counts as touch, by the pad of a shape's boxes: 1e-11 of its size
 
 
 class Sweeps(Record):
@@ -52,7 +50,7 @@ class Sweeps(Record):
     pair_capacity = scalar()
     bucket_count = scalar()
     counts = array(int, 1)  # (8) of the broad phase
-    work_counts = array(int, 1)  # (4) of the last sweep, by BOX_TESTS .. FOUND
+    work_counts = array(int, 1)  # (3) of the last sweep, by BOX_TESTS .. BOX_UPDATES
     shape_position = array(float, 2)  # (0, 3) asked for planes only, of which there are none
     shape_rotation = array(float, 3)  # (0, 3, 3)
     shape_low = array(float, 2)  # (S, 3) box around the sweep, world
@@ -73,30 +71,7 @@ class Sweeps(Record):
     iwork = array(int, 1)
 
 
-class Events(Record):
-    """Crossings of one sweep, sorted by key; of a guest feature and a host patch (or two edges) the earliest alone."""
-
-    capacity = scalar()
-    counts = array(int, 1)  # (3) EVENTS, LOST, PAIRS_LOST
-    kind = array(int, 1)  # (C) VERTEX_FACE or EDGE_EDGE
-    feature = array(int, 2)  # (C, 2) guest vertex and host face; edge 0 and edge 1, of the first and the second shape
-    shape = array(int, 2)  # (C, 2) in the order of `feature`
-    body = array(int, 2)  # (C, 2)
-    key = array(int, 1)  # (C) the same for the same features in every step; a face counts as its patch
-    time = array(float, 1)  # (C) 0 to 1
-    point = array(float, 3)  # (C, 2, 3) world, then: vertex and its foot on the face; closest points of the two edges
-    normal = array(float, 2)  # (C, 3) world, then: outward of the host face; of body 0, to where edge 1 came from
-    parameter = array(float, 2)  # (C, 3) barycentrics in the face; along edge 0 and edge 1
-    leaving = array(int, 1)  # (C) 1: edges whose crossing leads out of the bodies by the faces that meet in them
-
-    raw_key = array(int, 1)  # (R) crossings as found
-    raw_time = array(float, 1)  # (R)
-    raw_feature = array(int, 2)  # (R, 2)
-    order = array(int, 1)  # (R)
-
-
 as_sweeps = viewer(Sweeps)
-as_events = viewer(Events)
 
 
 def make_sweeps(breps: Breps) -> Sweeps:
@@ -105,29 +80,13 @@ def make_sweeps(breps: Breps) -> Sweeps:
     P = min(S * (S - 1) // 2, PAIRS_PER_SHAPE * S)
     buckets = 1 if breps.pairs_listed else 1 << (2 * S).bit_length()
     shapes: dict[str, int | tuple[int, ...]] = {
-        "counts": 8, "work_counts": 4, "shape_position": (0, 3), "shape_rotation": (0, 3, 3), "shape_low": (S, 3),
+        "counts": 8, "work_counts": 3, "shape_position": (0, 3), "shape_rotation": (0, 3, 3), "shape_low": (S, 3),
         "shape_high": (S, 3), "shape_fresh": S, "start": (V, 3), "end": (V, 3), "node_box": (N, 6), "pair": (P, 2),
         "stack": (2 * breps.tree_depth + 4, 2), "work": WORK, "level_size": breps.level_count,
         "level_scale": breps.level_count, "level_members": breps.level_count, "grid_start": buckets + 1,
         "grid_shape": S, "grid_key": S, "iwork": max(4 * S, 4 * P) + 1024,
     }
-    return Sweeps(pair_capacity=P, bucket_count=buckets, **_zeros(Sweeps, shapes))
-
-
-def make_events(capacity: int) -> Events:
-    """Room for the crossings of one sweep; four times as many may be found before those alike are merged."""
-    C, R = capacity, 4 * capacity
-    shapes: dict[str, int | tuple[int, ...]] = {
-        "counts": 3, "kind": C, "feature": (C, 2), "shape": (C, 2), "body": (C, 2), "key": C, "time": C,
-        "point": (C, 2, 3), "normal": (C, 3), "parameter": (C, 3), "leaving": C, "raw_key": R, "raw_time": R,
-        "raw_feature": (R, 2), "order": R,
-    }
-    return Events(capacity=C, **_zeros(Events, shapes))
-
-
-def _zeros(record: type[Record], shapes: dict[str, int | tuple[int, ...]]) -> dict[str, np.ndarray]:
-    return {name: np.zeros(shape, dtype=np.int64 if record.fields[name].dtype is int else np.float64)
-            for name, shape in shapes.items()}
+    return Sweeps(pair_capacity=P, bucket_count=buckets, **zeros(Sweeps, shapes))
 
 
 # ---- the two sweeps -------------------------------------------------------------------------------------------------
@@ -170,6 +129,7 @@ def bound_shapes(breps, sweeps, position0, rotation0, position1, rotation1):
 def find_crossings(breps, sweeps, events_out, vertex0, vertex1, position0, rotation0, position1, rotation1, crossing):
     """Pairs of shapes whose boxes overlap, tree against tree; then events from the crossings found."""
     sweeps.work_counts[:] = 0
+    events_out.counts[:] = 0
     find_pairs(breps, sweeps, 0.0)
     pair = sweeps.pair
     for k in range(sweeps.counts[PAIRS]):
@@ -186,8 +146,8 @@ def find_crossings(breps, sweeps, events_out, vertex0, vertex1, position0, rotat
                 sweeps.work_counts[BOX_UPDATES] += breps.shape_node[s, 1] - breps.shape_node[s, 0]
         a, b = pair[k, 0], pair[k, 1]
         walk_trees(breps, sweeps, events_out, breps.shape_node[a, 0], breps.shape_node[b, 0], crossing)
-    write_events(breps, sweeps, events_out, crossing)
     events_out.counts[PAIRS_LOST] = sweeps.counts[PAIR_OVERFLOW]
+    write_events(breps, sweeps.start, sweeps.end, events_out)
 
 
 @jit
@@ -254,159 +214,29 @@ def leaf_apart(breps, sweeps, leaf, other):
 @jit
 def try_primitives(breps, sweeps, events_out, a, b, crossing):
     """The primitive test of two leaves of the first and the second shape; a crossing is noted."""
-    node = breps.node
-    if node[a, 2] == VERTEX:
-        v, f = node[a, 3], node[b, 3]
-    else:
-        v, f = node[b, 3], node[a, 3]
+    node, pad = breps.node, breps.shape_pad
     sweeps.work_counts[PRIMITIVE_TESTS] += 1
     if node[a, 2] == EDGE:
-        v, f = node[a, 3], node[b, 3]
-        time = edge_edge(sweeps.start, sweeps.end, v, f, breps.edge_vertex, breps.edge_face, breps.face_vertex,
-                         crossing, sweeps.work)
-        key = breps.vertex_count * breps.patch_count + v * breps.edge_count + f
+        one, other = node[a, 3], node[b, 3]
+        graze = GRAZE * max(pad[breps.edge_shape[one]], pad[breps.edge_shape[other]])
+        time = edge_edge(sweeps.start, sweeps.end, one, other, breps.edge_vertex, breps.edge_face, breps.face_vertex,
+                         graze, crossing, sweeps.work)
+        key = breps.vertex_count * breps.patch_count + one * breps.edge_count + other
     else:
-        t = breps.face_vertex[f]
-        time = vertex_face(sweeps.start, sweeps.end, v, t[0], t[1], t[2], crossing, sweeps.work)
-        key = v * breps.patch_count + breps.face_patch[f]
+        first = node[a, 2] == VERTEX
+        one, other = node[a, 3] if first else node[b, 3], node[b, 3] if first else node[a, 3]
+        t = breps.face_vertex[other]
+        time = vertex_face(sweeps.start, sweeps.end, one, t[0], t[1], t[2], GRAZE * pad[breps.face_shape[other]],
+                           crossing, sweeps.work)
+        key = one * breps.patch_count + breps.face_patch[other]
     if time < 0.0 or leaf_apart(breps, sweeps, a, b) or leaf_apart(breps, sweeps, b, a):
         return
-    n = sweeps.work_counts[FOUND]
-    sweeps.work_counts[FOUND] += 1
+    n = events_out.counts[FOUND]
+    events_out.counts[FOUND] += 1
     if n < len(events_out.raw_key):
         events_out.raw_key[n] = key
         events_out.raw_time[n] = time
-        events_out.raw_feature[n, 0] = v
-        events_out.raw_feature[n, 1] = f
-
-
-# ---- events ---------------------------------------------------------------------------------------------------------
-
-
-@jit
-def write_events(breps, sweeps, events_out, crossing):
-    """Sort the crossings by key, keep the earliest of those alike, and say where and how each happened."""
-    found, room = sweeps.work_counts[FOUND], len(events_out.raw_key)
-    n = min(found, room)
-    sort_crossings(events_out, n)
-    order, raw_key = events_out.order, events_out.raw_key
-    count, lost, last = 0, found - n, -1
-    for i in range(n):
-        k = order[i]
-        if raw_key[k] == last:
-            continue
-        last = raw_key[k]
-        if count == events_out.capacity:
-            lost += 1
-            continue
-        events_out.key[count] = last
-        events_out.time[count] = events_out.raw_time[k]
-        events_out.feature[count, 0] = events_out.raw_feature[k, 0]
-        events_out.feature[count, 1] = events_out.raw_feature[k, 1]
-        if last < breps.vertex_count * breps.patch_count:
-            describe_vertex(breps, sweeps, events_out, count, crossing)
-        else:
-            describe_edges(breps, sweeps, events_out, count, crossing)
-        count += 1
-    events_out.counts[EVENTS] = count
-    events_out.counts[LOST] = lost
-
-
-@jit
-def sort_crossings(events, n):
-    """Heap sort of `order` by key, then time, then features: the outcome depends on nothing else."""
-    order = events.order
-    for i in range(n):
-        order[i] = i
-    for root in range(n // 2 - 1, -1, -1):
-        sift(events, root, n)
-    for end in range(n - 1, 0, -1):
-        order[0], order[end] = order[end], order[0]
-        sift(events, 0, end)
-
-
-@jit
-def sift(events, root, end):
-    order = events.order
-    while True:
-        child = 2 * root + 1
-        if child >= end:
-            return
-        if child + 1 < end and later(events, order[child + 1], order[child]):
-            child += 1
-        if not later(events, order[child], order[root]):
-            return
-        order[root], order[child] = order[child], order[root]
-        root = child
-
-
-@jit(into_callers=True)
-def later(events, a, b):
-    key, time, feature = events.raw_key, events.raw_time, events.raw_feature
-    if key[a] != key[b]:
-        return key[a] > key[b]
-    if time[a] != time[b]:
-        return time[a] > time[b]
-    return feature[a, 1] > feature[b, 1]
-
-
-@jit
-def describe_vertex(breps, sweeps, events_out, i, crossing):
-    """Shapes, bodies, points, normal and barycentrics of event i, a vertex that goes through a face."""
-    v, f = events_out.feature[i, 0], events_out.feature[i, 1]
-    name_bodies(breps, events_out, i, VERTEX_FACE, breps.vertex_shape[v], breps.face_shape[f])
-    a, b, c = breps.face_vertex[f, 0], breps.face_vertex[f, 1], breps.face_vertex[f, 2]
-    start, end, work = sweeps.start, sweeps.end, sweeps.work
-    t = vertex_face(start, end, v, a, b, c, crossing, work)
-    ax, ay, az = between(start, end, a, t)
-    bx, by, bz = between(start, end, b, t)
-    cx, cy, cz = between(start, end, c, t)
-    x, y, z = between(start, end, v, t)
-    bx, by, bz, cx, cy, cz = bx - ax, by - ay, bz - az, cx - ax, cy - ay, cz - az
-    nx, ny, nz = by * cz - bz * cy, bz * cx - bx * cz, bx * cy - by * cx
-    length = sqrt(nx * nx + ny * ny + nz * nz)
-    nx, ny, nz = nx / length, ny / length, nz / length
-    height = nx * (x - ax) + ny * (y - ay) + nz * (z - az)
-    set_row(events_out.point[i, 0], x, y, z)
-    set_row(events_out.point[i, 1], x - height * nx, y - height * ny, z - height * nz)
-    set_row(events_out.normal[i], nx, ny, nz)
-    set_row(events_out.parameter[i], work[PARAMETERS], work[PARAMETERS + 1], work[PARAMETERS + 2])
-    events_out.leaving[i] = 0
-
-
-@jit
-def describe_edges(breps, sweeps, events_out, i, crossing):
-    """Shapes, bodies, points, normal and parameters of event i, two edges that pass each other."""
-    e0, e1 = events_out.feature[i, 0], events_out.feature[i, 1]
-    name_bodies(breps, events_out, i, EDGE_EDGE, breps.edge_shape[e0], breps.edge_shape[e1])
-    start, end, work, ends = sweeps.start, sweeps.end, sweeps.work, breps.edge_vertex
-    t = edge_edge(start, end, e0, e1, ends, breps.edge_face, breps.face_vertex, crossing, work)
-    s, r, before = work[PARAMETERS], work[PARAMETERS + 1], work[SIDE]
-    ax, ay, az = between(start, end, ends[e0, 0], t)
-    ux, uy, uz = between(start, end, ends[e0, 1], t)
-    cx, cy, cz = between(start, end, ends[e1, 0], t)
-    wx, wy, wz = between(start, end, ends[e1, 1], t)
-    ux, uy, uz, wx, wy, wz = ux - ax, uy - ay, uz - az, wx - cx, wy - cy, wz - cz
-    nx, ny, nz = uy * wz - uz * wy, uz * wx - ux * wz, ux * wy - uy * wx
-    length = -before * sqrt(nx * nx + ny * ny + nz * nz)  # a positive determinant: edge 1 is on the other side of n
-    nx, ny, nz = nx / length, ny / length, nz / length
-    set_row(events_out.point[i, 0], ax + s * ux, ay + s * uy, az + s * uz)
-    set_row(events_out.point[i, 1], cx + r * wx, cy + r * wy, cz + r * wz)
-    set_row(events_out.normal[i], nx, ny, nz)
-    set_row(events_out.parameter[i], s, r, 0.0)
-    nearer = start if t < 0.5 else end
-    out = outward_along(nearer, e0, breps.edge_face, breps.face_vertex, nx, ny, nz) - outward_along(
-        nearer, e1, breps.edge_face, breps.face_vertex, nx, ny, nz)
-    events_out.leaving[i] = 1 if out < 0.0 else 0
-
-
-@jit
-def name_bodies(breps, events_out, i, kind, shape0, shape1):
-    events_out.kind[i] = kind
-    events_out.shape[i, 0], events_out.shape[i, 1] = shape0, shape1
-    events_out.body[i, 0], events_out.body[i, 1] = breps.shape_body[shape0], breps.shape_body[shape1]
-
-
-@jit(into_callers=True)
-def set_row(row_out, x, y, z):
-    row_out[0], row_out[1], row_out[2] = x, y, z
+        events_out.raw_feature[n, 0] = one
+        events_out.raw_feature[n, 1] = other
+        for k in range(4):
+            events_out.raw_parameter[n, k] = sweeps.work[PARAMETERS + k]
