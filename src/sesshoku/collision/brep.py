@@ -237,13 +237,13 @@ def _used(mesh: Polyhedron, inner: np.ndarray, margin: float) -> tuple[np.ndarra
     moved = np.einsum("ij,ij->i", (inner - mesh.vertices)[mesh.faces.ravel()], mesh.patch_normal[corners])
     bent = np.zeros(len(mesh.patch_normal), dtype=bool)
     bent[corners[np.abs(moved + margin) > STAYS_FLAT * margin]] = True
-    vertex_used = np.zeros(len(mesh.vertices), dtype=np.int64)
+    vertex_used = np.array([len(patches) >= 3 for patches in mesh.vertex_patches], dtype=np.int64)
     for v, patches in enumerate(mesh.vertex_patches):
-        distinct: list[np.ndarray] = []
-        for n in mesh.patch_normal[patches]:
-            if all(np.abs(n - other).max() >= SAME for other in distinct):
-                distinct.append(n)
-        vertex_used[v] = len(distinct) >= 3 or bent[patches].any()
+        if bent[patches].any():
+            vertex_used[v] = 1
+        elif vertex_used[v]:  # separate patches may lie in one plane
+            gaps = np.abs(mesh.patch_normal[patches, None] - mesh.patch_normal[None, patches]).max(axis=2) < SAME
+            vertex_used[v] = len(patches) - np.triu(gaps, 1).any(axis=0).sum() >= 3
     return vertex_used, (~mesh.edge_flat | bent[mesh.face_patch[mesh.edge_face[:, 0]]]).astype(np.int64)
 
 

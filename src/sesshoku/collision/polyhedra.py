@@ -143,29 +143,33 @@ def _patches(vertices: np.ndarray, faces: np.ndarray, side_faces: np.ndarray, no
              sliver: np.ndarray, diagonal: float) -> tuple[np.ndarray, np.ndarray]:
     """Coplanar patch of every face and the patches' normals: grown across edges from the largest triangle."""
     reach = FLAT * diagonal
-    patch = np.full(len(faces), -1, dtype=np.int64)
+    patch = [-1] * len(faces)
     normals: list[np.ndarray] = []
-    neighbours = side_faces.tolist()  # (F, 3, 2): the face itself and the one beyond
-    corners = faces.tolist()
+    # plain lists: the walk looks at three numbers at a time, where NumPy would be slow
+    beyond = np.where(side_faces[:, :, 0] == np.arange(len(faces))[:, None], side_faces[:, :, 1], side_faces[:, :, 0])
+    neighbours, corners, points = beyond.tolist(), faces.tolist(), vertices.tolist()
+    directions, no_normal = normal.tolist(), sliver.tolist()
     for seed in np.argsort(-area, kind="stable").tolist():
         if patch[seed] >= 0:
             continue
-        n = normal[seed]
-        if sliver[seed]:  # never reached from a real face: take the plane of a neighbour
-            beyond = [f for pair in neighbours[seed] for f in pair if f != seed]
-            n = normal[max(beyond, key=lambda f: area[f])]
-        level = float(vertices[corners[seed][0]] @ n)
+        plane = seed
+        if no_normal[seed]:  # never reached from a real face: take the plane of a neighbour
+            plane = max(neighbours[seed], key=lambda f: area[f])
+        x, y, z = directions[plane]
+        px, py, pz = points[corners[seed][0]]
+        level = x * px + y * py + z * pz
         patch[seed] = len(normals)
         front = [seed]
         while front:
-            face = front.pop()
-            for f in {f for pair in neighbours[face] for f in pair}:
-                if patch[f] < 0 and (sliver[f] or normal[f] @ n > 0.9):
-                    heights = vertices[corners[f]] @ n - level
-                    if np.abs(heights).max() <= reach:
-                        patch[f] = len(normals)
-                        front.append(f)
-        normals.append(n)
+            for f in neighbours[front.pop()]:
+                u, v, w = directions[f]
+                if patch[f] >= 0 or not (no_normal[f] or u * x + v * y + w * z > 0.9):
+                    continue
+                ends = [points[i] for i in corners[f]]
+                if all(abs(x * px + y * py + z * pz - level) <= reach for px, py, pz in ends):
+                    patch[f] = len(normals)
+                    front.append(f)
+        normals.append(normal[plane])
     # numbered by their first faces: areas alike must not decide by rounding
     first = np.unique(patch, return_index=True)[1]
     order = np.argsort(first)

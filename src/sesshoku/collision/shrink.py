@@ -20,6 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from sesshoku.collision.polyhedra import Polyhedron
+from sesshoku.collision.tree import FACE, build, refit
 from sesshoku.compiled.jit import jit
 from sesshoku.errors import SceneError
 
@@ -33,11 +34,11 @@ KEPT = 0.01  # share of its length that every edge keeps at least
 def shrink(mesh: Polyhedron, margin: float, element: str) -> tuple[np.ndarray, float]:
     """Shrunken vertices (V, 3) and the margin (m) really applied: the wanted one, halved as often as it must be."""
     directions = vertex_offsets(mesh)  # for a margin of one
-    triangles = mesh.vertices[mesh.faces]
+    tree = face_tree(mesh.vertices, mesh.faces)
     reach = margin
     while reach == margin or reach > LEAST * mesh.diagonal:
         inner = mesh.vertices + reach * directions
-        if _keeps_shape(mesh, inner) and not passes_through(mesh.vertices, inner, mesh.faces, triangles):
+        if _keeps_shape(mesh, inner) and not passes_through(mesh.vertices, inner, mesh.faces, *tree):
             return inner, reach
         reach *= 0.5
     raise SceneError(f"the mesh has no shrunken copy: even {LEAST:g} of its size turns a triangle over",
@@ -51,6 +52,15 @@ def vertex_offsets(mesh: Polyhedron) -> np.ndarray:
     for offset, patches in zip(offsets, mesh.vertex_patches, strict=True):
         vertex_offset(np.ascontiguousarray(mesh.patch_normal[patches]), work, offset)
     return offsets
+
+
+def face_tree(vertices: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Nodes, boxes and stack of a tree over the faces at rest."""
+    corners = vertices[faces]
+    node, depth = build(np.full(len(faces), FACE), np.arange(len(faces)), corners.min(axis=1), corners.max(axis=1))
+    box = np.zeros((len(node), 6))
+    refit(node, 0, len(node), np.zeros((0, 2), dtype=np.int64), faces, vertices, vertices, 0.0, box)
+    return node, box, np.zeros(depth + 2, dtype=np.int64)
 
 
 def _keeps_shape(mesh: Polyhedron, inner: np.ndarray) -> bool:
@@ -183,34 +193,40 @@ def least_squares(normals, n, offset_out):
 
 
 @jit
-def passes_through(vertices, inner, faces, triangles):
+def passes_through(vertices, inner, faces, node, box, stack):
     """Whether the way of any vertex from its old place to its new one crosses a face that it is no corner of."""
     for v in range(len(vertices)):
-        for f in range(len(faces)):
-            if faces[f, 0] != v and faces[f, 1] != v and faces[f, 2] != v and crosses(
-                    vertices[v], inner[v], triangles[f]):
+        p, q = vertices[v], inner[v]
+        stack[0] = 0
+        height = 1
+        while height > 0:
+            height -= 1
+            i = stack[height]
+            if (max(p[0], q[0]) < box[i, 0] or min(p[0], q[0]) > box[i, 3] or max(p[1], q[1]) < box[i, 1]
+                    or min(p[1], q[1]) > box[i, 4] or max(p[2], q[2]) < box[i, 2] or min(p[2], q[2]) > box[i, 5]):
+                continue
+            if node[i, 0] >= 0:
+                stack[height], stack[height + 1] = node[i, 0], node[i, 1]
+                height += 2
+                continue
+            a, b, c = faces[node[i, 3], 0], faces[node[i, 3], 1], faces[node[i, 3], 2]
+            if a != v and b != v and c != v and crosses(p, q, vertices[a], vertices[b], vertices[c]):
                 return True
     return False
 
 
 @jit
-def crosses(p, q, triangle):
-    """Whether the segment p q meets a triangle (3, 3)."""
-    for k in range(3):
-        low = min(triangle[0, k], triangle[1, k], triangle[2, k])
-        high = max(triangle[0, k], triangle[1, k], triangle[2, k])
-        if max(p[k], q[k]) < low or min(p[k], q[k]) > high:
-            return False
-    ax, ay, az = triangle[0, 0], triangle[0, 1], triangle[0, 2]
-    ux, uy, uz = triangle[1, 0] - ax, triangle[1, 1] - ay, triangle[1, 2] - az
-    wx, wy, wz = triangle[2, 0] - ax, triangle[2, 1] - ay, triangle[2, 2] - az
+def crosses(p, q, a, b, c):
+    """Whether the segment p q meets the triangle a b c."""
+    ux, uy, uz = b[0] - a[0], b[1] - a[1], b[2] - a[2]
+    wx, wy, wz = c[0] - a[0], c[1] - a[1], c[2] - a[2]
     nx, ny, nz = cross(ux, uy, uz, wx, wy, wz)
-    start = nx * (p[0] - ax) + ny * (p[1] - ay) + nz * (p[2] - az)
-    end = nx * (q[0] - ax) + ny * (q[1] - ay) + nz * (q[2] - az)
+    start = nx * (p[0] - a[0]) + ny * (p[1] - a[1]) + nz * (p[2] - a[2])
+    end = nx * (q[0] - a[0]) + ny * (q[1] - a[1]) + nz * (q[2] - a[2])
     if start == 0.0 or start * end > 0.0:  # surfaces that touch already do not cross by that
         return False
     s = start / (start - end)
-    x, y, z = p[0] + s * (q[0] - p[0]) - ax, p[1] + s * (q[1] - p[1]) - ay, p[2] + s * (q[2] - p[2]) - az
+    x, y, z = p[0] + s * (q[0] - p[0]) - a[0], p[1] + s * (q[1] - p[1]) - a[1], p[2] + s * (q[2] - p[2]) - a[2]
     gx, gy, gz = cross(ux, uy, uz, x, y, z)
     hx, hy, hz = cross(x, y, z, wx, wy, wz)
     area = nx * nx + ny * ny + nz * nz

@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 
 from sesshoku.collision.polyhedra import polyhedron, solid
-from sesshoku.collision.shrink import least_squares, passes_through, shrink, smallest, vertex_offset, vertex_offsets
+from sesshoku.collision.shrink import (
+    face_tree,
+    least_squares,
+    passes_through,
+    shrink,
+    smallest,
+    vertex_offset,
+    vertex_offsets,
+)
 from sesshoku.errors import SceneError
 from sesshoku.robots.heart import heart
 from sesshoku.scene.mesh import triangle_mesh
@@ -235,8 +243,9 @@ def test_vertex_that_would_pass_through_a_far_wall() -> None:
     far = vertices.copy()
     far[tip] += 0.2 * np.array([1, 0, 0])
     far[tip, 2] *= 0.9
-    assert passes_through(vertices, far, faces, vertices[faces])
-    assert not passes_through(vertices, vertices + 1e-4 * ways, faces, vertices[faces])
+    tree = face_tree(vertices, faces)
+    assert passes_through(vertices, far, faces, *tree)
+    assert not passes_through(vertices, vertices + 1e-4 * ways, faces, *tree)
     inner, applied = shrink(mesh, 0.1, "mesh")
     assert applied < 0.1 and all(inside(p, vertices, faces) for p in inner)
 
