@@ -30,7 +30,17 @@ from sesshoku.collision.events import (
     write_events,
     zeros,
 )
-from sesshoku.collision.tree import EDGE, FACE, VERTEX, boxes_overlap, edge_apart, face_apart, refit, width
+from sesshoku.collision.tree import (
+    EDGE,
+    FACE,
+    VERTEX,
+    boxes_overlap,
+    edge_slabs,
+    face_slabs,
+    outside_slabs,
+    refit,
+    width,
+)
 from sesshoku.compiled.jit import jit
 from sesshoku.compiled.table import Record, array, scalar, viewer
 
@@ -41,6 +51,8 @@ __all__ = ["BOX_TESTS", "BOX_UPDATES", "CUBIC", "EDGE_EDGE", "EVENTS", "LINEAR",
 # places in Sweeps.work_counts, for the cost model (7.2): overlap tests, primitive tests, boxes refitted
 BOX_TESTS, PRIMITIVE_TESTS, BOX_UPDATES = range(3)
 PAIRS_PER_SHAPE = 64
+LARGER = 4.0  # a leaf must be, than a node, for the slab filter to be worth its while
+SLABS = 256  # leaves whose slabs are remembered, a power of two
 GRAZE = 0.01  # depth that counts as touch, by the pad of a shape's boxes: 1e-11 of its size
 
 
@@ -58,7 +70,11 @@ class Sweeps(Record):
     shape_fresh = array(int, 1)  # (S) 1: placed and refitted in this sweep
     start = array(float, 2)  # (V, 3) world, at the beginning of the sweep
     end = array(float, 2)  # (V, 3)
+    vertex_box = array(float, 2)  # (V, 6) low, high of the way of a vertex
     node_box = array(float, 2)  # (N, 6) low, high
+    slab = array(float, 3)  # (SLABS, 4, 5) slabs of leaves asked for lately: normal, low, high
+    slab_leaf = array(int, 1)  # (SLABS) whose they are, -1: nobody's
+    slab_count = array(int, 1)  # (SLABS)
     pair = array(int, 2)  # (P, 2)
     stack = array(int, 2)  # (depth, 2) nodes to look at
     work = array(float, 1)  # of the primitive tests
@@ -81,7 +97,8 @@ def make_sweeps(breps: Breps) -> Sweeps:
     buckets = 1 if breps.pairs_listed else 1 << (2 * S).bit_length()
     shapes: dict[str, int | tuple[int, ...]] = {
         "counts": 8, "work_counts": 3, "shape_position": (0, 3), "shape_rotation": (0, 3, 3), "shape_low": (S, 3),
-        "shape_high": (S, 3), "shape_fresh": S, "start": (V, 3), "end": (V, 3), "node_box": (N, 6), "pair": (P, 2),
+        "shape_high": (S, 3), "shape_fresh": S, "start": (V, 3), "end": (V, 3), "vertex_box": (V, 6),
+        "node_box": (N, 6), "slab": (SLABS, 4, 5), "slab_leaf": SLABS, "slab_count": SLABS, "pair": (P, 2),
         "stack": (2 * breps.tree_depth + 4, 2), "work": WORK, "level_size": breps.level_count,
         "level_scale": breps.level_count, "level_members": breps.level_count, "grid_start": buckets + 1,
         "grid_shape": S, "grid_key": S, "iwork": max(4 * S, 4 * P) + 1024,
@@ -129,6 +146,7 @@ def bound_shapes(breps, sweeps, position0, rotation0, position1, rotation1):
 def find_crossings(breps, sweeps, events_out, vertex0, vertex1, position0, rotation0, position1, rotation1, crossing):
     """Pairs of shapes whose boxes overlap, tree against tree; then events from the crossings found."""
     sweeps.work_counts[:] = 0
+    sweeps.slab_leaf[:] = -1
     events_out.counts[:] = 0
     find_pairs(breps, sweeps, 0.0)
     pair = sweeps.pair
@@ -141,8 +159,9 @@ def find_crossings(breps, sweeps, events_out, vertex0, vertex1, position0, rotat
                 first, last = breps.shape_vertex[s, 0], breps.shape_vertex[s, 1]
                 place(vertex0, first, last, position0[body], rotation0[body], sweeps.start)
                 place(vertex1, first, last, position1[body], rotation1[body], sweeps.end)
+                bound_ways(sweeps.start, sweeps.end, first, last, sweeps.vertex_box)
                 refit(breps.node, breps.shape_node[s, 0], breps.shape_node[s, 1], breps.edge_vertex, breps.face_vertex,
-                      sweeps.start, sweeps.end, breps.shape_pad[s], sweeps.node_box)
+                      sweeps.vertex_box, breps.shape_pad[s], sweeps.node_box)
                 sweeps.work_counts[BOX_UPDATES] += breps.shape_node[s, 1] - breps.shape_node[s, 0]
         a, b = pair[k, 0], pair[k, 1]
         walk_trees(breps, sweeps, events_out, breps.shape_node[a, 0], breps.shape_node[b, 0], crossing)
@@ -159,6 +178,15 @@ def place(vertex, first, last, x, R, world_out):
             world_out[v, k] = x[k] + R[k, 0] * a + R[k, 1] * b + R[k, 2] * c
 
 
+@jit
+def bound_ways(start, end, first, last, box_out):
+    """Boxes of the ways of vertices."""
+    for v in range(first, last):
+        for k in range(3):
+            box_out[v, k] = min(start[v, k], end[v, k])
+            box_out[v, 3 + k] = max(start[v, k], end[v, k])
+
+
 # ---- tree against tree ----------------------------------------------------------------------------------------------
 
 
@@ -167,29 +195,26 @@ def walk_trees(breps, sweeps, events_out, root_a, root_b, crossing):
     """All pairs of primitives of two shapes whose boxes overlap; of two nodes the larger is opened."""
     node, box, stack = breps.node, sweeps.node_box, sweeps.stack
     stack[0, 0], stack[0, 1] = root_a, root_b
-    height, tests = 1, 0
+    height, tests = 1 if boxes_overlap(box, root_a, root_b) else 0, 1
     while height > 0:
         height -= 1
         a, b = stack[height, 0], stack[height, 1]
-        tests += 1
-        if not boxes_overlap(box, a, b) or not may_cross(node[a, 2], node[b, 2]):
-            continue
         leaf_a, leaf_b = node[a, 0] < 0, node[b, 0] < 0
         if leaf_a and leaf_b:
             try_primitives(breps, sweeps, events_out, a, b, crossing)
             continue
         size_a, size_b = width(box, a), width(box, b)
-        if leaf_a or (not leaf_b and size_b >= size_a):
-            if leaf_a and size_a > size_b and leaf_apart(breps, sweeps, a, b):
-                continue
-            stack[height, 0], stack[height, 1] = a, node[b, 0]
-            stack[height + 1, 0], stack[height + 1, 1] = a, node[b, 1]
-        else:
-            if leaf_b and size_b > size_a and leaf_apart(breps, sweeps, b, a):
-                continue
-            stack[height, 0], stack[height, 1] = node[a, 0], b
-            stack[height + 1, 0], stack[height + 1, 1] = node[a, 1], b
-        height += 2
+        open_b = leaf_a or (not leaf_b and size_b >= size_a)
+        if leaf_a and size_a > LARGER * size_b and leaf_apart(breps, sweeps, a, b):
+            continue
+        if leaf_b and size_b > LARGER * size_a and leaf_apart(breps, sweeps, b, a):
+            continue
+        for child in range(2):
+            c, d = (a, node[b, child]) if open_b else (node[a, child], b)
+            tests += 1
+            if boxes_overlap(box, c, d) and may_cross(node[c, 2], node[d, 2]):
+                stack[height, 0], stack[height, 1] = c, d
+                height += 1
     sweeps.work_counts[BOX_TESTS] += tests
 
 
@@ -201,14 +226,20 @@ def may_cross(kinds_a, kinds_b):
 
 @jit
 def leaf_apart(breps, sweeps, leaf, other):
-    """The slab filter: whether a node's box lies outside the slabs of a leaf's sweep."""
+    """The slab filter: whether a node's box lies outside the slabs of a leaf's sweep, which are kept for a while."""
     kind, f = breps.node[leaf, 2], breps.node[leaf, 3]
-    if kind == FACE:
-        return face_apart(f, breps.face_vertex, sweeps.start, sweeps.end, sweeps.node_box, other)
-    if kind == EDGE:
-        return edge_apart(f, breps.edge_vertex, breps.edge_face, breps.face_vertex, sweeps.start, sweeps.end,
-                          sweeps.node_box, other)
-    return False
+    if kind == VERTEX:
+        return False
+    at = leaf & (SLABS - 1)
+    if sweeps.slab_leaf[at] != leaf:
+        sweeps.slab_leaf[at] = leaf
+        if kind == FACE:
+            count = face_slabs(f, breps.face_vertex, sweeps.start, sweeps.end, sweeps.slab[at])
+        else:
+            count = edge_slabs(f, breps.edge_vertex, breps.edge_face, breps.face_vertex, sweeps.start, sweeps.end,
+                               sweeps.slab[at])
+        sweeps.slab_count[at] = count
+    return outside_slabs(sweeps.slab[at], sweeps.slab_count[at], sweeps.node_box, other)
 
 
 @jit

@@ -16,6 +16,7 @@ import numpy as np
 from sesshoku.compiled.jit import jit
 
 VERTEX, EDGE, FACE = 1, 2, 4  # kinds of primitives; a node holds the sum of the kinds below it
+SAME_SLAB = 1.0 - 1e-9  # squared cosine of directions of which one slab is enough
 SLACK = 1e-9  # of the slab filter, by the size of what is compared: rounding must never part what touches
 
 
@@ -73,29 +74,29 @@ def cut(center, order, first, last, axis):
 
 
 @jit
-def refit(node, first, last, edge_vertex, face_vertex, start, end, pad, box_out):
-    """Boxes (low, high) of nodes first .. last - 1 around primitives that move from `start` to `end` (V, 3)."""
+def refit(node, first, last, edge_vertex, face_vertex, vertex_box, pad, box_out):
+    """Boxes (low, high) of nodes first .. last - 1, from those of the ways of the vertices (V, 6), widened by `pad`."""
     for i in range(last - 1, first - 1, -1):
-        kind, f = node[i, 2], node[i, 3]
-        if node[i, 0] >= 0:
-            one, other = node[i, 0], node[i, 1]
+        one, kind, f = node[i, 0], node[i, 2], node[i, 3]
+        if one >= 0:
+            other = node[i, 1]
             for k in range(3):
                 box_out[i, k] = min(box_out[one, k], box_out[other, k])
                 box_out[i, 3 + k] = max(box_out[one, 3 + k], box_out[other, 3 + k])
-            continue
-        for k in range(3):
-            if kind == VERTEX:
-                low, high = min(start[f, k], end[f, k]), max(start[f, k], end[f, k])
-            elif kind == EDGE:
-                a, b = edge_vertex[f, 0], edge_vertex[f, 1]
-                low = min(min(start[a, k], end[a, k]), min(start[b, k], end[b, k]))
-                high = max(max(start[a, k], end[a, k]), max(start[b, k], end[b, k]))
-            else:
-                a, b, c = face_vertex[f, 0], face_vertex[f, 1], face_vertex[f, 2]
-                low = min(min(start[a, k], end[a, k]), min(start[b, k], end[b, k]), min(start[c, k], end[c, k]))
-                high = max(max(start[a, k], end[a, k]), max(start[b, k], end[b, k]), max(start[c, k], end[c, k]))
-            box_out[i, k] = low - pad
-            box_out[i, 3 + k] = high + pad
+        elif kind == VERTEX:
+            for k in range(3):
+                box_out[i, k] = vertex_box[f, k] - pad
+                box_out[i, 3 + k] = vertex_box[f, 3 + k] + pad
+        elif kind == EDGE:
+            a, b = edge_vertex[f, 0], edge_vertex[f, 1]
+            for k in range(3):
+                box_out[i, k] = min(vertex_box[a, k], vertex_box[b, k]) - pad
+                box_out[i, 3 + k] = max(vertex_box[a, 3 + k], vertex_box[b, 3 + k]) + pad
+        else:
+            a, b, c = face_vertex[f, 0], face_vertex[f, 1], face_vertex[f, 2]
+            for k in range(3):
+                box_out[i, k] = min(vertex_box[a, k], vertex_box[b, k], vertex_box[c, k]) - pad
+                box_out[i, 3 + k] = max(vertex_box[a, 3 + k], vertex_box[b, 3 + k], vertex_box[c, 3 + k]) + pad
 
 
 @jit(into_callers=True)
@@ -111,7 +112,7 @@ def width(box, a):
     return box[a, 3] - box[a, 0] + box[a, 4] - box[a, 1] + box[a, 5] - box[a, 2]
 
 
-@jit
+@jit(into_callers=True)
 def outside_slab(nx, ny, nz, low, high, box, i):
     """Whether box i lies beyond one of the planes n . x = low, n . x = high, by more than rounding (7.3 - 7.12)."""
     px, qx = (box[i, 0], box[i, 3]) if nx > 0.0 else (box[i, 3], box[i, 0])
@@ -124,41 +125,61 @@ def outside_slab(nx, ny, nz, low, high, box, i):
 
 
 @jit
-def face_apart(f, face_vertex, start, end, box, i):
-    """Whether box i lies outside the slab of a swept face, across its normal at either end of the sweep."""
-    a, b, c = face_vertex[f, 0], face_vertex[f, 1], face_vertex[f, 2]
+def face_slabs(f, face_vertex, start, end, slab_out):
+    """Slabs of a swept face, across its normal at both ends of the sweep; returns how many."""
+    count = 0
     for at_end in range(2):
-        p = end if at_end else start
-        ux, uy, uz = p[b, 0] - p[a, 0], p[b, 1] - p[a, 1], p[b, 2] - p[a, 2]
-        wx, wy, wz = p[c, 0] - p[a, 0], p[c, 1] - p[a, 1], p[c, 2] - p[a, 2]
-        nx, ny, nz = uy * wz - uz * wy, uz * wx - ux * wz, ux * wy - uy * wx
-        low, high = 1e300, -1e300
-        for v in (a, b, c):
-            one = nx * start[v, 0] + ny * start[v, 1] + nz * start[v, 2]
-            other = nx * end[v, 0] + ny * end[v, 1] + nz * end[v, 2]
-            low, high = min(low, one, other), max(high, one, other)
-        if outside_slab(nx, ny, nz, low, high, box, i):
-            return True
-    return False
+        count = add_slab(f, face_vertex, end if at_end else start, slab_out, count)
+    for k in range(count):
+        for corner in range(3):
+            widen(slab_out, k, face_vertex[f, corner], start, end)
+    return count
 
 
 @jit
-def edge_apart(e, edge_vertex, edge_face, face_vertex, start, end, box, i):
-    """Whether box i lies outside a slab of a swept edge, across the normals of its two faces at either end."""
-    a, b = edge_vertex[e, 0], edge_vertex[e, 1]
+def edge_slabs(e, edge_vertex, edge_face, face_vertex, start, end, slab_out):
+    """Slabs of a swept edge, across the normals of its two faces at both ends of the sweep; returns how many."""
+    count = 0
     for side in range(2):
-        f = edge_face[e, side]
-        i0, i1, i2 = face_vertex[f, 0], face_vertex[f, 1], face_vertex[f, 2]
         for at_end in range(2):
-            p = end if at_end else start
-            ux, uy, uz = p[i1, 0] - p[i0, 0], p[i1, 1] - p[i0, 1], p[i1, 2] - p[i0, 2]
-            wx, wy, wz = p[i2, 0] - p[i0, 0], p[i2, 1] - p[i0, 1], p[i2, 2] - p[i0, 2]
-            nx, ny, nz = uy * wz - uz * wy, uz * wx - ux * wz, ux * wy - uy * wx
-            low, high = 1e300, -1e300
-            for v in (a, b):
-                one = nx * start[v, 0] + ny * start[v, 1] + nz * start[v, 2]
-                other = nx * end[v, 0] + ny * end[v, 1] + nz * end[v, 2]
-                low, high = min(low, one, other), max(high, one, other)
-            if outside_slab(nx, ny, nz, low, high, box, i):
-                return True
-    return False
+            count = add_slab(edge_face[e, side], face_vertex, end if at_end else start, slab_out, count)
+    for k in range(count):
+        for corner in range(2):
+            widen(slab_out, k, edge_vertex[e, corner], start, end)
+    return count
+
+
+@jit
+def add_slab(f, face_vertex, p, slab_out, count):
+    """Begin a slab across the normal of face f at places p, if no other has this direction; returns the new count."""
+    a, b, c = face_vertex[f, 0], face_vertex[f, 1], face_vertex[f, 2]
+    ux, uy, uz = p[b, 0] - p[a, 0], p[b, 1] - p[a, 1], p[b, 2] - p[a, 2]
+    wx, wy, wz = p[c, 0] - p[a, 0], p[c, 1] - p[a, 1], p[c, 2] - p[a, 2]
+    x, y, z = uy * wz - uz * wy, uz * wx - ux * wz, ux * wy - uy * wx
+    for k in range(count):
+        n = slab_out[k]
+        along = n[0] * x + n[1] * y + n[2] * z
+        if along * along >= SAME_SLAB * (n[0] * n[0] + n[1] * n[1] + n[2] * n[2]) * (x * x + y * y + z * z):
+            return count
+    slab_out[count, 0], slab_out[count, 1], slab_out[count, 2] = x, y, z
+    slab_out[count, 3], slab_out[count, 4] = 1e300, -1e300
+    return count + 1
+
+
+@jit(into_callers=True)
+def widen(slab_out, k, v, start, end):
+    """Widen slab k to hold the way of vertex v."""
+    nx, ny, nz = slab_out[k, 0], slab_out[k, 1], slab_out[k, 2]
+    one = nx * start[v, 0] + ny * start[v, 1] + nz * start[v, 2]
+    other = nx * end[v, 0] + ny * end[v, 1] + nz * end[v, 2]
+    slab_out[k, 3] = min(slab_out[k, 3], one, other)
+    slab_out[k, 4] = max(slab_out[k, 4], one, other)
+
+
+@jit
+def outside_slabs(slab, count, box, i):
+    """Whether box i lies outside any of the slabs (n, low, high)."""
+    outside = False
+    for k in range(count):
+        outside = outside or outside_slab(slab[k, 0], slab[k, 1], slab[k, 2], slab[k, 3], slab[k, 4], box, i)
+    return outside

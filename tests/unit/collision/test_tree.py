@@ -7,7 +7,17 @@ import pytest
 
 from sesshoku.collision.brep import Breps
 from sesshoku.collision.sweep import PRIMITIVE_TESTS
-from sesshoku.collision.tree import EDGE, FACE, VERTEX, build, edge_apart, face_apart, outside_slab, refit
+from sesshoku.collision.tree import (
+    EDGE,
+    FACE,
+    VERTEX,
+    build,
+    edge_slabs,
+    face_slabs,
+    outside_slab,
+    outside_slabs,
+    refit,
+)
 from sesshoku.robots.heart import heart
 from support import sample_count
 from swept import Box, Swept, any_turn, cube, hull, rows, torus, turn, world
@@ -54,7 +64,8 @@ def test_refit_boxes_hold_what_is_below_and_nothing_more(rng: np.random.Generato
     start = breps.inner @ any_turn(rng).T
     end = breps.vertex @ any_turn(rng).T + rng.standard_normal(3)
     box = np.full((len(breps.node), 6), np.nan)
-    refit(breps.node, 0, len(breps.node), breps.edge_vertex, breps.face_vertex, start, end, 0.0, box)
+    ways = np.hstack([np.minimum(start, end), np.maximum(start, end)])
+    refit(breps.node, 0, len(breps.node), breps.edge_vertex, breps.face_vertex, ways, 0.0, box)
     leaf = leaf_boxes(breps, start, end)
     for i in range(len(breps.node)):
         under = leaf[below(breps.node, i)]
@@ -144,10 +155,14 @@ def test_filter_never_parts_what_touches(rng: np.random.Generator) -> None:
         now = (1 - t) * start + t * end
         grown = size * 10.0 ** rng.uniform(-9, 1, (2, 3)) * (rng.uniform(size=(2, 3)) < 0.8)
         p = weights @ now[:3]
-        assert not face_apart(0, face, start, end, np.concatenate([p - grown[0], p + grown[1]])[None], 0)
+        slabs = np.full((4, 5), np.nan)
+        count = face_slabs(0, face, start, end, slabs)
+        assert count == 2 and not outside_slabs(slabs, count, np.concatenate([p - grown[0], p + grown[1]])[None], 0)
         q = (1 - weights[0]) * now[0] + weights[0] * now[1]
         box = np.concatenate([q - grown[0], q + grown[1]])[None]
-        assert not edge_apart(0, edge_vertex, edge_face, face, start, end, box, 0)
+        count = edge_slabs(0, edge_vertex, edge_face, face, start, end, slabs)
+        assert count == 4 and not outside_slabs(slabs, count, box, 0)
+        assert edge_slabs(0, edge_vertex, edge_face, face, start, start + away, slabs) == 2  # nothing turned
 
 
 def test_filter_saves_the_descent_below_a_large_triangle() -> None:
