@@ -53,7 +53,7 @@ BOX_TESTS, PRIMITIVE_TESTS, BOX_UPDATES = range(3)
 PAIRS_PER_SHAPE = 64
 LARGER = 4.0  # a leaf must be, than a node, for the slab filter to be worth its while
 SLABS = 256  # leaves whose slabs are remembered, a power of two
-GRAZE = 0.01  # depth that counts as touch, by the pad of a shape's boxes: 1e-11 of its size
+GRAZE = 0.01  # depth that counts as touch, by the pad of the smaller shape's boxes: 1e-11 of its size
 
 
 class Sweeps(Record):
@@ -249,16 +249,15 @@ def try_primitives(breps, sweeps, events_out, a, b, crossing):
     sweeps.work_counts[PRIMITIVE_TESTS] += 1
     if node[a, 2] == EDGE:
         one, other = node[a, 3], node[b, 3]
-        graze = GRAZE * max(pad[breps.edge_shape[one]], pad[breps.edge_shape[other]])
+        graze = GRAZE * min(pad[breps.edge_shape[one]], pad[breps.edge_shape[other]])
         time = edge_edge(sweeps.start, sweeps.end, one, other, breps.edge_vertex, breps.edge_face, breps.face_vertex,
                          graze, crossing, sweeps.work)
         key = breps.vertex_count * breps.patch_count + one * breps.edge_count + other
     else:
         first = node[a, 2] == VERTEX
         one, other = node[a, 3] if first else node[b, 3], node[b, 3] if first else node[a, 3]
-        t = breps.face_vertex[other]
-        time = vertex_face(sweeps.start, sweeps.end, one, t[0], t[1], t[2], GRAZE * pad[breps.face_shape[other]],
-                           crossing, sweeps.work)
+        t, graze = breps.face_vertex[other], GRAZE * min(pad[breps.vertex_shape[one]], pad[breps.face_shape[other]])
+        time = vertex_face(sweeps.start, sweeps.end, one, t[0], t[1], t[2], graze, crossing, sweeps.work)
         key = one * breps.patch_count + breps.face_patch[other]
     if time < 0.0 or leaf_apart(breps, sweeps, a, b) or leaf_apart(breps, sweeps, b, a):
         return

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sesshoku.collision.brep import make_breps
 from sesshoku.collision.crossing import (
     PARAMETERS,
     SIGNS,
@@ -35,9 +36,11 @@ from sesshoku.collision.sweep import (
 )
 from sesshoku.collision.tree import boxes_overlap
 from sesshoku.robots.heart import heart
+from sesshoku.scene.compiler import compile_scene
+from sesshoku.scene.scene import Scene
 from sesshoku.scene.shapes import Sphere
 from support import sample_count
-from swept import Box, Swept, all_linear, any_turn, cube, hull, inside, l_shape, prism, torus, turn, world
+from swept import Box, Swept, all_linear, any_turn, cube, hull, inside, l_shape, prism, rows, torus, turn, world
 
 BOTH = pytest.mark.parametrize("crossing", [LINEAR, CUBIC], ids=["linear", "cubic"])
 FLOOR = np.array([[-1.0, -1, 0], [1, -1, 0], [0, 1, 0]])  # a triangle that looks up
@@ -715,3 +718,26 @@ def test_kernels_from_inside_and_outside_agree() -> None:
     scene = Swept([cube(1.0)], 0.01)
     sweep_inflate(scene.breps, scene.sweeps, scene.events, *scene.poses((0, 0, 0)), LINEAR)
     assert scene.events.counts.tolist() == [0, 0, 0, 0]
+
+
+@BOTH
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
+def test_boxes_of_any_size_on_the_ground(size: float, crossing: int) -> None:
+    """A plane enters as a slab of kilometres: a millimetre's box stands on it as a kilometre's does, far out too."""
+    scene = Scene()
+    scene.add_ground()
+    scene.add_box("box", size=(size, size, size), mass=1.0)
+    breps = make_breps(compile_scene(scene), 0.0275 * size)
+    sweeps, events = make_sweeps(breps), make_events(64)
+    np.testing.assert_allclose(breps.shape_margin, 0.0275 * size)
+    for x, y in ((0.0, 0.0), (0.3 * size, -7.7 * size), (300.0, -400.0)):
+        at = np.array([[x, y, 0.49 * size], [0, 0, 0]]), np.tile(np.eye(3), (2, 1, 1))
+        sweep_inflate(breps, sweeps, events, *at, crossing)
+        found = rows(events)
+        assert [int(e["kind"]) for e in found] == [VERTEX_FACE] * 4
+        for e in found:
+            np.testing.assert_allclose(e["normal"], [0, 0, 1], atol=1e-9)
+            assert e["time"] == pytest.approx(1 - 0.01 / 0.055, abs=1e-6)
+        thrown = at[0] - np.array([[0, 0, 50 * size], [0, 0, 0]])
+        sweep_motion(breps, sweeps, events, *at, thrown, at[1], crossing)
+        assert len(rows(events)) >= 4
