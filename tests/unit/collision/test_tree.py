@@ -161,8 +161,8 @@ def test_filter_never_parts_what_touches(rng: np.random.Generator) -> None:
         q = (1 - weights[0]) * now[0] + weights[0] * now[1]
         box = np.concatenate([q - grown[0], q + grown[1]])[None]
         count = edge_slabs(0, edge_vertex, edge_face, face, start, end, slabs)
-        assert count == 4 and not outside_slabs(slabs, count, box, 0)
-        assert edge_slabs(0, edge_vertex, edge_face, face, start, start + away, slabs) == 2  # nothing turned
+        assert count >= 3 and not outside_slabs(slabs, count, box, 0)  # normals alike share one slab
+        assert edge_slabs(0, edge_vertex, edge_face, face, start, start + away, slabs) <= 2  # nothing turned
 
 
 def test_filter_saves_the_descent_below_a_large_triangle() -> None:
