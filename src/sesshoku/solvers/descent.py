@@ -1,0 +1,464 @@
+"""End-of-step velocities of rigid bodies that keep springs within their limits, by descent on an exterior penalty.
+
+Unknown: U (B, 6), linear and angular velocity of every body at the end of the step. Predicted poses are x + dt v and
+exp(dt w) R. For spring i, with d = p1' - p0' between its anchors there,
+    g_i = |d| - limit_i             a spring that holds both ways,
+    g_i = N . d - limit_i           one that holds one way, along the fixed direction N,
+    g_i = |d - (N . d) N| - limit_i one that lets slide along N,
+    g_i = |N . d| - limit_i         one that lets slide across N,
+and the penalty is  Phi(U) = 1/2 sum max(0, g_i)^2,  least squares because a first power has a kink on which Armijo's
+rule stalls. Its gradient, by virtual work: F_i = dt max(0, g_i) n_i at p1' and -F_i at p0' as forces and torques about
+the centres of mass. The direction is steepest in the metric of kinetic energy, D = -M^-1 grad, so every iterate is
+U0 + dt M^-1 J^T f with f along the springs: linear momentum is kept, and the force stays near the smallest one.
+The first trial step is Polyak's, 2 Phi / (grad M^-1 grad), exact for a single spring; Armijo's rule halves it.
+
+`gauss_newton` works on the same residuals: it linearises all rows and solves the least change of velocity that meets
+them, J dU <= -g, by sweeps over one-signed row forces; Armijo's rule guards the step.
+
+Springs come island by island (bodies that springs connect), since Phi is a sum over islands.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from sesshoku.compiled.jit import jit
+from sesshoku.compiled.table import Record, array, scalar, viewer
+from sesshoku.spatial.algebra import quaternion_matrix, turn_quaternion
+
+ARMIJO = 1e-4
+LEAST_STEP = 1e-12
+ROW_SWEEPS = 30
+ROW_SETTLED = 1e-4  # of the limit
+TINY = 1e-9  # m: a shorter spring has no direction
+# how a spring holds
+BOTH_WAYS, ONE_WAY, ACROSS, ALONG, UNLIMITED = range(5)
+# results of a solve
+ITERATIONS, CONVERGED, RESIDUAL = range(3)
+
+
+class SpringSet(Record):
+    """B bodies (the last is the world), S springs. Anchor 0 is on body 0, anchor 1 on body 1."""
+
+    body_count = scalar()
+    capacity = scalar()
+    # ---- bodies at the start of the step, world axes
+    position = array(float, 2)  # (B, 3) centre of mass
+    rotation = array(float, 3)  # (B, 3, 3)
+    inverse_mass = array(float, 1)  # (B) 0: moved by no force
+    inverse_inertia = array(float, 2)  # (B, 6) xx yy zz xy xz yz
+    velocity = array(float, 2)  # (B, 6) at the end of the step: unknown
+    free = array(float, 2)  # (B, 6) the same without forces of the springs' limits
+    # ---- springs
+    counts = array(int, 1)  # (4) springs in use
+    body = array(int, 2)  # (S, 2)
+    local = array(float, 3)  # (S, 2, 3) anchors from the centres of mass, body axes
+    limit = array(float, 1)  # (S) m: how far it may stretch in this step
+    holds = array(int, 1)  # (S) BOTH_WAYS .. UNLIMITED
+    normal = array(float, 2)  # (S, 3) N, world axes
+    held = array(float, 2)  # (S, 3) N: force found for body 0, the opposite acts on body 1
+    guess = array(float, 1)  # (S) N: its size to start Gauss-Newton's sweeps from; their result does not depend on it
+    # ---- islands
+    island_count = array(int, 1)  # (1)
+    island_spring_start = array(int, 1)  # (B + 1)
+    island_spring = array(int, 1)  # (S)
+    island_body_start = array(int, 1)  # (B + 1)
+    island_body = array(int, 1)  # (B)
+    # ---- work
+    new_position = array(float, 2)  # (B, 3)
+    new_rotation = array(float, 3)  # (B, 3, 3)
+    arm = array(float, 3)  # (S, 2, 3) anchors from the centres of mass, at the predicted poses
+    gap = array(float, 1)  # (S) g
+    direction = array(float, 2)  # (S, 3) n, along which body 1 must not go farther from body 0
+    row_force = array(float, 1)  # (S) per unit step along the search direction, N
+    row_direction = array(float, 2)  # (S, 3) direction it acts along
+    row_inverse = array(float, 1)  # (S)
+    gradient = array(float, 2)  # (B, 6)
+    search = array(float, 2)  # (B, 6)
+    before = array(float, 2)  # (B, 6)
+    root = array(int, 1)  # (B)
+    iwork = array(int, 1)  # (B + 1)
+    result = array(float, 1)  # (3)
+
+
+as_springs = viewer(SpringSet)
+
+
+def make_springs(body_count: int, capacity: int) -> SpringSet:
+    """Room for `capacity` springs between `body_count` bodies, the world included as the last of them."""
+    B, S = body_count, capacity
+    shapes: dict[str, Any] = {
+        "position": (B, 3), "rotation": (B, 3, 3), "inverse_mass": B, "inverse_inertia": (B, 6), "velocity": (B, 6),
+        "free": (B, 6), "counts": 4, "body": (S, 2), "local": (S, 2, 3), "limit": S, "holds": S, "normal": (S, 3),
+        "held": (S, 3), "guess": S, "island_count": 1, "island_spring_start": B + 1, "island_spring": S,
+        "island_body_start": B + 1, "island_body": B, "new_position": (B, 3), "new_rotation": (B, 3, 3),
+        "arm": (S, 2, 3), "gap": S, "direction": (S, 3), "row_force": S, "row_direction": (S, 3), "row_inverse": S,
+        "gradient": (B, 6), "search": (B, 6), "before": (B, 6), "root": B, "iwork": B + 1, "result": 3,
+    }
+    arrays = {name: np.zeros(shape, dtype=np.int64 if SpringSet.fields[name].dtype is int else np.float64)
+              for name, shape in shapes.items()}
+    arrays["rotation"][:] = np.eye(3)
+    arrays["new_rotation"][:] = np.eye(3)
+    return SpringSet(body_count=B, capacity=S, **arrays)
+
+
+@jit
+def find_islands(springs):
+    """Group bodies that springs connect; what no force moves connects nobody. Lists are ascending within an island."""
+    root, body, count = springs.root, springs.body, springs.counts[0]
+    B, inverse_mass = springs.body_count, springs.inverse_mass
+    for b in range(B):
+        root[b] = b
+    for s in range(count):
+        a, b = body[s, 0], body[s, 1]
+        if springs.holds[s] == UNLIMITED or inverse_mass[a] == 0.0 or inverse_mass[b] == 0.0:
+            continue
+        while root[a] != a:
+            root[a] = root[root[a]]
+            a = root[a]
+        while root[b] != b:
+            root[b] = root[root[b]]
+            b = root[b]
+        if a < b:
+            root[b] = a
+        elif b < a:
+            root[a] = b
+    islands, label = 0, springs.iwork
+    for b in range(B):
+        top = b
+        while root[top] != top:
+            top = root[top]
+        root[b] = top  # the smallest body of the island: already numbered
+        if top == b:
+            label[b] = islands
+            islands += 1
+    start, of_body = springs.island_body_start, springs.island_body
+    for i in range(B + 1):
+        start[i] = springs.island_spring_start[i] = 0
+    for b in range(B):
+        start[label[root[b]] + 1] += 1
+    for s in range(count):
+        b = side_that_moves(springs, s)
+        if b >= 0:
+            springs.island_spring_start[label[root[b]] + 1] += 1
+    for i in range(B):
+        start[i + 1] += start[i]
+        springs.island_spring_start[i + 1] += springs.island_spring_start[i]
+    for b in range(B - 1, -1, -1):  # from behind, counting the ends down: keeps the order
+        i = label[root[b]] + 1
+        start[i] -= 1
+        of_body[start[i]] = b
+    for s in range(count - 1, -1, -1):
+        b = side_that_moves(springs, s)
+        if b >= 0:
+            i = label[root[b]] + 1
+            springs.island_spring_start[i] -= 1
+            springs.island_spring[springs.island_spring_start[i]] = s
+    for i in range(B):  # the ends have become the starts
+        start[i] = start[i + 1]
+        springs.island_spring_start[i] = springs.island_spring_start[i + 1]
+    start[B] = B
+    total = 0
+    for s in range(count):
+        if side_that_moves(springs, s) >= 0:
+            total += 1
+    for i in range(islands, B + 1):
+        start[i] = B
+        springs.island_spring_start[i] = total
+    springs.island_count[0] = islands
+
+
+@jit
+def side_that_moves(springs, s):
+    """A body of spring s that forces move, -1: none, or the spring has no limit."""
+    if springs.holds[s] == UNLIMITED:
+        return -1
+    a, b = springs.body[s, 0], springs.body[s, 1]
+    if springs.inverse_mass[a] > 0.0:
+        return a
+    return b if springs.inverse_mass[b] > 0.0 else -1
+
+
+@jit
+def predict(springs, b, dt):
+    """Pose of body b at the end of the step with its present velocity."""
+    x, u, out = springs.position[b], springs.velocity[b], springs.new_position[b]
+    R, Q = springs.rotation[b], springs.new_rotation[b]
+    for a in range(3):
+        out[a] = x[a] + dt * u[a]
+    w, p, q, r = turn_quaternion(dt * u[3], dt * u[4], dt * u[5])
+    t00, t01, t02, t10, t11, t12, t20, t21, t22 = quaternion_matrix(w, p, q, r)
+    for a in range(3):
+        x0, x1, x2 = R[0, a], R[1, a], R[2, a]
+        Q[0, a] = t00 * x0 + t01 * x1 + t02 * x2
+        Q[1, a] = t10 * x0 + t11 * x1 + t12 * x2
+        Q[2, a] = t20 * x0 + t21 * x1 + t22 * x2
+
+
+@jit
+def stretch(springs, s):
+    """Arms, direction and g of spring s at the predicted poses."""
+    local, body, arm, n = springs.local[s], springs.body[s], springs.arm[s], springs.direction[s]
+    for side in range(2):
+        R = springs.new_rotation[body[side]]
+        for a in range(3):
+            arm[side, a] = R[a, 0] * local[side, 0] + R[a, 1] * local[side, 1] + R[a, 2] * local[side, 2]
+    x0, x1 = springs.new_position[body[0]], springs.new_position[body[1]]
+    dx, dy, dz = x1[0] + arm[1, 0] - x0[0] - arm[0, 0], x1[1] + arm[1, 1] - x0[1] - arm[0, 1], (
+        x1[2] + arm[1, 2] - x0[2] - arm[0, 2])
+    holds, N = springs.holds[s], springs.normal[s]
+    if holds == ONE_WAY or holds == ALONG:
+        along = N[0] * dx + N[1] * dy + N[2] * dz
+        sign = -1.0 if along < 0.0 and holds == ALONG else 1.0
+        n[0], n[1], n[2] = sign * N[0], sign * N[1], sign * N[2]
+        springs.gap[s] = sign * along - springs.limit[s]
+        return
+    if holds == ACROSS:
+        along = N[0] * dx + N[1] * dy + N[2] * dz
+        dx, dy, dz = dx - along * N[0], dy - along * N[1], dz - along * N[2]
+    length = sqrt(dx * dx + dy * dy + dz * dz)
+    scale = 1.0 / length if length > TINY else 0.0
+    n[0], n[1], n[2] = scale * dx, scale * dy, scale * dz
+    springs.gap[s] = length - springs.limit[s] if length > TINY else min(0.0, -springs.limit[s])
+
+
+@jit
+def penalty(springs, island, dt):
+    """Phi of an island at the present velocities."""
+    for n in range(springs.island_body_start[island], springs.island_body_start[island + 1]):
+        predict(springs, springs.island_body[n], dt)
+    total = 0.0
+    for n in range(springs.island_spring_start[island], springs.island_spring_start[island + 1]):
+        s = springs.island_spring[n]
+        stretch(springs, s)
+        g = max(0.0, springs.gap[s])
+        total += g * g
+    return 0.5 * total
+
+
+@jit
+def worst(springs, island, tolerance):
+    """Largest g / limit, and whether it is within `tolerance`; largest g in metres."""
+    most, ok = 0.0, True
+    for n in range(springs.island_spring_start[island], springs.island_spring_start[island + 1]):
+        s = springs.island_spring[n]
+        g = springs.gap[s]
+        most = max(most, g)
+        if not g <= tolerance * springs.limit[s] + 1e-12:
+            ok = False
+    return most, ok
+
+
+@jit
+def push(springs, out, s, side, x, y, z):
+    """Add the force (x, y, z) at an anchor of spring s, as force and torque about the centre of mass."""
+    b, r = springs.body[s, side], springs.arm[s, side]
+    if springs.inverse_mass[b] == 0.0:
+        return
+    o = out[b]
+    o[0] += x
+    o[1] += y
+    o[2] += z
+    o[3] += r[1] * z - r[2] * y
+    o[4] += r[2] * x - r[0] * z
+    o[5] += r[0] * y - r[1] * x
+
+
+@jit
+def through_inertia(springs, b, force, out):
+    """out (6) = M^-1 force (6) for body b."""
+    m, I = springs.inverse_mass[b], springs.inverse_inertia[b]
+    x, y, z = force[3], force[4], force[5]
+    for a in range(3):
+        out[a] = m * force[a]
+    out[3] = I[0] * x + I[3] * y + I[4] * z
+    out[4] = I[3] * x + I[1] * y + I[5] * z
+    out[5] = I[4] * x + I[5] * y + I[2] * z
+
+
+@jit
+def penalty_gradient(springs, island, dt):
+    """Gradient of Phi into `gradient`, -M^-1 gradient into `search`; returns gradient . M^-1 gradient."""
+    first, last = springs.island_body_start[island], springs.island_body_start[island + 1]
+    grad, search, body = springs.gradient, springs.search, springs.island_body
+    for n in range(first, last):
+        for a in range(6):
+            grad[body[n], a] = 0.0
+    for n in range(springs.island_spring_start[island], springs.island_spring_start[island + 1]):
+        s = springs.island_spring[n]
+        g, d = springs.gap[s], springs.direction[s]
+        springs.row_force[s] = max(0.0, g)
+        for a in range(3):
+            springs.row_direction[s, a] = d[a]
+        if g > 0.0:
+            x, y, z = dt * g * d[0], dt * g * d[1], dt * g * d[2]
+            push(springs, grad, s, 1, x, y, z)
+            push(springs, grad, s, 0, -x, -y, -z)
+    slope = 0.0
+    for n in range(first, last):
+        b = body[n]
+        through_inertia(springs, b, grad[b], search[b])
+        for a in range(6):
+            slope += grad[b, a] * search[b, a]
+            search[b, a] = -search[b, a]
+    return slope
+
+
+@jit
+def shift(springs, island, step):
+    """velocity = before + step * search, for the bodies of an island."""
+    for n in range(springs.island_body_start[island], springs.island_body_start[island + 1]):
+        b = springs.island_body[n]
+        for a in range(6):
+            springs.velocity[b, a] = springs.before[b, a] + step * springs.search[b, a]
+
+
+@jit
+def keep_velocity(springs, island):
+    """before = velocity."""
+    for n in range(springs.island_body_start[island], springs.island_body_start[island + 1]):
+        b = springs.island_body[n]
+        for a in range(6):
+            springs.before[b, a] = springs.velocity[b, a]
+
+
+@jit
+def descend(springs, dt, tolerance, cap, newton):
+    """Bring every island's springs within their limits; writes velocity, held (added to) and result.
+
+    tolerance: of g, as a share of the limit. cap: iterations of an island at most. newton: Gauss-Newton steps.
+    """
+    find_islands(springs)
+    for b in range(springs.body_count):
+        if springs.inverse_mass[b] == 0.0:
+            predict(springs, b, dt)
+    iterations, residual, converged = 0, 0.0, True
+    for island in range(springs.island_count[0]):
+        if springs.island_spring_start[island] == springs.island_spring_start[island + 1]:
+            continue
+        used, most, ok = descend_island(springs, island, dt, tolerance, cap, newton)
+        iterations = max(iterations, used)
+        residual = max(residual, most)
+        converged = converged and ok
+    springs.result[ITERATIONS] = iterations
+    springs.result[CONVERGED] = 1.0 if converged else 0.0
+    springs.result[RESIDUAL] = residual
+
+
+@jit
+def descend_island(springs, island, dt, tolerance, cap, newton):
+    """One island: iterations used, largest g left, whether the tolerance was met."""
+    first, last = springs.island_spring_start[island], springs.island_spring_start[island + 1]
+    phi = penalty(springs, island, dt)
+    most, ok = worst(springs, island, tolerance)
+    used = 0
+    while not ok and used < cap:
+        slope = gauss_newton(springs, island, dt) if newton else penalty_gradient(springs, island, dt)
+        if not slope > 0.0:
+            break
+        keep_velocity(springs, island)
+        step, found, new_phi = 1.0 if newton else 2.0 * phi / slope, False, phi
+        while step > LEAST_STEP and not found:
+            shift(springs, island, step)
+            new_phi = penalty(springs, island, dt)
+            found = new_phi <= phi - ARMIJO * step * slope
+            if not found:
+                step *= 0.5
+        if not found:
+            shift(springs, island, 0.0)
+            penalty(springs, island, dt)
+            break
+        for n in range(first, last):
+            s = springs.island_spring[n]
+            f = step * springs.row_force[s]
+            for a in range(3):
+                springs.held[s, a] += f * springs.row_direction[s, a]
+        phi = new_phi
+        used += 1
+        most, ok = worst(springs, island, tolerance)
+    return used, most, ok
+
+
+@jit
+def gauss_newton(springs, island, dt):
+    """Least dU (kinetic-energy metric) with J dU <= -g, rows linearised at the present velocities, into `search`.
+
+    Sweeps over the rows with forces of one sign: a row that others satisfy already carries nothing. Returns the rate
+    at which Phi falls along it, or what the steepest descent's would be if that is not positive.
+    """
+    first, last = springs.island_spring_start[island], springs.island_spring_start[island + 1]
+    search, body = springs.search, springs.island_body
+    bodies = springs.island_body_start[island], springs.island_body_start[island + 1]
+    for n in range(bodies[0], bodies[1]):
+        for a in range(6):
+            search[body[n], a] = 0.0
+    for n in range(first, last):
+        s = springs.island_spring[n]
+        for a in range(3):
+            springs.row_direction[s, a] = springs.direction[s, a]
+        f = springs.row_force[s] = springs.guess[s]
+        springs.guess[s] = 0.0
+        if f != 0.0:
+            push_search(springs, s, 1, -dt * f)
+            push_search(springs, s, 0, dt * f)
+        inverse = row_inverse_mass(springs, s, 0) + row_inverse_mass(springs, s, 1)
+        springs.row_inverse[s] = 1.0 / inverse if inverse > 0.0 else 0.0
+    for _ in range(ROW_SWEEPS):
+        change = 0.0
+        for n in range(first, last):
+            s = springs.island_spring[n]
+            g = springs.gap[s]
+            need = g + dt * (row_speed(springs, s, 1) - row_speed(springs, s, 0))
+            old = springs.row_force[s]
+            force = max(0.0, old + need * springs.row_inverse[s] / (dt * dt))
+            if force != old:
+                springs.row_force[s] = force
+                push_search(springs, s, 1, -dt * (force - old))
+                push_search(springs, s, 0, dt * (force - old))
+                change = max(change, abs(force - old) * dt * dt / springs.row_inverse[s] / springs.limit[s])
+        if change < ROW_SETTLED:
+            break
+    rate = 0.0
+    for n in range(first, last):
+        s = springs.island_spring[n]
+        g = springs.gap[s]
+        if g > 0.0:
+            rate -= g * dt * (row_speed(springs, s, 1) - row_speed(springs, s, 0))
+    return rate
+
+
+@jit(into_callers=True)
+def row_inverse_mass(springs, s, side):
+    """n . (E/m - r* I^-1 r*) n of one side of spring s."""
+    b, r, n = springs.body[s, side], springs.arm[s, side], springs.direction[s]
+    I = springs.inverse_inertia[b]
+    x, y, z = r[1] * n[2] - r[2] * n[1], r[2] * n[0] - r[0] * n[2], r[0] * n[1] - r[1] * n[0]
+    return springs.inverse_mass[b] * (n[0] * n[0] + n[1] * n[1] + n[2] * n[2]) + (
+        I[0] * x * x + I[1] * y * y + I[2] * z * z + 2.0 * (I[3] * x * y + I[4] * x * z + I[5] * y * z))
+
+
+@jit(into_callers=True)
+def row_speed(springs, s, side):
+    """Speed along the spring that the search direction gives its anchor."""
+    u, r, n = springs.search[springs.body[s, side]], springs.arm[s, side], springs.direction[s]
+    return (n[0] * (u[0] + u[4] * r[2] - u[5] * r[1]) + n[1] * (u[1] + u[5] * r[0] - u[3] * r[2])
+            + n[2] * (u[2] + u[3] * r[1] - u[4] * r[0]))
+
+
+@jit(into_callers=True)
+def push_search(springs, s, side, f):
+    """search += M^-1 of the force f along the spring at its anchor."""
+    b, r, n = springs.body[s, side], springs.arm[s, side], springs.direction[s]
+    m, I, u = springs.inverse_mass[b], springs.inverse_inertia[b], springs.search[b]
+    if m == 0.0:
+        return
+    x, y, z = f * (r[1] * n[2] - r[2] * n[1]), f * (r[2] * n[0] - r[0] * n[2]), f * (r[0] * n[1] - r[1] * n[0])
+    u[0] += m * f * n[0]
+    u[1] += m * f * n[1]
+    u[2] += m * f * n[2]
+    u[3] += I[0] * x + I[3] * y + I[4] * z
+    u[4] += I[3] * x + I[1] * y + I[5] * z
+    u[5] += I[4] * x + I[5] * y + I[2] * z
