@@ -1,0 +1,303 @@
+"""The life of contact springs (5.6.2): made where features cross, kept while they do, gone when they don't.
+
+A spring is named by the crossing's key and the rule that attached it. Its anchors are found anew every step while it is
+kinetic; static ones are held in both bodies. L1 at the end of a step gives the set of the next one; L0 within a step
+adds springs, held by their limit, for what is about to cross the shrunken shapes.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from sesshoku.collision.filter import find_pair
+from sesshoku.collision.sweep import EDGE_EDGE, EVENTS, PAIRS_LOST, sweep_inflate, sweep_motion
+from sesshoku.collision.sweep import LOST as EVENTS_LOST
+from sesshoku.compiled.jit import jit
+from sesshoku.methods.springs.anchors import GUEST, HOST, NORMAL, attach, edge_cases
+from sesshoku.methods.springs.memory import (
+    EDGES,
+    KINETIC,
+    LOST,
+    NEXT,
+    OLD_PRESSES,
+    OLD_SORTED,
+    PRESSES,
+    SIDE_0,
+    SORTED,
+    STATIC,
+    VERTEX_FACE,
+)
+from sesshoku.methods.springs.options import CROSSING, DRAG, LIMIT, SIDE_FACE, STICK_SPEED
+from sesshoku.solvers.descent import ONE_WAY
+
+KINETIC_STEPS = 2  # of a new spring before it may become static
+WITHIN = 0.9  # of the shrinking of both shapes: deeper a contact is not seen any more
+
+
+@jit
+def find_contacts(breps, sweeps, events, bodies, springs, presses, options, dt):
+    """L1 at the present poses, and the springs that follow from it."""
+    sweep_inflate(breps, sweeps, events, bodies.position, bodies.rotation, int(options[CROSSING]))
+    keep_old(springs, presses)
+    counts = presses.counts
+    counts[PRESSES] = 0
+    counts[LOST] = events.counts[EVENTS_LOST] + events.counts[PAIRS_LOST]
+    place = 0
+    for n in range(events.counts[EVENTS]):
+        while place < counts[OLD_SORTED] and presses.old_key[place] < events.key[n]:
+            place += 1
+        make_from(breps, events, n, bodies.position, bodies.rotation, springs, presses, place, options, dt)
+    counts[SORTED] = counts[PRESSES]
+    keep_deep(breps, bodies, springs, presses, options, dt)
+    springs.counts[0] = presses.first + counts[PRESSES]
+    presses.fresh[0] = 0
+
+
+@jit
+def keep_old(springs, presses):
+    """Make the present set the one before."""
+    P, counts = presses, presses.counts
+    counts[OLD_PRESSES], counts[OLD_SORTED] = counts[PRESSES], counts[SORTED]
+    for c in range(counts[PRESSES]):
+        P.old_key[c], P.old_variant[c], P.old_state[c], P.old_age[c] = P.key[c], P.variant[c], P.state[c], P.age[c]
+        P.old_id[c], P.old_used[c] = P.id[c], 0
+        for side in range(2):
+            P.old_feature[c, side], P.old_shape[c, side] = P.feature[c, side], P.shape[c, side]
+        for a in range(3):
+            P.old_moved[c, a], P.old_place[c, a], P.old_drag[c, a] = P.moved[c, a], P.place[c, a], P.drag[c, a]
+            P.old_held[c, a] = P.held[c, a]
+            P.old_local[c, 0, a] = springs.local[P.first + c, 0, a]
+            P.old_local[c, 1, a] = springs.local[P.first + c, 1, a]
+
+
+@jit
+def find_old(presses, key, variant, place):
+    """The spring of that name in the set before, from `place` in its sorted part on, or among those added; -1."""
+    for c in range(place, presses.counts[OLD_SORTED]):
+        if presses.old_key[c] != key:
+            break
+        if presses.old_variant[c] == variant:
+            return c
+    for c in range(presses.counts[OLD_SORTED], presses.counts[OLD_PRESSES]):
+        if presses.old_key[c] == key and presses.old_variant[c] == variant:
+            return c
+    return -1
+
+
+@jit
+def make_from(breps, events, n, position, rotation, springs, presses, place, options, dt):
+    """The springs of crossing n, as they were in the set before or new."""
+    f0, f1, work = events.feature[n, 0], events.feature[n, 1], presses.work
+    outward = events.normal[n]
+    if events.kind[n] != EDGE_EDGE:
+        make_spring(breps, events.key[n], VERTEX_FACE, f0, f1, outward, position, rotation, springs, presses, place,
+                    options, dt)
+        return
+    reach = 2.0 * pair_limit(breps, events.shape[n, 0], events.shape[n, 1], options)
+    cases = edge_cases(breps, position, rotation, f0, f1, outward, reach, int(options[SIDE_FACE]), work)
+    for variant in range(EDGES, SIDE_0 + 2):
+        if cases & (1 << variant):
+            make_spring(breps, events.key[n], variant, f0, f1, outward, position, rotation, springs, presses, place,
+                        options, dt)
+
+
+@jit
+def pair_limit(breps, a, b, options):
+    """How deep a contact of two shapes may be pressed: the user's limit, within what their shrinking can see."""
+    return min(options[LIMIT], WITHIN * (breps.shape_margin[a] + breps.shape_margin[b]))
+
+
+@jit
+def make_spring(breps, key, variant, f0, f1, outward, position, rotation, springs, presses, place, options, dt):
+    """A contact spring at the end of the list: attached now; its history, if it has one, carried over."""
+    P, c = presses, presses.counts[PRESSES]
+    if c >= P.capacity:
+        P.counts[LOST] += 1
+        return
+    work, s, side_face = P.work, P.first + c, int(options[SIDE_FACE])
+    depth, _, along0, along1 = attach(breps, position, rotation, variant, f0, f1, outward, side_face, work)
+    if not depth > 0.0:
+        return  # a spring that would pull
+    if variant == VERTEX_FACE:
+        guest, host = breps.vertex_shape[f0], breps.face_shape[f1]
+    elif variant == SIDE_0:
+        guest, host = breps.edge_shape[f1], breps.edge_shape[f0]
+    else:
+        guest, host = breps.edge_shape[f0], breps.edge_shape[f1]
+    a, b = breps.shape_body[guest], breps.shape_body[host]
+    P.counts[PRESSES] = c + 1
+    P.key[c], P.variant[c], P.feature[c, 0], P.feature[c, 1] = key, variant, f0, f1
+    P.shape[c, 0], P.shape[c, 1] = guest, host
+    springs.body[s, 0], springs.body[s, 1] = a, b
+    P.depth[c] = depth
+    for k in range(3):
+        P.normal[c, k], P.point[c, k], P.foot[c, k] = work[NORMAL, k], work[GUEST, k], work[HOST, k]
+        P.held[c, k] = P.moved[c, k] = 0.0
+        for side in range(2):
+            R, n = rotation[a if side == 0 else b], work[NORMAL]
+            P.facing[c, side, k] = R[0, k] * n[0] + R[1, k] * n[1] + R[2, k] * n[2]
+    pair_material(breps, P, c, guest, host)
+    P.limit[c] = pair_limit(breps, guest, host, options)
+    to_local(position, rotation, a, work[GUEST], springs.local[s, 0])
+    to_local(position, rotation, b, work[HOST], springs.local[s, 1])
+    old = find_old(P, key, variant, place)
+    measure_place(breps, springs, P, c, s, variant, f0, f1, along0, along1)
+    if old < 0:
+        P.state[c], P.age[c] = KINETIC, 0
+        P.id[c] = P.counts[NEXT]
+        P.counts[NEXT] += 1
+        for k in range(3):
+            P.drag[c, k] = springs.local[s, 1, k]
+        return
+    carry_over(springs, P, c, s, old, options, dt)
+
+
+@jit
+def to_local(position, rotation, b, point, out):
+    """A world point in the frame of body b."""
+    R, x = rotation[b], position[b]
+    for a in range(3):
+        out[a] = R[0, a] * (point[0] - x[0]) + R[1, a] * (point[1] - x[1]) + R[2, a] * (point[2] - x[2])
+
+
+@jit
+def measure_place(breps, springs, presses, c, s, variant, f0, f1, along0, along1):
+    """Where on the host the spring is attached, m: the point itself, or how far along each edge (5.10)-(5.12)."""
+    place = presses.place[c]
+    if variant != EDGES:
+        for k in range(3):
+            place[k] = springs.local[s, 1, k]
+        return
+    for side in range(2):
+        e = f0 if side == 0 else f1
+        length = 0.0
+        for k in range(3):
+            length += (breps.vertex[breps.edge_vertex[e, 1], k] - breps.vertex[breps.edge_vertex[e, 0], k]) ** 2
+        place[side] = (along0 if side == 0 else along1) * sqrt(length)
+    place[2] = 0.0
+
+
+@jit
+def carry_over(springs, presses, c, s, old, options, dt):
+    """History of a spring that was there before: a kinetic one may come to rest, a static one keeps its anchors."""
+    P = presses
+    P.old_used[old] = 1
+    P.id[c], P.state[c], P.age[c] = P.old_id[old], P.old_state[old], P.old_age[old] + 1
+    for k in range(3):
+        P.held[c, k], P.drag[c, k] = P.old_held[old, k], P.old_drag[old, k]
+    if options[DRAG]:
+        return
+    if P.state[c] == STATIC:
+        for k in range(3):
+            springs.local[s, 0, k], springs.local[s, 1, k] = P.old_local[old, 0, k], P.old_local[old, 1, k]
+        return
+    turn = size = 0.0
+    for k in range(3):
+        P.moved[c, k] = P.place[c, k] - P.old_place[old, k]
+        turn += P.moved[c, k] * P.old_moved[old, k]
+        size += P.moved[c, k] ** 2
+    still = options[STICK_SPEED] * dt
+    if P.age[c] >= KINETIC_STEPS and (turn < 0.0 or size < still * still):
+        P.state[c] = STATIC
+
+
+@jit
+def pair_material(breps, presses, c, a, b):
+    """Friction of two shapes: of their pair, or the geometric mean of their materials; restitution is not used."""
+    A, B, out, pair = breps.shape_material[a], breps.shape_material[b], presses.mu[c], find_pair(breps, a, b)
+    if pair >= 0 and breps.pair_material[pair, 0] >= 0.0:
+        for k in range(3):
+            out[k] = breps.pair_material[pair, k]
+        return
+    out[0], out[1], out[2] = sqrt(A[0] * B[0]), sqrt(A[1] * B[1]), max(A[2], B[2])
+
+
+@jit
+def keep_deep(breps, bodies, springs, presses, options, dt):
+    """Springs of the set before that did not cross because they are too deep for the shrunken shapes stay.
+
+    The thesis's limit keeps such depths away; they come up where the descent was cut off, or the scene began so.
+    """
+    counts, work = presses.counts, presses.work
+    for old in range(counts[OLD_PRESSES]):
+        if presses.old_used[old]:
+            continue
+        variant = presses.old_variant[old]
+        if variant != VERTEX_FACE:
+            continue
+        f0, f1 = presses.old_feature[old, 0], presses.old_feature[old, 1]
+        depth, _, _, _ = attach(breps, bodies.position, bodies.rotation, variant, f0, f1, work[NORMAL],
+                                   int(options[SIDE_FACE]), work)
+        limit = pair_limit(breps, presses.old_shape[old, 0], presses.old_shape[old, 1], options)
+        if depth > limit and depth < 20.0 * limit and above_patch(breps, bodies, f1, work):
+            make_spring(breps, presses.old_key[old], variant, f0, f1, work[NORMAL], bodies.position, bodies.rotation,
+                        springs, presses, old, options, dt)
+
+
+@jit
+def above_patch(breps, bodies, face, work):
+    """Whether the guest point is above or below some triangle of the face's patch."""
+    shape, patch = breps.face_shape[face], breps.face_patch[face]
+    b = breps.shape_body[shape]
+    p = work[HOST]
+    R, x = bodies.rotation[b], bodies.position[b]
+    q = work[GUEST]
+    for a in range(3):
+        q[a] = R[0, a] * (p[0] - x[0]) + R[1, a] * (p[1] - x[1]) + R[2, a] * (p[2] - x[2])
+    for f in range(breps.shape_face[shape, 0], breps.shape_face[shape, 1]):
+        if breps.face_patch[f] != patch:
+            continue
+        n, inside = breps.face_normal[f], True
+        for k in range(3):
+            u, w = breps.vertex[breps.face_vertex[f, k]], breps.vertex[breps.face_vertex[f, (k + 1) % 3]]
+            ex, ey, ez = w[0] - u[0], w[1] - u[1], w[2] - u[2]
+            px, py, pz = q[0] - u[0], q[1] - u[1], q[2] - u[2]
+            side = n[0] * (ey * pz - ez * py) + n[1] * (ez * px - ex * pz) + n[2] * (ex * py - ey * px)
+            if side < 0.0:
+                inside = False
+        if inside:
+            return True
+    return False
+
+
+@jit
+def find_passing(breps, sweeps, events, bodies, springs, presses, options, dt):
+    """L0 to the predicted poses; the springs it adds to the set. Returns how many."""
+    sweep_motion(breps, sweeps, events, bodies.position, bodies.rotation, springs.new_position, springs.new_rotation,
+                 int(options[CROSSING]))
+    before = presses.counts[PRESSES]
+    presses.counts[LOST] += events.counts[EVENTS_LOST] + events.counts[PAIRS_LOST]
+    for n in range(events.counts[EVENTS]):
+        if events.leaving[n] == 0 and not known(presses, events.key[n], before):
+            make_from(breps, events, n, springs.new_position, springs.new_rotation, springs, presses,
+                      presses.counts[OLD_SORTED], options, dt)
+    for c in range(before, presses.counts[PRESSES]):
+        s = presses.first + c
+        springs.holds[s] = ONE_WAY
+        springs.limit[s] = presses.limit[c]
+        presses.state[c], presses.age[c] = KINETIC, 0
+        presses.depth[c] = min(presses.depth[c], presses.limit[c])  # so deep it will be, not as deep as predicted
+        for a in range(3):
+            springs.normal[s, a] = presses.normal[c, a]
+            springs.held[s, a] = presses.push[c, a] = 0.0
+        springs.guess[s] = 0.0
+    springs.counts[0] = presses.first + presses.counts[PRESSES]
+    return presses.counts[PRESSES] - before
+
+
+@jit
+def known(presses, key, count):
+    """Whether a crossing of that key has its spring among the first `count`: bisection, then those added."""
+    low, high = 0, presses.counts[SORTED]
+    while low < high:
+        middle = (low + high) // 2
+        if presses.key[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    if low < presses.counts[SORTED] and presses.key[low] == key:
+        return True
+    found = False
+    for c in range(presses.counts[SORTED], count):
+        found = found or presses.key[c] == key
+    return found

@@ -1,0 +1,336 @@
+"""What contact springs push with: stiffness by the stated rule, normal force, kinetic and static friction (5.5), (5.6).
+
+The rule. Where neither material gives a stiffness, spring i between bodies with n springs on the busier one gets
+    k = rate / (dt^2 n x s),     x = the largest eigenvalue of E/m - r* I^-1 r*, summed over both bodies,
+s = sqrt 2 if forces move both, 1 otherwise. Gershgorin's bound on M^-1 K, spring by spring, then says that no mode of
+the bodies is faster than omega^2 dt^2 = rate; with dampers c = damping_steps k dt symplectic Euler is stable as long
+as rate (1 + 2 damping_steps) < 4, whatever touches whatever. Bodies with joints leave half of that to their joints.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from sesshoku.compiled.jit import jit
+from sesshoku.methods.springs.bodies import point_velocity, times_inertia
+from sesshoku.methods.springs.joints import add_force, anchor_distance, damped_velocity, touch_at, world_anchor
+from sesshoku.methods.springs.memory import ALL, JOINT_SHARE, KINETIC, PRESSES, STATIC
+from sesshoku.methods.springs.options import (
+    CORRECTION_SPEED,
+    COUPLED,
+    DAMPING_STEPS,
+    DRAG,
+    FRICTION_NORMAL,
+    ISOTROPIC,
+    PER_AREA,
+    RATE,
+    WITH_CONSTRAINT,
+)
+from sesshoku.solvers.descent import BOTH_WAYS, ONE_WAY
+from sesshoku.spatial.algebra import cross
+
+NO_SLIDE = 1e-12  # m/s: no direction of sliding below it
+
+
+@jit
+def stiffen_contacts(breps, bodies, springs, presses, options, dt):
+    """Stiffness and damping of every contact spring in this step."""
+    P, count = presses, presses.counts[PRESSES]
+    load = bodies.contact_springs
+    for b in range(springs.body_count):
+        load[b] = 0
+    for c in range(count):
+        load[springs.body[P.first + c, 0]] += 1
+        load[springs.body[P.first + c, 1]] += 1
+    for c in range(count):
+        s = P.first + c
+        k, d = given_stiffness(breps, P, c, options)
+        if k < 0.0:
+            n, inverse, moved, share = 1, 0.0, 0, 1.0
+            for side in range(2):
+                b = springs.body[s, side]
+                if bodies.inverse_mass[b] > 0.0:
+                    n = max(n, load[b])
+                    inverse += largest_inverse_mass(bodies, b, springs.local[s, side])
+                    moved += 1
+                    if bodies.joint_springs[b] > 0:
+                        share = 1.0 - JOINT_SHARE
+            k = share * options[RATE] / (dt * dt * n * inverse * (sqrt(2.0) if moved == 2 else 1.0))
+        P.stiffness[c] = k
+        P.damping[c] = d if d >= 0.0 else options[DAMPING_STEPS] * k * dt
+
+
+@jit
+def given_stiffness(breps, presses, c, options):
+    """What the materials say: springs in series, dampers in series; negative: nothing.
+
+    Per area: a material's stiffness is a square metre's, and the smaller of the touching flat faces is shared by the
+    springs of the two shapes.
+    """
+    a, b = presses.shape[c, 0], presses.shape[c, 1]
+    k, d = in_series(presses.given[a, 0], presses.given[b, 0]), in_series(presses.given[a, 1], presses.given[b, 1])
+    if options[PER_AREA] and (k > 0.0 or d > 0.0):
+        n = 0
+        for other in range(presses.counts[PRESSES]):
+            o = presses.shape[other]
+            if (o[0] == a and o[1] == b) or (o[0] == b and o[1] == a):
+                n += 1
+        share = min(facing_area(breps, presses, c, 0), facing_area(breps, presses, c, 1)) / n
+        k, d = k * share if k > 0.0 else k, d * share if d > 0.0 else d
+    return k, d
+
+
+@jit
+def in_series(a, b):
+    if a < 0.0:
+        return b
+    if b < 0.0:
+        return a
+    return a * b / (a + b) if a + b > 0.0 else 0.0
+
+
+@jit
+def facing_area(breps, presses, c, side):
+    """Area of the flat face of a shape that looks at the other one most squarely."""
+    shape, n = presses.shape[c, side], presses.facing[c]
+    sign = -1.0 if side == 0 else 1.0
+    best, area = -2.0, 0.0
+    for f in range(breps.shape_face[shape, 0], breps.shape_face[shape, 1]):
+        m = breps.face_normal[f]
+        along = sign * (m[0] * n[side, 0] + m[1] * n[side, 1] + m[2] * n[side, 2])
+        if along > best + 1e-9:
+            best, area = along, breps.patch_area[breps.face_patch[f]]
+    return area
+
+
+@jit
+def largest_inverse_mass(bodies, b, local):
+    """Largest eigenvalue of E/m - r* I^-1 r* for an anchor of body b: its turning part has rank two, so two invariants
+    of A = r*^T I^-1 r* tell it. In the body's own axes."""
+    I = bodies.own_inverse[b]
+    x, y, z = local[0], local[1], local[2]
+    ax, ay, az = times_inertia(I, 0.0, z, -y)  # I^-1 times the columns of r*
+    bx, by, bz = times_inertia(I, -z, 0.0, x)
+    cx, cy, _ = times_inertia(I, y, -x, 0.0)
+    A00, A01, A02 = z * ay - y * az, -z * ax + x * az, y * ax - x * ay
+    A11, A12, A22 = -z * bx + x * bz, y * bx - x * by, y * cx - x * cy
+    trace = A00 + A11 + A22
+    minors = A00 * A11 - A01 * A01 + A00 * A22 - A02 * A02 + A11 * A22 - A12 * A12
+    return bodies.inverse_mass[b] + 0.5 * (trace + sqrt(max(0.0, trace * trace - 4.0 * minors)))
+
+
+@jit
+def press_contacts(bodies, springs, presses, options, dt):
+    """Forces of all contact springs onto the bodies' sums; how each enters the descent."""
+    P = presses
+    for c in range(P.counts[PRESSES]):
+        s = P.first + c
+        if P.state[c] == STATIC and not options[DRAG] and breaks_loose(bodies, springs, P, c, s):
+            let_go(bodies, springs, P, c, s)
+        springs.holds[s] = BOTH_WAYS if P.state[c] == STATIC and not options[DRAG] else ONE_WAY
+        springs.limit[s] = P.limit[c]
+        for a in range(3):
+            springs.normal[s, a] = P.normal[c, a]
+            springs.held[s, a] = 0.0
+        if options[CORRECTION_SPEED] < 1e300:
+            dx, dy, dz = anchor_distance(bodies, springs, s)
+            now = sqrt(dx * dx + dy * dy + dz * dz) if springs.holds[s] == BOTH_WAYS else P.depth[c]
+            springs.limit[s] = max(P.limit[c], now - options[CORRECTION_SPEED] * dt)
+        if springs.holds[s] == BOTH_WAYS:
+            press_static(bodies, springs, P, c, s, options)
+        else:
+            press_sliding(bodies, springs, P, c, s, options)
+        x, f, h = P.point[c], P.push[c], P.held[c]
+        touch_at(bodies, springs.body[s, 0], x[0], x[1], x[2], f[0] + h[0], f[1] + h[1], f[2] + h[2])
+        touch_at(bodies, springs.body[s, 1], x[0], x[1], x[2], -f[0] - h[0], -f[1] - h[1], -f[2] - h[2])
+
+
+@jit
+def breaks_loose(bodies, springs, presses, c, s):
+    """(5.16): friction asked of a static spring is beyond its bound."""
+    dx, dy, dz = anchor_distance(bodies, springs, s)
+    n, f, k = presses.normal[c], presses.held[c], presses.stiffness[c]
+    along = n[0] * dx + n[1] * dy + n[2] * dz
+    held = n[0] * f[0] + n[1] * f[1] + n[2] * f[2]
+    across = sqrt((dx - along * n[0]) ** 2 + (dy - along * n[1]) ** 2 + (dz - along * n[2]) ** 2)
+    pulled = sqrt((f[0] - held * n[0]) ** 2 + (f[1] - held * n[1]) ** 2 + (f[2] - held * n[2]) ** 2)
+    return k * across + pulled > presses.mu[c, 0] * (k * along + held)
+
+
+@jit
+def let_go(bodies, springs, presses, c, s):
+    """A static spring becomes kinetic: attached anew below its guest point, its history cleared."""
+    gx, gy, gz = presses.point[c, 0], presses.point[c, 1], presses.point[c, 2]
+    h = presses.foot[c]
+    presses.state[c], presses.age[c] = KINETIC, 0
+    for side in range(2):
+        body = springs.body[s, side]
+        R, x, out = bodies.rotation[body], bodies.position[body], springs.local[s, side]
+        px, py, pz = (gx - x[0], gy - x[1], gz - x[2]) if side == 0 else (h[0] - x[0], h[1] - x[1], h[2] - x[2])
+        for a in range(3):
+            out[a] = R[0, a] * px + R[1, a] * py + R[2, a] * pz
+
+
+@jit
+def relative_velocity(bodies, springs, s, x, y, z):
+    """Velocity of the guest against the host at a world point."""
+    ux, uy, uz = point_velocity(bodies, springs.body[s, 0], x, y, z)
+    wx, wy, wz = point_velocity(bodies, springs.body[s, 1], x, y, z)
+    return ux - wx, uy - wy, uz - wz
+
+
+@jit
+def store_push(presses, c, x, y, z, fx, fy, fz):
+    """What users see of a contact: where and how it pushes."""
+    presses.point[c, 0], presses.point[c, 1], presses.point[c, 2] = x, y, z
+    presses.push[c, 0], presses.push[c, 1], presses.push[c, 2] = fx, fy, fz
+
+
+@jit
+def press_static(bodies, springs, presses, c, s, options):
+    """k d and a damper at held anchors (5.13); as a whole it never pulls."""
+    a, b, k, n = springs.body[s, 0], springs.body[s, 1], presses.stiffness[c], presses.normal[c]
+    x0, y0, z0 = world_anchor(bodies, springs, s, 0)
+    x1, y1, z1 = world_anchor(bodies, springs, s, 1)
+    dx, dy, dz = x1 - x0, y1 - y0, z1 - z0
+    ux, uy, uz = point_velocity(bodies, a, x0, y0, z0)
+    wx, wy, wz = point_velocity(bodies, b, x1, y1, z1)
+    isotropic = options[ISOTROPIC] > 0.0
+    vx, vy, vz = damped_velocity(isotropic, ALL, n, dx, dy, dz, wx - ux, wy - uy, wz - uz)
+    damp = presses.damping[c]
+    fx, fy, fz = k * dx + damp * vx, k * dy + damp * vy, k * dz + damp * vz
+    if fx * n[0] + fy * n[1] + fz * n[2] <= 0.0:
+        fx = fy = fz = 0.0
+    if isotropic:  # not along the spring: a pair at one point keeps angular momentum
+        x0, y0, z0 = x1, y1, z1 = 0.5 * (x0 + x1), 0.5 * (y0 + y1), 0.5 * (z0 + z1)
+    add_force(bodies, a, x0, y0, z0, fx, fy, fz)
+    add_force(bodies, b, x1, y1, z1, -fx, -fy, -fz)
+    store_push(presses, c, x0, y0, z0, fx, fy, fz)
+
+
+@jit
+def press_sliding(bodies, springs, presses, c, s, options):
+    """Normal force k depth + damper, never pulling; friction against sliding (5.9), or of a dragged anchor.
+
+    Both act at the guest point. Where the normal force is nothing, friction is nothing.
+    """
+    n, k, damp = presses.normal[c], presses.stiffness[c], presses.damping[c]
+    x, y, z = world_anchor(bodies, springs, s, 0)
+    vx, vy, vz = relative_velocity(bodies, springs, s, x, y, z)
+    closing = n[0] * vx + n[1] * vy + n[2] * vz
+    spring = k * presses.depth[c]
+    normal = max(0.0, spring - damp * closing)
+    tx, ty, tz = vx - closing * n[0], vy - closing * n[1], vz - closing * n[2]
+    speed = sqrt(tx * tx + ty * ty + tz * tz)
+    presses.slide[c] = speed
+    bears = spring
+    if options[FRICTION_NORMAL] == WITH_CONSTRAINT:
+        f = presses.held[c]
+        bears += max(0.0, f[0] * n[0] + f[1] * n[1] + f[2] * n[2])
+    elif options[FRICTION_NORMAL] == COUPLED:
+        bears = normal
+    if normal == 0.0:
+        bears = 0.0
+    if options[DRAG]:
+        fx, fy, fz = dragged(bodies, springs, presses, c, s, x, y, z, tx, ty, tz, bears)
+    else:
+        size = -presses.mu[c, 1] * bears / speed if speed > NO_SLIDE else 0.0
+        fx, fy, fz = size * tx, size * ty, size * tz
+    fx, fy, fz = fx + normal * n[0], fy + normal * n[1], fz + normal * n[2]
+    add_force(bodies, springs.body[s, 0], x, y, z, fx, fy, fz)
+    add_force(bodies, springs.body[s, 1], x, y, z, -fx, -fy, -fz)
+    store_push(presses, c, x, y, z, fx, fy, fz)
+
+
+@jit
+def dragged(bodies, springs, presses, c, s, x, y, z, tx, ty, tz, bears):
+    """Friction of an anchor that the host drags along: k l_t - c v_t, capped; at the cap the anchor follows.
+
+    It follows to where the spring alone gives the capped force, so that a sliding contact that stops holds at once.
+    """
+    b, n, k, damp = springs.body[s, 1], presses.normal[c], presses.stiffness[c], presses.damping[c]
+    R, o, local = bodies.rotation[b], bodies.position[b], presses.drag[c]
+    dx = o[0] + R[0, 0] * local[0] + R[0, 1] * local[1] + R[0, 2] * local[2] - x
+    dy = o[1] + R[1, 0] * local[0] + R[1, 1] * local[1] + R[1, 2] * local[2] - y
+    dz = o[2] + R[2, 0] * local[0] + R[2, 1] * local[1] + R[2, 2] * local[2] - z
+    along = n[0] * dx + n[1] * dy + n[2] * dz
+    dx, dy, dz = dx - along * n[0], dy - along * n[1], dz - along * n[2]
+    fx, fy, fz = k * dx - damp * tx, k * dy - damp * ty, k * dz - damp * tz
+    size = sqrt(fx * fx + fy * fy + fz * fz)
+    if size <= (presses.mu[c, 0] if presses.state[c] == STATIC else presses.mu[c, 1]) * bears:
+        presses.state[c] = STATIC
+    else:
+        presses.state[c] = KINETIC
+        scale = presses.mu[c, 1] * bears / size
+        fx, fy, fz = scale * fx, scale * fy, scale * fz
+        inverse = 1.0 / k if k > 0.0 else 0.0
+        dx, dy, dz = inverse * fx, inverse * fy, inverse * fz
+    h = presses.foot[c]  # the anchor keeps to the host's surface
+    px, py, pz = h[0] + dx - o[0], h[1] + dy - o[1], h[2] + dz - o[2]
+    for a in range(3):
+        local[a] = R[0, a] * px + R[1, a] * py + R[2, a] * pz
+    return fx, fy, fz
+
+
+@jit
+def rub_after(bodies, springs, presses, dt):
+    """Friction of the constraint forces, once they are known: against the sliding that is left, within mu times each.
+
+    Less what was given before (`rubbed`). True if there was any.
+    """
+    some = False
+    for c in range(presses.counts[PRESSES]):
+        s, n = presses.first + c, presses.normal[c]
+        f = springs.held[s]
+        bears = f[0] * n[0] + f[1] * n[1] + f[2] * n[2]
+        if not bears > 0.0 or springs.holds[s] != ONE_WAY:
+            continue
+        arm0, arm1 = springs.arm[s, 0], springs.arm[s, 1]
+        a, b = springs.body[s, 0], springs.body[s, 1]
+        ax, ay, az = arm_velocity(springs.velocity[a], arm0)
+        bx, by, bz = arm_velocity(springs.velocity[b], arm1)
+        vx, vy, vz = ax - bx, ay - by, az - bz
+        along = n[0] * vx + n[1] * vy + n[2] * vz
+        vx, vy, vz = vx - along * n[0], vy - along * n[1], vz - along * n[2]
+        speed = sqrt(vx * vx + vy * vy + vz * vz)
+        if speed < NO_SLIDE:
+            continue
+        ux, uy, uz = vx / speed, vy / speed, vz / speed
+        inverse = (springs.inverse_mass[a] + springs.inverse_mass[b]
+                   + turning(springs.inverse_inertia[a], arm0, ux, uy, uz)
+                   + turning(springs.inverse_inertia[b], arm1, ux, uy, uz))
+        impulse = min(speed / inverse, max(0.0, dt * presses.mu[c, 1] * bears - presses.rubbed[c]))
+        if impulse == 0.0:
+            continue
+        presses.rubbed[c] += impulse
+        for side in range(2):
+            body, sign = (a, -impulse) if side == 0 else (b, impulse)
+            r, m = springs.arm[s, side], springs.inverse_mass[body]
+            if m == 0.0:
+                continue
+            rx, ry, rz = cross(r[0], r[1], r[2], sign * ux, sign * uy, sign * uz)
+            wx, wy, wz = times_inertia(springs.inverse_inertia[body], rx, ry, rz)
+            for which in range(2):  # no part of the constraint's change of velocity: the free one gets it as well
+                out = springs.velocity[body] if which == 0 else springs.free[body]
+                out[0], out[1], out[2] = out[0] + m * sign * ux, out[1] + m * sign * uy, out[2] + m * sign * uz
+                out[3], out[4], out[5] = out[3] + wx, out[4] + wy, out[5] + wz
+        presses.push[c, 0] -= impulse * ux / dt
+        presses.push[c, 1] -= impulse * uy / dt
+        presses.push[c, 2] -= impulse * uz / dt
+        some = True
+    return some
+
+
+@jit
+def arm_velocity(u, r):
+    """Velocity of the end of an arm from the centre of mass."""
+    x, y, z = cross(u[3], u[4], u[5], r[0], r[1], r[2])
+    return u[0] + x, u[1] + y, u[2] + z
+
+
+@jit
+def turning(I, r, x, y, z):
+    """u . r*^T I^-1 r* u."""
+    rx, ry, rz = cross(r[0], r[1], r[2], x, y, z)
+    wx, wy, wz = times_inertia(I, rx, ry, rz)
+    return rx * wx + ry * wy + rz * wz

@@ -1,0 +1,498 @@
+"""Joints of springs: where their anchors are, what they pull, how they are driven (chapter 6).
+
+    revolute    two springs on the axis; two torque springs beside it. While the angle moves, their anchors on the
+                parent go along with it (they resist tilt alone); at a limit or at rest by friction they stay,
+                and resist turning with 2 k r^2 per radian
+    prismatic   the same four points, whose anchors on the parent go along the axis
+    planar      four points, whose anchors go along the plane and turn with it
+    spherical   one point;   fixed: no joint at all, such bodies are one;   free: nothing
+    loops       ball: one point; hinge: two on its axis; weld: four
+A stop (constraint without spring) keeps a limited joint from passing its limit by more than the springs' limit.
+"""
+
+from __future__ import annotations
+
+from math import cos, sin, sqrt
+
+from sesshoku.compiled.jit import jit
+from sesshoku.dynamics.actuation import joint_forces
+from sesshoku.dynamics.factor import factorize, solve
+from sesshoku.dynamics.kinematics import kinematics
+from sesshoku.dynamics.rnea import bias_at_velocities, external_wrenches, link_velocities
+from sesshoku.methods.free_motion import joint_space_inertia
+from sesshoku.methods.springs.bodies import joint_frame, link_origin, point_velocity, times_inertia
+from sesshoku.methods.springs.memory import (
+    ACROSS_NORMAL,
+    ALL,
+    ALONG_NORMAL,
+    AT_LIMIT,
+    AT_REST,
+    AXIS,
+    MOVING,
+    STOP,
+    TORQUE,
+)
+from sesshoku.methods.springs.options import CORRECTION_SPEED, DAMPING_STEPS, ISOTROPIC, JOINT_STICK_SPEED, RATE
+from sesshoku.scene.model import FREE, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL
+from sesshoku.solvers.descent import ACROSS, ALONG, BOTH_WAYS, ONE_WAY, TINY, UNLIMITED
+from sesshoku.spatial.algebra import cross
+
+NEAR_STOP = 0.5  # rad from a limit: farther away its stop is left out, its tangent means nothing there
+MIMIC_RATE, MIMIC_DAMPING = 0.3, 1.0  # k dt^2 and c dt of a mimic's spring, in inverse inertias: implicit, stable
+
+
+@jit
+def spring_stiffness(joints, s, options, dt):
+    """Stiffness and damping of a joint's spring: the user's, or by the rule."""
+    k = joints.stiffness[s]
+    if k < 0.0:
+        k = options[RATE] / (dt * dt * joints.load[s])
+    c = joints.damping[s]
+    if c < 0.0:
+        c = options[DAMPING_STEPS] * k * dt
+    return k, c
+
+
+@jit
+def place_anchors(model, data, bodies, joints, springs, options, dt):
+    """Anchors, limits and directions of all joint springs for this step."""
+    for i in range(model.link_count):
+        kind, k, at = model.link_joint[i], model.link_dof[i], model.link_coordinate[i]
+        if kind == REVOLUTE or kind == PRISMATIC:
+            settle_dof(model, data, joints, i, options, dt)
+            position = data.q[at]
+            if joints.state[k] != AT_REST:
+                position = min(max(position, model.dof_lower[k]), model.dof_upper[k])
+            elif kind == PRISMATIC:
+                position = joints.hold[k]
+            p = joint_frame(model, bodies, i, bodies.frame)
+            for s in range(joints.link_spring[i, 0], joints.link_spring[i, 1]):
+                if joints.role[s] == STOP:
+                    place_stop(model, data, bodies, joints, springs, i, p, s)
+                elif kind == REVOLUTE:
+                    place_revolute(bodies, joints, springs, i, p, s, joints.state[k], position, joints.hold[k])
+                else:
+                    place_prismatic(bodies, joints, springs, i, p, s, position, joints.state[k])
+        elif kind == PLANAR:
+            p = joint_frame(model, bodies, i, bodies.frame)
+            for s in range(joints.link_spring[i, 0], joints.link_spring[i, 1]):
+                place_planar(data, bodies, joints, springs, i, p, s, at)
+    for s in range(joints.spring_count):
+        springs.limit[s] = joints.limit[s]
+        if options[CORRECTION_SPEED] < 1e300 and springs.holds[s] != UNLIMITED:
+            dx, dy, dz = anchor_distance(bodies, springs, s)
+            now = sqrt(dx * dx + dy * dy + dz * dz)
+            springs.limit[s] = max(joints.limit[s], now - options[CORRECTION_SPEED] * dt)
+
+
+@jit
+def settle_dof(model, data, joints, i, options, dt):
+    """Whether the joint of link i moves, stands at a limit, or rests by friction."""
+    k, q = model.link_dof[i], data.q[model.link_coordinate[i]]
+    speed, old = data.v[k], joints.old_speed[k]
+    joints.old_speed[k] = speed
+    if q > model.dof_upper[k] or q < model.dof_lower[k]:
+        joints.state[k] = AT_LIMIT
+        return
+    if model.dof_static_friction[k] <= 0.0:
+        joints.state[k] = MOVING
+        return
+    if joints.state[k] == AT_REST:
+        held = held_stiffness(model, joints, i, options, dt) * abs(joints.hold[k] - q)
+        if held > model.dof_static_friction[k]:
+            joints.state[k] = MOVING
+            joints.old_speed[k] = 0.0  # turning back needs two speeds of the new motion
+        return
+    reversed_ = speed * old < 0.0
+    if joints.state[k] == MOVING and (reversed_ or abs(speed) < options[JOINT_STICK_SPEED]):
+        joints.state[k] = AT_REST
+        joints.hold[k] = q
+    else:
+        joints.state[k] = MOVING
+
+
+@jit
+def held_stiffness(model, joints, i, options, dt):
+    """Stiffness of a joint at rest against its own motion: 2 k r^2 (revolute), that of all four springs (prismatic)."""
+    total = 0.0
+    for s in range(joints.link_spring[i, 0], joints.link_spring[i, 1]):
+        k, _ = spring_stiffness(joints, s, options, dt)
+        if model.link_joint[i] == PRISMATIC and joints.role[s] != STOP:
+            total += k
+        elif joints.role[s] == TORQUE:
+            total += k * joints.width[i] ** 2
+    return total
+
+
+@jit
+def store_local(bodies, springs, s, side, b, x, y, z):
+    """The world point (x, y, z) as an anchor of spring s on body b."""
+    R, o, out = bodies.rotation[b], bodies.position[b], springs.local[s, side]
+    x, y, z = x - o[0], y - o[1], z - o[2]
+    for a in range(3):
+        out[a] = R[0, a] * x + R[1, a] * y + R[2, a] * z
+
+
+@jit
+def place_revolute(bodies, joints, springs, i, p, s, state, angle, hold):
+    """Axis springs stay; a torque spring's anchor on the parent goes along, or stays at `angle` (limit) or `hold`."""
+    J, r = bodies.frame, joints.sign[s] * joints.width[i]
+    if joints.role[s] == AXIS:
+        springs.holds[s] = BOTH_WAYS
+        return
+    springs.holds[s] = UNLIMITED
+    for a in range(3):
+        springs.normal[s, a] = J[2, a]
+    ox, oy, oz = link_origin(bodies, i)
+    if state == MOVING:
+        joints.damper[s] = ALONG_NORMAL
+        R, n = bodies.rotation[i], J[2]
+        tilt = r * (R[0, 0] * n[0] + R[1, 0] * n[1] + R[2, 0] * n[2])
+        store_local(bodies, springs, s, 0, p, ox + r * R[0, 0] - tilt * n[0], oy + r * R[1, 0] - tilt * n[1],
+                    oz + r * R[2, 0] - tilt * n[2])
+        return
+    joints.damper[s] = ALL
+    x, y, z = on_circle(J, r, angle if state == AT_LIMIT else hold)
+    store_local(bodies, springs, s, 0, p, ox + x, oy + y, oz + z)
+
+
+@jit
+def on_circle(J, r, angle):
+    """r (cos x + sin y) in the axes of a joint's frame."""
+    c, w = r * cos(angle), r * sin(angle)
+    return c * J[0, 0] + w * J[1, 0], c * J[0, 1] + w * J[1, 1], c * J[0, 2] + w * J[1, 2]
+
+
+@jit
+def place_prismatic(bodies, joints, springs, i, p, s, position, state):
+    """Anchors on the parent at `position` along the axis."""
+    J, r = bodies.frame, joints.sign[s] * joints.width[i]
+    along = position + (r if joints.role[s] == AXIS else 0.0)
+    beside = r if joints.role[s] == TORQUE else 0.0
+    store_local(bodies, springs, s, 0, p, J[3, 0] + along * J[2, 0] + beside * J[0, 0],
+                J[3, 1] + along * J[2, 1] + beside * J[0, 1], J[3, 2] + along * J[2, 2] + beside * J[0, 2])
+    springs.holds[s] = ACROSS
+    joints.damper[s] = ACROSS_NORMAL if state == MOVING else ALL
+    for a in range(3):
+        springs.normal[s, a] = J[2, a]
+
+
+@jit
+def place_planar(data, bodies, joints, springs, i, p, s, at):
+    """Anchors on the parent where the child's are, but for their height above the plane."""
+    J, r = bodies.frame, joints.sign[s] * joints.width[i]
+    turn = data.q[at + 2] + (1.5707963267948966 if joints.side[s] == 1 else 0.0)
+    x, y, z = on_circle(J, r, turn)
+    q0, q1 = data.q[at], data.q[at + 1]
+    store_local(bodies, springs, s, 0, p, J[3, 0] + q0 * J[0, 0] + q1 * J[1, 0] + x,
+                J[3, 1] + q0 * J[0, 1] + q1 * J[1, 1] + y, J[3, 2] + q0 * J[0, 2] + q1 * J[1, 2] + z)
+    springs.holds[s] = ALONG
+    for a in range(3):
+        springs.normal[s, a] = J[2, a]
+
+
+@jit
+def place_stop(model, data, bodies, joints, springs, i, p, s):
+    """A stop at the nearer limit of link i's joint, if that is near."""
+    k, q, J = model.link_dof[i], data.q[model.link_coordinate[i]], bodies.frame
+    upper = model.dof_upper[k] - q < q - model.dof_lower[k]
+    limit, way = (model.dof_upper[k], 1.0) if upper else (model.dof_lower[k], -1.0)
+    springs.holds[s] = ONE_WAY
+    if model.link_joint[i] == PRISMATIC:
+        store_local(bodies, springs, s, 0, p, J[3, 0] + limit * J[2, 0], J[3, 1] + limit * J[2, 1],
+                    J[3, 2] + limit * J[2, 2])
+        for a in range(3):
+            springs.normal[s, a] = way * J[2, a]
+        return
+    if abs(limit - q) > NEAR_STOP:
+        springs.holds[s] = UNLIMITED
+        return
+    r = joints.sign[s] * joints.width[i]
+    x, y, z = on_circle(J, r, limit)
+    ox, oy, oz = link_origin(bodies, i)
+    store_local(bodies, springs, s, 0, p, ox + x, oy + y, oz + z)
+    tx, ty, tz = cross(J[2, 0], J[2, 1], J[2, 2], x, y, z)  # where turning on takes the anchor
+    scale = way / abs(r)
+    springs.normal[s, 0], springs.normal[s, 1], springs.normal[s, 2] = scale * tx, scale * ty, scale * tz
+
+
+@jit
+def world_anchor(bodies, springs, s, side):
+    """World point of an anchor at the present pose."""
+    b, local = springs.body[s, side], springs.local[s, side]
+    R, x = bodies.rotation[b], bodies.position[b]
+    return (x[0] + R[0, 0] * local[0] + R[0, 1] * local[1] + R[0, 2] * local[2],
+            x[1] + R[1, 0] * local[0] + R[1, 1] * local[1] + R[1, 2] * local[2],
+            x[2] + R[2, 0] * local[0] + R[2, 1] * local[1] + R[2, 2] * local[2])
+
+
+@jit
+def anchor_distance(bodies, springs, s):
+    """d = p1 - p0."""
+    x0, y0, z0 = world_anchor(bodies, springs, s, 0)
+    x1, y1, z1 = world_anchor(bodies, springs, s, 1)
+    return x1 - x0, y1 - y0, z1 - z0
+
+
+@jit
+def add_force(bodies, b, px, py, pz, fx, fy, fz):
+    """A force at a world point, onto body b's sum (2.13), (2.14)."""
+    F, x = bodies.force[b], bodies.position[b]
+    tx, ty, tz = cross(px - x[0], py - x[1], pz - x[2], fx, fy, fz)
+    F[0] += fx
+    F[1] += fy
+    F[2] += fz
+    F[3] += tx
+    F[4] += ty
+    F[5] += tz
+
+
+@jit
+def pull_joints(model, bodies, joints, springs, options, dt):
+    """Spring and damper of every joint spring, (2.30) and (2.33): on body 0, the opposite on body 1."""
+    isotropic = options[ISOTROPIC] > 0.0
+    loops = joints.loop_spring[0, 0] if model.loop_count > 0 else joints.spring_count
+    for s in range(joints.spring_count):
+        if joints.role[s] == STOP:
+            continue
+        k, c = spring_stiffness(joints, s, options, dt)
+        a, b = springs.body[s, 0], springs.body[s, 1]
+        x0, y0, z0 = world_anchor(bodies, springs, s, 0)
+        x1, y1, z1 = world_anchor(bodies, springs, s, 1)
+        dx, dy, dz = x1 - x0, y1 - y0, z1 - z0
+        ux, uy, uz = point_velocity(bodies, a, x0, y0, z0)
+        wx, wy, wz = point_velocity(bodies, b, x1, y1, z1)
+        vx, vy, vz = damped_velocity(isotropic, joints.damper[s], springs.normal[s], dx, dy, dz, wx - ux, wy - uy,
+                                     wz - uz)
+        fx, fy, fz = k * dx + c * vx, k * dy + c * vy, k * dz + c * vz
+        # a damper in every direction is no pair along one line: both act at the middle, which keeps angular momentum
+        if isotropic:
+            x0, y0, z0 = x1, y1, z1 = 0.5 * (x0 + x1), 0.5 * (y0 + y1), 0.5 * (z0 + z1)
+        add_force(bodies, a, x0, y0, z0, fx, fy, fz)
+        add_force(bodies, b, x1, y1, z1, -fx, -fy, -fz)
+        if s >= loops:
+            fx, fy, fz = fx + springs.held[s, 0], fy + springs.held[s, 1], fz + springs.held[s, 2]
+            touch_at(bodies, a, x0, y0, z0, fx, fy, fz)
+            touch_at(bodies, b, x1, y1, z1, -fx, -fy, -fz)
+
+
+@jit
+def damped_velocity(isotropic, damper, n, dx, dy, dz, vx, vy, vz):
+    """The part of a relative velocity that a damper acts on: along the spring's line, or all of it that is held."""
+    if isotropic:
+        if damper == ALL:
+            return vx, vy, vz
+        along = n[0] * vx + n[1] * vy + n[2] * vz
+        if damper == ALONG_NORMAL:
+            return along * n[0], along * n[1], along * n[2]
+        return vx - along * n[0], vy - along * n[1], vz - along * n[2]
+    d2 = dx * dx + dy * dy + dz * dz
+    if d2 < TINY * TINY:
+        return 0.0, 0.0, 0.0
+    if damper == ACROSS_NORMAL:  # a tilted joint's spring lies askew: its sliding is not to be damped
+        along = n[0] * vx + n[1] * vy + n[2] * vz
+        vx, vy, vz = vx - along * n[0], vy - along * n[1], vz - along * n[2]
+    along = (dx * vx + dy * vy + dz * vz) / d2
+    return along * dx, along * dy, along * dz
+
+
+@jit
+def drive_joints(model, data, bodies, joints, dt):
+    """Actuators, joint springs, viscous and Coulomb friction, mimics: as couples and pairs of forces on the bodies.
+
+    Torques act as couples on the two bodies. Friction never turns a joint back: at most it stops it, by the inverse
+    inertia w between the joint's two bodies.
+    """
+    joint_forces(model, data, data.q, data.v, dt, 1.0)
+    stiff = False
+    for k in range(model.dof_count):
+        stiff = stiff or data.implicit_diagonal[k] > 0.0
+        joints.friction[k] = 0.0
+    for k in range(model.dof_count):
+        joints.torque[k] = data.joint_force[k]
+    if stiff:
+        drive_stiffly(model, data, bodies, joints)
+    else:
+        for k in range(model.dof_count):
+            if joints.torque[k] != 0.0:
+                i = model.dof_link[k]
+                push_dof(model, bodies, i, k - model.link_dof[i], joints.torque[k])
+    for m in range(len(model.rubbing_dofs)):
+        k = model.rubbing_dofs[m]
+        i = model.dof_link[k]
+        data.friction_slips[k] = 0 if joints.state[k] == AT_REST else 1
+        if joints.state[k] != AT_REST:
+            w, a = dof_response(model, bodies, i, k - model.link_dof[i])
+            if w > 0.0:
+                bound, stop = model.dof_kinetic_friction[k], -(data.v[k] + dt * a) / (dt * w)
+                joints.friction[k] = min(max(stop, -bound), bound)
+                push_dof(model, bodies, i, k - model.link_dof[i], joints.friction[k])
+        data.friction_impulse[k] = joints.friction[k] * dt
+    drive_mimics(model, data, bodies, dt)
+
+
+@jit
+def joint_accelerations(model, data, bodies):
+    """free_acceleration: of the joints under all forces but their own limits, as if the joints had no gap.
+
+    Contacts and loops push with what their springs give now and what their limits gave last (`touch`).
+    """
+    for i in range(model.link_count):
+        for a in range(6):
+            bodies.outer[i, a] = data.external_force[i, a]
+            data.external_force[i, a] += bodies.touch[i, a]
+    kinematics(model, data, data.q)
+    link_velocities(model, data, data.v)
+    external_wrenches(model, data)
+    joint_space_inertia(model, data)
+    bias_at_velocities(model, data, data.bias_force)
+    for k in range(model.dof_count):
+        data.free_acceleration[k] = data.joint_force[k] - data.bias_force[k]
+    solve(model, data.factor, data.factor_dinv, data.free_acceleration)
+    for i in range(model.link_count):
+        for a in range(6):
+            data.external_force[i, a] = bodies.outer[i, a]
+
+
+@jit
+def drive_stiffly(model, data, bodies, joints):
+    """Where a servo, a joint spring or a damper is implicit: torques tau - D a, with the joints' reactions to them.
+
+    Robots' servos are far stiffer than the inertia of a single small link bears, and so is their reaction on the
+    springs of the joint before. So the torques are linearly implicit (dynamics/actuation.py), a the
+    acceleration of the joints, and act on every body as what it takes for the accelerations H^-1 tau of joints without
+    gap.
+    """
+    joint_accelerations(model, data, bodies)
+    x, acc, S = data.free_acceleration, data.acceleration, data.axis
+    for k in range(model.dof_count):
+        joints.torque[k] -= data.implicit_diagonal[k] * x[k]
+        x[k], data.implicit_diagonal[k] = joints.torque[k], 0.0
+    factorize(model, data.mass_matrix, data.implicit_diagonal, data.factor, data.factor_dinv)
+    solve(model, data.factor, data.factor_dinv, x)
+    for i in range(model.link_count):
+        parent, first = model.link_parent[i], model.link_dof[i]
+        o, p, F, m = data.tree_origin[model.link_tree[i]], bodies.position[i], bodies.force[i], bodies.mass[i]
+        for a in range(6):
+            acc[i, a] = acc[parent, a] if parent >= 0 else 0.0
+            for k in range(first, first + model.link_dof_count[i]):
+                acc[i, a] += S[k, a] * x[k]
+        y, z = acc[i], bodies.inertia[i]
+        ax, ay, az = cross(y[3], y[4], y[5], p[0] - o[0], p[1] - o[1], p[2] - o[2])
+        tx, ty, tz = times_inertia(z, y[3], y[4], y[5])
+        F[0], F[1], F[2] = F[0] + m * (y[0] + ax), F[1] + m * (y[1] + ay), F[2] + m * (y[2] + az)
+        F[3], F[4], F[5] = F[3] + tx, F[4] + ty, F[5] + tz
+
+
+@jit
+def touch_at(bodies, b, px, py, pz, fx, fy, fz):
+    """A force at a world point, onto what touches body b from outside its tree."""
+    F, x = bodies.touch[b], bodies.position[b]
+    tx, ty, tz = cross(px - x[0], py - x[1], pz - x[2], fx, fy, fz)
+    F[0] += fx
+    F[1] += fy
+    F[2] += fz
+    F[3] += tx
+    F[4] += ty
+    F[5] += tz
+
+
+@jit
+def drive_mimics(model, data, bodies, dt):
+    """Mimics as springs between two joints, implicit in the two."""
+    for n in range(model.mimic_count):
+        k, source, ratio = model.mimic_dof[n], model.mimic_source[n], model.mimic_ratio[n]
+        i, j = model.dof_link[k], model.dof_link[source]
+        w, a = dof_response(model, bodies, i, k - model.link_dof[i])
+        ws, a_source = dof_response(model, bodies, j, source - model.link_dof[j])
+        w, a = w + ratio * ratio * ws, a - ratio * a_source
+        error = data.q[model.dof_coordinate[k]] - ratio * data.q[model.dof_coordinate[source]] - model.mimic_offset[n]
+        speed = data.v[k] - ratio * data.v[source]
+        if w > 0.0:
+            stiff, damp = MIMIC_RATE / (dt * dt * w), MIMIC_DAMPING / (dt * w)
+            tau = -stiff * (error + dt * speed) - damp * speed
+            D = dt * damp + dt * dt * stiff
+            tau -= D * (a + w * tau) / (1.0 + D * w)
+            data.mimic_impulse[n] = tau * dt
+            push_dof(model, bodies, i, k - model.link_dof[i], tau)
+            push_dof(model, bodies, j, source - model.link_dof[j], -ratio * tau)
+
+
+@jit
+def dof_axis(model, bodies, i, n):
+    """Axis of dof n of link i's joint in the world, and whether it turns; the parent body."""
+    kind, J = model.link_joint[i], bodies.frame
+    if kind == FREE:
+        for a in range(3):
+            bodies.relative[0, a] = 1.0 if a == n % 3 else 0.0
+        return n >= 3, model.link_count
+    p = joint_frame(model, bodies, i, J)
+    if kind == SPHERICAL:
+        for a in range(3):
+            bodies.relative[0, a] = bodies.rotation[i, a, n]
+        return True, p
+    row = n if kind == PLANAR else 2
+    for a in range(3):
+        bodies.relative[0, a] = J[row, a]
+    return kind == REVOLUTE or (kind == PLANAR and n == 2), p
+
+
+@jit
+def dof_response(model, bodies, i, n):
+    """Inverse inertia of a dof between its two bodies, and the acceleration the forces summed so far give it."""
+    turns, p = dof_axis(model, bodies, i, n)
+    ax, ay, az = bodies.relative[0, 0], bodies.relative[0, 1], bodies.relative[0, 2]
+    ox, oy, oz = link_origin(bodies, i)
+    inverse = rate = 0.0
+    for side in range(2):
+        b, sign = (i, 1.0) if side == 0 else (p, -1.0)
+        if bodies.inverse_mass[b] == 0.0:
+            continue
+        I, F, x, m = bodies.inverse_inertia[b], bodies.force[b], bodies.position[b], bodies.inverse_mass[b]
+        if turns:
+            rx, ry, rz = ax, ay, az
+        else:
+            rx, ry, rz = cross(ox - x[0], oy - x[1], oz - x[2], ax, ay, az)
+            inverse += m
+            rate += sign * m * (ax * F[0] + ay * F[1] + az * F[2])
+        wx, wy, wz = times_inertia(I, rx, ry, rz)
+        inverse += rx * wx + ry * wy + rz * wz
+        rate += sign * (wx * F[3] + wy * F[4] + wz * F[5])
+    return inverse, rate
+
+
+@jit
+def push_dof(model, bodies, i, n, tau):
+    """A torque (a couple) or force tau on link i along its dof n, the opposite on its parent."""
+    turns, p = dof_axis(model, bodies, i, n)
+    x, y, z = tau * bodies.relative[0, 0], tau * bodies.relative[0, 1], tau * bodies.relative[0, 2]
+    if turns:
+        F, G = bodies.force[i], bodies.force[p]
+        F[3] += x
+        F[4] += y
+        F[5] += z
+        G[3] -= x
+        G[4] -= y
+        G[5] -= z
+        return
+    ox, oy, oz = link_origin(bodies, i)
+    add_force(bodies, i, ox, oy, oz, x, y, z)
+    add_force(bodies, p, ox, oy, oz, -x, -y, -z)
+
+
+@jit
+def joint_gap(bodies, joints, springs):
+    """Largest stretch of a spring on a joint's axis or in a loop at the present poses: the joint gap, m."""
+    most = 0.0
+    for s in range(joints.spring_count):
+        if joints.role[s] == AXIS:
+            dx, dy, dz = anchor_distance(bodies, springs, s)
+            if springs.holds[s] == ACROSS or springs.holds[s] == ALONG:
+                n = springs.normal[s]
+                along = n[0] * dx + n[1] * dy + n[2] * dz
+                if springs.holds[s] == ALONG:
+                    dx, dy, dz = along, 0.0, 0.0
+                else:
+                    dx, dy, dz = dx - along * n[0], dy - along * n[1], dz - along * n[2]
+            most = max(most, sqrt(dx * dx + dy * dy + dz * dz))
+    return most

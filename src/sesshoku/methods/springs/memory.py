@@ -1,0 +1,364 @@
+"""What `springs` keeps from step to step: bodies in maximal coordinates, the joints' springs, contact springs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sesshoku.compiled.table import Record, array, scalar, viewer
+from sesshoku.methods.springs.options import Options
+from sesshoku.scene.compiler import CompiledScene
+from sesshoku.scene.model import BALL, FREE, HINGE, KINEMATIC, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL, Model
+from sesshoku.scene.shapes import Box, Capsule, Cylinder, Mesh, Plane, Sphere
+
+BIG_TURN = 0.02  # rad per step: beyond it the gyroscopic torque is the mean over the step
+JOINT_SHARE = 0.5  # of the stiffness a step allows a body: its joints' springs, the rest is left for contacts
+# what a joint's spring does: on the axis, beside it, a limit's stop
+AXIS, TORQUE, STOP = range(3)
+# which directions a damper may act in: all, across the normal, along it
+ALL, ACROSS_NORMAL, ALONG_NORMAL = range(3)
+MOVING, AT_LIMIT, AT_REST = range(3)  # of a joint's dof
+
+
+class Bodies(Record):
+    """L links, B = L + 1 bodies, Q coordinates, V dofs."""
+
+    # ---- the state
+    position = array(float, 2)  # (B, 3) centre of mass
+    quaternion = array(float, 2)  # (B, 4)
+    velocity = array(float, 2)  # (B, 6) of the centre of mass, and angular
+    seen_q = array(float, 1)  # (Q) coordinates and velocities as read off the bodies
+    seen_v = array(float, 1)  # (V)
+    # ---- constants
+    mass = array(float, 1)  # (B)
+    inverse_mass = array(float, 1)  # (B) 0: no force moves it
+    center = array(float, 2)  # (B, 3) body frame's origin in the link frame
+    own_inertia = array(float, 2)  # (B, 6) xx yy zz xy xz yz, link axes, armature of its own joint included
+    own_inverse = array(float, 2)  # (B, 6)
+    joint_springs = array(int, 1)  # (B) number of joint springs that pull at it
+    # ---- of the present step
+    rotation = array(float, 3)  # (B, 3, 3)
+    inertia = array(float, 2)  # (B, 6) world axes
+    inverse_inertia = array(float, 2)  # (B, 6)
+    force = array(float, 2)  # (B, 6) force and torque
+    touch = array(float, 2)  # (B, 6) force and torque of contacts and loops, what their limits gave last included
+    outer = array(float, 2)  # (B, 6) work
+    contact_springs = array(int, 1)  # (B) number of contact springs that press on it
+    # ---- work
+    frame = array(float, 2)  # (4, 3)
+    relative = array(float, 2)  # (3, 3)
+    ten = array(float, 1)  # (10)
+
+
+class Joints(Record):
+    """J joint springs, V dofs, L links, C loops. The springs' anchors stand in the spring set, at the same places."""
+
+    spring_count = scalar()
+    link_spring = array(int, 2)  # (L, 2) range of a link's springs
+    loop_spring = array(int, 2)  # (C, 2) and of a loop's
+    role = array(int, 1)  # (J) AXIS, TORQUE or STOP
+    sign = array(float, 1)  # (J) which of a pair: +1 or -1
+    side = array(int, 1)  # (J) planar: 0 along x, 1 along y
+    stiffness = array(float, 1)  # (J) N/m, negative: by the rule
+    damping = array(float, 1)  # (J) N s/m, negative: by the rule
+    load = array(float, 1)  # (J) 1/kg: n x of the rule
+    limit = array(float, 1)  # (J) m
+    damper = array(int, 1)  # (J) directions of an isotropic damper
+    width = array(float, 1)  # (L) m: half the axis, and the arm of the torque springs
+    state = array(int, 1)  # (V) MOVING, AT_LIMIT or AT_REST
+    hold = array(float, 1)  # (V) where it came to rest
+    old_speed = array(float, 1)  # (V)
+    torque = array(float, 1)  # (V) actuators, springs, dampers, N m or N, of the last step
+    friction = array(float, 1)  # (V) kinetic friction of the last step
+    report = array(float, 1)  # (4) joint gap, m
+
+
+as_bodies = viewer(Bodies)
+as_joints = viewer(Joints)
+
+
+def zeros(record: type[Record], shapes: dict[str, Any]) -> dict[str, np.ndarray]:
+    return {name: np.zeros(shape, dtype=np.int64 if record.fields[name].dtype is int else np.float64)
+            for name, shape in shapes.items()}
+
+
+def symmetric(six: np.ndarray) -> np.ndarray:
+    xx, yy, zz, xy, xz, yz = six
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def body_inertia(model: Model, i: int) -> np.ndarray:
+    """Inertia (3, 3) of link i about its centre of mass, with the armature of its own joint about the joint's axis."""
+    I, k = symmetric(model.link_inertia[i]), model.link_dof[i]
+    kind = model.link_joint[i]
+    if kind == REVOLUTE:
+        I[2, 2] += model.dof_armature[k]
+    elif kind == SPHERICAL:
+        I += np.diag(model.dof_armature[k:k + 3])
+    elif kind == PLANAR:
+        I[2, 2] += model.dof_armature[k + 2]
+    elif kind == FREE:
+        I += np.diag(model.dof_armature[k + 3:k + 6])
+    return I
+
+
+def make_bodies(model: Model) -> Bodies:
+    """The bodies of a model, not placed yet."""
+    L, B = model.link_count, model.link_count + 1
+    arrays = zeros(Bodies, {
+        "position": (B, 3), "quaternion": (B, 4), "velocity": (B, 6), "seen_q": model.coordinate_count,
+        "seen_v": model.dof_count, "mass": B, "inverse_mass": B, "center": (B, 3), "own_inertia": (B, 6),
+        "own_inverse": (B, 6), "joint_springs": B, "rotation": (B, 3, 3), "inertia": (B, 6),
+        "inverse_inertia": (B, 6), "force": (B, 6), "touch": (B, 6), "outer": (B, 6),
+        "contact_springs": B, "frame": (4, 3), "relative": (3, 3),
+        "ten": 10})
+    arrays["quaternion"][:, 0] = 1.0
+    arrays["rotation"][:] = np.eye(3)
+    arrays["seen_q"][:] = np.nan
+    arrays["seen_v"][:] = np.nan
+    order = ([0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2])
+    for i in range(L):
+        arrays["center"][i] = model.link_center[i]
+        if model.link_joint[i] == KINEMATIC:
+            continue
+        arrays["mass"][i] = model.link_mass[i]
+        arrays["inverse_mass"][i] = 1.0 / model.link_mass[i]
+        I = body_inertia(model, i)
+        arrays["own_inertia"][i] = I[order]
+        arrays["own_inverse"][i] = np.linalg.inv(I)[order]
+    return Bodies(**arrays)
+
+
+class _Builder:
+    """Collects the springs of joints and loops."""
+
+    def __init__(self, model: Model, bodies: Bodies, options: Options) -> None:
+        self.model, self.bodies, self.options = model, bodies, options
+        self.rows: list[dict[str, Any]] = []
+
+    def radius(self, b: int) -> float:
+        """Of the solid ball with the body's mass and mean inertia; infinite for what no force moves."""
+        m = self.bodies.mass[b]
+        return float(np.sqrt(2.5 * self.model.link_inertia[b, :3].mean() / m)) if m > 0.0 else np.inf
+
+    def width(self, a: int, b: int) -> float:
+        if self.options.joint_width is not None:
+            return self.options.joint_width
+        width = min(self.radius(a), self.radius(b))
+        return float(width) if np.isfinite(width) else 0.1
+
+    def add(self, bodies: tuple[int, int], arms: tuple[Any, Any], width: float, role: int = AXIS, sign: float = 1.0,
+            side: int = 0, damper: int = ALL) -> None:
+        limit = 0.05 * width if self.options.joint_limit is None else self.options.joint_limit
+        self.rows.append({"body": bodies, "local": arms, "limit": limit, "role": role, "sign": sign, "side": side,
+                          "damper": damper})
+
+    def inverse_mass(self, row: dict[str, Any], side: int) -> float:
+        """Most by which a unit force at the anchor moves it, 1/kg."""
+        b = row["body"][side]
+        if self.bodies.mass[b] == 0.0:
+            return 0.0
+        x, y, z = row["local"][side]
+        cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+        turn = cross.T @ symmetric(self.bodies.own_inverse[b]) @ cross
+        return float(1.0 / self.bodies.mass[b] + np.linalg.eigvalsh(turn)[-1])
+
+
+def _joint_springs(build: _Builder, i: int) -> float:
+    """Springs of link i's joint; returns their width."""
+    model, bodies = build.model, build.bodies
+    kind, parent = model.link_joint[i], model.link_parent[i] if model.link_parent[i] >= 0 else model.link_count
+    pair, width = (int(parent), i), build.width(int(parent), i)
+    on_parent, turn = model.link_position[i] - bodies.center[parent], model.link_rotation[i]
+    on_child, axes = -bodies.center[i], np.eye(3)
+
+    def at(offset: Any) -> tuple[np.ndarray, np.ndarray]:
+        return on_parent + turn @ np.asarray(offset), on_child + np.asarray(offset)
+
+    if kind == SPHERICAL:
+        build.add(pair, at((0, 0, 0)), width)
+    elif kind == PLANAR:
+        for side in range(2):
+            for sign in (1.0, -1.0):
+                build.add(pair, at(sign * width * axes[side]), width, AXIS, sign, side, ALONG_NORMAL)
+    else:
+        slides = ACROSS_NORMAL if kind == PRISMATIC else ALL
+        for sign in (1.0, -1.0):
+            build.add(pair, at(sign * width * axes[2]), width, AXIS, sign, 0, slides)
+        for sign in (1.0, -1.0):
+            build.add(pair, at(sign * width * axes[0]), width, TORQUE, sign, 0,
+                      ACROSS_NORMAL if kind == PRISMATIC else ALONG_NORMAL)
+        k = model.link_dof[i]
+        if np.isfinite(model.dof_lower[k]) or np.isfinite(model.dof_upper[k]):
+            for sign in (1.0, -1.0) if kind == REVOLUTE else (1.0,):
+                build.add(pair, at(sign * width * axes[0] if kind == REVOLUTE else (0, 0, 0)), width, STOP, sign)
+    return width
+
+
+def _loop_springs(build: _Builder, n: int) -> None:
+    model, bodies = build.model, build.bodies
+    pair = tuple(int(link) if link >= 0 else model.link_count for link in model.loop_link[n])
+    width, axes = build.width(*pair), np.eye(3)
+    offsets = [(0.0, 0.0, 0.0)] if model.loop_kind[n] == BALL else [width * axes[2], -width * axes[2]]
+    if model.loop_kind[n] not in (BALL, HINGE):
+        offsets += [width * axes[0], -width * axes[0]]
+    for offset in offsets:
+        arms = tuple(model.loop_position[n, side] - bodies.center[pair[side]]
+                     + model.loop_rotation[n, side] @ np.asarray(offset) for side in range(2))
+        build.add((pair[0], pair[1]), (arms[0], arms[1]), width)
+
+
+def make_joints(compiled: CompiledScene, bodies: Bodies, options: Options) -> tuple[Joints, list[dict[str, Any]]]:
+    """The springs of all joints and loops, and their anchors for the spring set."""
+    model = compiled.model
+    build = _Builder(model, bodies, options)
+    link_spring = np.zeros((model.link_count, 2), dtype=np.int64)
+    loop_spring = np.zeros((model.loop_count, 2), dtype=np.int64)
+    width = np.zeros(model.link_count)
+    for i in range(model.link_count):
+        link_spring[i] = len(build.rows)
+        if model.link_joint[i] not in (FREE, KINEMATIC):
+            width[i] = _joint_springs(build, i)
+        link_spring[i, 1] = len(build.rows)
+    for n in range(model.loop_count):
+        loop_spring[n] = len(build.rows)
+        _loop_springs(build, n)
+        loop_spring[n, 1] = len(build.rows)
+    rows, V = build.rows, model.dof_count
+    for row in rows:
+        if row["role"] != STOP:
+            for b in row["body"]:
+                bodies.joint_springs[b] += 1
+    load = []
+    for row in rows:
+        moved = [side for side in range(2) if bodies.mass[row["body"][side]] > 0.0]
+        count = max((bodies.joint_springs[row["body"][side]] for side in moved), default=1)
+        inverse = sum(build.inverse_mass(row, side) for side in range(2))
+        load.append(count * inverse * (np.sqrt(2.0) if len(moved) == 2 else 1.0) / JOINT_SHARE)
+    given = -1.0 if options.joint_stiffness is None else options.joint_stiffness
+    damping = -1.0 if options.joint_damping is None else options.joint_damping
+
+    def column(name: str, dtype: type) -> np.ndarray:
+        return np.array([row[name] for row in rows], dtype=dtype)
+
+    joints = Joints(
+        spring_count=len(rows), link_spring=link_spring, loop_spring=loop_spring, role=column("role", np.int64),
+        sign=column("sign", np.float64), side=column("side", np.int64), stiffness=np.full(len(rows), given),
+        damping=np.full(len(rows), damping), load=np.array(load, dtype=np.float64),
+        limit=column("limit", np.float64), damper=column("damper", np.int64), width=width,
+        **zeros(Joints, {"state": V, "hold": V, "old_speed": V, "torque": V, "friction": V, "report": 4}))
+    return joints, rows
+
+
+class Presses(Record):
+    """Contact springs. C of them; their anchors stand in the spring set behind the joints' springs."""
+
+    capacity = scalar()
+    first = scalar()  # place of the first contact spring in the spring set
+    counts = array(int, 1)  # (8) see below
+    key = array(int, 1)  # (C) of the crossing
+    variant = array(int, 1)  # (C) VERTEX_FACE, EDGES, SIDE_0 or SIDE_1
+    feature = array(int, 2)  # (C, 2)
+    shape = array(int, 2)  # (C, 2) guest's and host's
+    state = array(int, 1)  # (C) KINETIC or STATIC
+    age = array(int, 1)  # (C) steps in the kinetic state
+    normal = array(float, 2)  # (C, 3) outward of the host
+    depth = array(float, 1)  # (C) m
+    moved = array(float, 2)  # (C, 3) anchor shift of the last step, m (host's axes; along the two edges)
+    place = array(float, 2)  # (C, 3) where the shift is measured from
+    drag = array(float, 2)  # (C, 3) friction's anchor on the host, its frame (friction_anchor="drag")
+    held = array(float, 2)  # (C, 3) constraint force on the guest in the last step
+    id = array(int, 1)  # (C)
+    # ---- of the present step
+    stiffness = array(float, 1)  # (C)
+    damping = array(float, 1)  # (C)
+    limit = array(float, 1)  # (C)
+    mu = array(float, 2)  # (C, 3) static, kinetic, restitution (not used)
+    push = array(float, 2)  # (C, 3) spring, damper and friction on the guest
+    point = array(float, 2)  # (C, 3) world: the guest point, where it acts
+    foot = array(float, 2)  # (C, 3) world: the host point below it
+    slide = array(float, 1)  # (C) m/s
+    rubbed = array(float, 1)  # (C) N s: friction of the constraint force so far
+    facing = array(float, 3)  # (C, 2, 3) the normal in the frames of guest and host
+    # ---- shapes
+    given = array(float, 2)  # (S, 2) stiffness and damping of the material, negative: none
+    model_shape = array(int, 1)  # (S) the model's (first) shape
+    fresh = array(int, 1)  # (1) 1: the bodies were placed, contacts must be found before the step
+    # ---- the set before, for matching
+    old_key = array(int, 1)
+    old_variant = array(int, 1)
+    old_feature = array(int, 2)
+    old_shape = array(int, 2)
+    old_state = array(int, 1)
+    old_age = array(int, 1)
+    old_moved = array(float, 2)
+    old_place = array(float, 2)
+    old_drag = array(float, 2)
+    old_held = array(float, 2)
+    old_id = array(int, 1)
+    old_local = array(float, 3)  # (C, 2, 3)
+    old_used = array(int, 1)
+    work = array(float, 2)  # (8, 3)
+
+
+as_presses = viewer(Presses)
+# places in Presses.counts: springs, those of them in order of keys, of the set before both, next id, lost ones
+PRESSES, SORTED, OLD_PRESSES, OLD_SORTED, NEXT, LOST, STRAY = range(7)
+KINETIC, STATIC = range(2)
+VERTEX_FACE, EDGES, SIDE_0, SIDE_1 = range(4)
+
+
+def make_presses(compiled: CompiledScene, breps: Any, first: int, capacity: int) -> Presses:
+    """Room for `capacity` contact springs behind `first` joint springs."""
+    C, S = capacity, breps.shape_count
+    shapes: dict[str, Any] = {
+        "counts": 8, "key": C, "variant": C, "feature": (C, 2), "shape": (C, 2), "state": C, "age": C,
+        "normal": (C, 3), "depth": C, "moved": (C, 3), "place": (C, 3), "drag": (C, 3), "held": (C, 3), "id": C,
+        "stiffness": C, "damping": C, "limit": C, "mu": (C, 3), "push": (C, 3), "point": (C, 3), "foot": (C, 3),
+        "slide": C, "rubbed": C, "facing": (C, 2, 3), "given": (S, 2),
+        "model_shape": S, "fresh": 1, "old_key": C, "old_variant": C, "old_feature": (C, 2), "old_shape": (C, 2),
+        "old_state": C, "old_age": C, "old_moved": (C, 3), "old_place": (C, 3), "old_drag": (C, 3),
+        "old_held": (C, 3), "old_id": C, "old_local": (C, 2, 3), "old_used": C, "work": (8, 3)}
+    arrays = zeros(Presses, shapes)
+    arrays["fresh"][:] = 1
+    n = pieces = 0
+    for body in compiled.scene.bodies.values():
+        for geometry in body.geometries:
+            if not geometry.collides:
+                continue
+            material = geometry.material or compiled.scene.material
+            arrays["given"][n] = [-1.0 if v is None else v for v in (material.stiffness, material.damping)]
+            arrays["model_shape"][n] = pieces
+            pieces += len(geometry.shape.pieces) if isinstance(geometry.shape, Mesh) else 1
+            n += 1
+    return Presses(capacity=C, first=first, **arrays)
+
+
+def shape_margins(compiled: CompiledScene, options: Options) -> np.ndarray:
+    """How far each colliding geometry shrinks: 0.55 of the contact limit.
+
+    The limit is the user's, or 1 % of the shape's smallest width; planes, which have none, take the smallest of all.
+    """
+    widths = []
+    for body in compiled.scene.bodies.values():
+        for geometry in body.geometries:
+            if geometry.collides:
+                widths.append(np.inf if isinstance(geometry.shape, Plane) else smallest_width(geometry.shape))
+    width = np.array(widths, dtype=np.float64)
+    if options.limit is not None:
+        return np.full(len(width), 0.55 * options.limit)
+    least = float(min(width, default=1.0))
+    width[~np.isfinite(width)] = least if np.isfinite(least) else 1.0
+    return 0.55 * 0.01 * width
+
+
+def smallest_width(shape: Any) -> float:
+    """Shortest edge of the box around a shape, its own axes."""
+    if isinstance(shape, Box):
+        return float(min(shape.size))
+    if isinstance(shape, Sphere):
+        return 2.0 * shape.radius
+    if isinstance(shape, (Capsule, Cylinder)):
+        return float(min(2.0 * shape.radius, shape.length + (2.0 * shape.radius if isinstance(shape, Capsule) else 0)))
+    return float(np.ptp(shape.vertices, axis=0).min())

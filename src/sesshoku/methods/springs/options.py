@@ -1,0 +1,116 @@
+"""Options of `springs`, and the array compiled code takes of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from sesshoku.errors import MethodError
+
+CHOICES: dict[str, tuple[str, ...]] = {
+    "constraint_solver": ("descent", "gauss-newton"), "friction_anchor": ("held", "drag"),
+    "static_damping": ("line", "isotropic"), "friction_normal": ("spring", "spring+constraint", "coupled"),
+    "stiffness_per": ("feature", "area"), "side_face": ("nearest", "literal", "off"), "crossing": ("linear", "cubic"),
+}
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a user may choose; the defaults are the thesis's behaviour.
+
+    limit (m): how deep a contact may be pressed in before the constraint force holds it; None: 1 % of the thinner
+    shape's smallest width. rate, damping_steps: the stiffness where a material gives none, k = rate / (dt^2 n x), with
+    n springs on the busier body and x the inverse mass at the contact; damping = damping_steps k dt. joint_stiffness
+    (N/m), joint_damping (N s/m), joint_limit (m), joint_width (m, half the length of the axis): of every joint's
+    springs; None: by the same rules. stick_speed (m/s), joint_stick_speed (rad/s or m/s): slower is at rest.
+
+    constraint_solver: steepest descent, or Gauss-Newton on the same penalty. constraint_tol: share of the limit by
+    which a spring may stay beyond it. max_iterations: of a solve; max_sweeps: rounds of solving and looking for new
+    crossings. friction_anchor: held while static and let go as a whole, or dragged along at the bound. static_damping:
+    dampers of held springs (static contacts, joints) along the spring's line or in every direction. friction_normal:
+    what bounds friction: the spring alone, the constraint force of the step before as well, or (coupled) friction of
+    the constraint force added after it is known. max_correction_speed (m/s): of springs that begin a step beyond their
+    limit. stiffness_per: a material's stiffness is one contact's, or a square metre's. substep_angle (rad): a step in
+    which a body turns farther is divided. merge_coplanar: edges inside flat faces are no edges. side_face: which face
+    pushes where an edge is met from outside its wedge. crossing: how sweeps find the instant.
+    """
+
+    limit: float | None = None
+    rate: float = 1.2
+    damping_steps: float = 1.0
+    joint_stiffness: float | None = None
+    joint_damping: float | None = None
+    joint_limit: float | None = None
+    joint_width: float | None = None
+    stick_speed: float = 1e-3
+    joint_stick_speed: float = 1e-3
+    constraint_solver: Literal["descent", "gauss-newton"] = "descent"
+    constraint_tol: float = 0.01
+    max_iterations: int = 100
+    max_sweeps: int = 4
+    friction_anchor: Literal["held", "drag"] = "held"
+    static_damping: Literal["line", "isotropic"] = "line"
+    friction_normal: Literal["spring", "spring+constraint", "coupled"] = "spring"
+    max_correction_speed: float = float("inf")
+    stiffness_per: Literal["feature", "area"] = "feature"
+    substep_angle: float = float("inf")
+    merge_coplanar: bool = True
+    side_face: Literal["nearest", "literal", "off"] = "nearest"
+    crossing: Literal["linear", "cubic"] = "linear"
+
+    def __post_init__(self) -> None:
+        for name, allowed in CHOICES.items():
+            if getattr(self, name) not in allowed:
+                raise MethodError(f"{name} must be one of {', '.join(allowed)}", element="method 'springs'",
+                                  value=getattr(self, name))
+        for name in ("limit", "joint_limit", "joint_width", "joint_stiffness"):
+            value = getattr(self, name)
+            if value is not None:
+                _number(name, value, above=0.0)
+        if self.joint_damping is not None:
+            _number("joint_damping", self.joint_damping, least=0.0)
+        for name in ("rate", "constraint_tol", "max_correction_speed", "substep_angle"):
+            _number(name, getattr(self, name), above=0.0, infinite=name in ("max_correction_speed", "substep_angle"))
+        for name in ("damping_steps", "stick_speed", "joint_stick_speed"):
+            _number(name, getattr(self, name), least=0.0)
+        if self.rate * (1.0 + 2.0 * self.damping_steps) > 4.0:
+            raise MethodError("springs of this rate are unstable: rate (1 + 2 damping_steps) must be at most 4",
+                              element="method 'springs'", value=(self.rate, self.damping_steps),
+                              remedy="lower rate or damping_steps")
+        for name in ("max_iterations", "max_sweeps"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+                raise MethodError(f"{name} must be a whole number, 1 or more", element="method 'springs'", value=value)
+        if not isinstance(self.merge_coplanar, bool):
+            raise MethodError("merge_coplanar must be True or False", element="method 'springs'",
+                              value=self.merge_coplanar)
+
+
+def _number(name: str, value: object, *, least: float = -np.inf, above: float = -np.inf,
+            infinite: bool = False) -> None:
+    number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    if not number or not float(value) >= least or not float(value) > above or (  # type: ignore[arg-type]
+            float(value) == np.inf and not infinite):  # type: ignore[arg-type]
+        bound = f"above {above:g}" if above > -np.inf else f"at least {least:g}"
+        raise MethodError(f"{name} must be {bound}", element="method 'springs'", value=value)
+
+
+(RATE, DAMPING_STEPS, STICK_SPEED, JOINT_STICK_SPEED, NEWTON, TOLERANCE, MOST_ITERATIONS, MOST_SWEEPS, DRAG, ISOTROPIC,
+ FRICTION_NORMAL, CORRECTION_SPEED, PER_AREA, SUBSTEP_ANGLE, SIDE_FACE, CROSSING, LIMIT) = range(17)
+OF_SPRING, WITH_CONSTRAINT, COUPLED = range(3)
+NEAREST, LITERAL, NO_SIDE = range(3)
+
+
+def parameters(options: Options) -> np.ndarray:
+    """What compiled code takes of the options."""
+    o = options
+
+    def code(name: str) -> int:
+        return CHOICES[name].index(getattr(o, name))
+
+    return np.array([o.rate, o.damping_steps, o.stick_speed, o.joint_stick_speed, code("constraint_solver"),
+                     o.constraint_tol, o.max_iterations, o.max_sweeps, code("friction_anchor"), code("static_damping"),
+                     code("friction_normal"), o.max_correction_speed, code("stiffness_per"), o.substep_angle,
+                     code("side_face"), code("crossing"), np.inf if o.limit is None else o.limit], dtype=np.float64)

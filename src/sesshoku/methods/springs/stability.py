@@ -1,0 +1,93 @@
+"""The largest step that springs of the user's own stiffness bear.
+
+Symplectic Euler with explicit dampers is stable for a mode of frequency omega as long as
+    omega^2 dt^2 + 2 (c / k) omega^2 dt < 4,    that is   dt < (-c + sqrt(c^2 + 4 k m)) / k   for one mass m.
+Contacts: the modes of a shape that stands on one of its flat faces, springs at its corners. Joints: the modes of all
+joint springs together at the start. Springs by the rule are stable by construction (friction.py).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sesshoku.methods.springs.memory import STOP, symmetric
+from sesshoku.methods.springs.options import Options
+from sesshoku.scene.compiler import CompiledScene, link_poses
+
+
+def largest_step(square: float, ratio: float) -> float:
+    """Largest stable dt, s, of a mode with omega^2 = `square` and c / k = `ratio`."""
+    return float(-ratio + np.sqrt(ratio * ratio + 4.0 / square)) if square > 0.0 else np.inf
+
+
+def cautions(compiled: CompiledScene, options: Options, records: dict[str, Any], dt: float) -> list[str]:
+    """What to warn of when a simulation is made: springs whose stiffness is too much for the step."""
+    found = []
+    breps, presses, bodies = records["breps"], records["presses"], records["bodies"]
+    for shape in range(breps.shape_count):
+        k, c = presses.given[shape]
+        b = int(breps.shape_body[shape])
+        if k <= 0.0 or bodies.mass[b] == 0.0:
+            continue
+        ratio = c / k if c >= 0.0 else options.damping_steps * dt
+        most = largest_step(k * face_modes(breps, bodies, shape, b, options.stiffness_per == "area"), ratio)
+        if dt > most:
+            name = compiled.frame_names[breps.shape_frame[shape]]
+            found.append(_text(f"the contact springs of body {name!r}", k, ratio * k, most, dt))
+    if options.joint_stiffness is not None and records["joints"].spring_count:
+        k = options.joint_stiffness
+        c = options.joint_damping if options.joint_damping is not None else options.damping_steps * k * dt
+        most = largest_step(k * joint_modes(compiled, records), c / k)
+        if dt > most:
+            found.append(_text("the springs of the joints", k, c, most, dt))
+    return found
+
+
+def _text(what: str, k: float, c: float, most: float, dt: float) -> str:
+    return (f"{what} ({k:.4g} N/m, {c:.4g} N s/m) are stable up to dt = {most:.4g} s, and dt is {dt:.4g} s: they "
+            f"gain energy until their limit holds them; lower dt, stiffness or damping, or leave them to the method")
+
+
+def face_modes(breps: Any, bodies: Any, shape: int, b: int, per_area: bool) -> float:
+    """Largest omega^2 per unit stiffness of a body standing on a flat face of the shape."""
+    inverse, mass, most = symmetric(bodies.own_inverse[b]), bodies.mass[b], 0.0
+    first, last = breps.shape_face[shape]
+    patches = breps.face_patch[first:last]
+    for patch in np.unique(patches):
+        faces = np.flatnonzero(patches == patch) + first
+        corners = np.unique(breps.face_vertex[faces])
+        corners = corners[breps.vertex_used[corners] > 0]
+        n = breps.patch_normal[patch]
+        arms = np.cross(breps.vertex[corners], n)
+        rows = np.hstack([np.tile(n / np.sqrt(mass), (len(corners), 1)), arms @ np.linalg.cholesky(inverse)])
+        square = float(np.linalg.eigvalsh(rows.T @ rows)[-1])
+        if per_area:
+            square *= float(breps.patch_area[patch]) / max(1, len(corners))
+        most = max(most, square)
+    return most
+
+
+def joint_modes(compiled: CompiledScene, records: dict[str, Any]) -> float:
+    """Largest omega^2 per unit stiffness of all joint springs, at the start."""
+    model, joints, springs, bodies = compiled.model, records["joints"], records["springs"], records["bodies"]
+    names = ("link_count", "link_joint", "link_coordinate", "link_parent", "link_position", "link_rotation")
+    poses = link_poses({name: getattr(model, name) for name in names}, compiled.q, compiled.kinematic_pose)
+    size = 6 * model.link_count
+    stiff = np.zeros((size, size))
+    for s in range(joints.spring_count):
+        if joints.role[s] == STOP:
+            continue
+        row = np.zeros((3, size))
+        for side, sign in ((0, -1.0), (1, 1.0)):
+            b = int(springs.body[s, side])
+            if bodies.mass[b] == 0.0:
+                continue
+            R = poses[b][1]
+            x, y, z = R @ springs.local[s, side]
+            half = R @ np.linalg.cholesky(symmetric(bodies.own_inverse[b]))
+            row[:, 6 * b:6 * b + 3] = sign / np.sqrt(bodies.mass[b]) * np.eye(3)
+            row[:, 6 * b + 3:6 * b + 6] = sign * np.array([[0, z, -y], [-z, 0, x], [y, -x, 0]]) @ half
+        stiff += row.T @ row
+    return float(np.linalg.eigvalsh(stiff)[-1]) if size else 0.0

@@ -1,0 +1,194 @@
+"""`springs` beside the engine: joints of every kind, states that users set, loops, mimics, refusals, options."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import sesshoku as ss
+from sesshoku.methods.registry import make
+from support import SEED
+
+KEYWORDS = ("springs", "springs:recommended")
+everyone = pytest.mark.parametrize("keyword", KEYWORDS)
+KINDS = ("revolute", "prismatic", "spherical", "planar")
+
+
+def one_joint(kind, **joint):
+    scene = ss.Scene(gravity=(0, 0, -9.8))
+    scene.add_body("link", joint=ss.Joint(kind, axis=(0.6, 0.0, 0.8), **joint), position=(0.1, 0.2, 1.0),
+                   inertial=ss.Inertial(1.5, (0.2, 0.1, -0.1), np.diag([0.05, 0.06, 0.07])))
+    return scene
+
+
+@everyone
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_joint_of_springs_moves_as_the_joint_itself(keyword, kind):
+    """Against reduced coordinates (`none`), over half a second: first order in the step, and the joint's gap."""
+    rng = np.random.default_rng(SEED)
+    sims = [ss.Simulation(one_joint(kind), method, 5e-4) for method in (keyword, "none")]
+    v = rng.normal(size=sims[0].model.dof_count)
+    for sim in sims:
+        sim.set_state(v=v)
+        sim.step(1000)
+    q, wanted = sims[0].q, sims[1].q
+    if kind == "spherical" and q @ wanted < 0:
+        q = -q
+    assert q == pytest.approx(wanted, abs=0.02)
+    assert sims[0].v == pytest.approx(sims[1].v, abs=0.1)
+    assert 0.0 < sims[0].report.loop_error < 0.01
+
+
+@everyone
+def test_joint_springs_dampers_and_servos_act(keyword):
+    """A sprung, damped joint and a servo against reduced coordinates."""
+    for extra in ({"stiffness": 8.0, "viscous": 0.4, "rest": 0.3}, {}):
+        sims = []
+        for method in (keyword, "none"):
+            scene = one_joint("revolute", **extra)
+            if not extra:
+                scene.add_actuator("link", "position", kp=60.0, kd=4.0, target=0.7)
+            sims.append(ss.Simulation(scene, method, 1e-3))
+            sims[-1].step(1500)
+        assert sims[0].joints["link"].position == pytest.approx(sims[1].joints["link"].position, abs=5e-3)
+
+
+@everyone
+def test_external_forces_act(keyword):
+    scene = ss.Scene(gravity=(0, 0, 0))
+    scene.add_box("box", size=(1, 1, 1), mass=2.0)
+    sim = ss.Simulation(scene, keyword, 1e-3)
+    for _ in range(100):
+        sim.apply_force("box", (4.0, 0, 0), torque=(0, 0, 1.0))
+        sim.step()
+    assert sim.bodies["box"].velocity == pytest.approx([0.2, 0, 0], abs=1e-12)
+    assert sim.bodies["box"].angular_velocity == pytest.approx([0, 0, 0.1 * 3.0], abs=1e-9)
+
+
+@pytest.mark.boundscheck
+@everyone
+def test_mimics_and_loops_hold(keyword):
+    """A gripper's mimic follows; a loop of each kind keeps its gap within the limit."""
+    scene = ss.Scene(gravity=(0, 0, -9.8))
+    for n in range(2):
+        scene.add_body(f"finger{n}", position=(0.1 * n, 0, 1), joint=ss.Joint("prismatic", axis=(1, 0, 0)),
+                       inertial=ss.Inertial(0.2, (0, 0, 0), 1e-4 * np.eye(3)))
+    scene.add_mimic("finger1", "finger0", ratio=-1.0)
+    scene.add_actuator("finger0", "position", kp=50.0, kd=5.0, target=0.03)
+    for n, kind in enumerate(("ball", "hinge", "weld")):
+        scene.add_box(f"bar{n}", size=(0.05, 0.05, 0.3), mass=0.3, position=(1 + n, 0, 1))
+        scene.add_loop(kind, f"bar{n}", None, position=(0, 0, 0.15), axis=(0, 1, 0))
+    sim = ss.Simulation(scene, keyword, 1e-3)
+    sim.step(1000)
+    assert sim.joints["finger0"].position == pytest.approx(0.03, abs=1e-3)
+    assert sim.joints["finger1"].position == pytest.approx(-0.03, abs=1e-3)
+    assert sim.report.loop_error < 0.01
+    assert sim.bodies["bar2"].rotation == pytest.approx([1, 0, 0, 0], abs=0.02)
+
+
+@everyone
+def test_states_the_user_sets_are_taken_and_kept(keyword):
+    sim = ss.Simulation(one_joint("revolute"), keyword, 1e-3)
+    sim.step(10)
+    sim.joints["link"].position = 1.2
+    sim.joints["link"].velocity = -0.5
+    sim.step()
+    assert sim.joints["link"].position == pytest.approx(1.2, abs=0.02)
+    saved = sim.save()
+    sim.step(50)
+    ends = sim.q.copy(), sim.records["bodies"].position.copy()
+    sim.restore(saved)
+    sim.step(50)
+    assert np.array_equal(sim.q, ends[0]) and np.array_equal(sim.records["bodies"].position, ends[1])
+
+
+def test_scripted_bodies_carry_what_stands_on_them():
+    scene = ss.Scene(gravity=(0, 0, -9.8))
+    scene.add_box("belt", size=(4, 2, 0.2), position=(0, 0, -0.1), kinematic=True, velocity=(0.5, 0, 0),
+                  material=ss.Material(0.8))
+    scene.add_box("crate", size=(0.3, 0.3, 0.3), mass=1.0, position=(0, 0, 0.15), material=ss.Material(0.8))
+    sim = ss.Simulation(scene, "springs:recommended", 2e-3)
+    sim.step(600)
+    assert sim.bodies["crate"].velocity == pytest.approx([0.5, 0, 0], abs=1e-3)
+
+
+def test_a_link_without_inertia_is_refused_by_name():
+    scene = ss.Scene()
+    scene.add_body("base", joint=ss.Joint("revolute"), inertial=ss.Inertial(1.0, (0, 0, 0), 0.1 * np.eye(3)))
+    scene.add_body("hollow", parent="base", joint=ss.Joint("revolute", axis=(1, 0, 0)))
+    scene.add_body("tip", parent="hollow", joint=ss.Joint("revolute", axis=(0, 1, 0)),
+                   inertial=ss.Inertial(1.0, (0, 0, 0.2), 0.1 * np.eye(3)))
+    with pytest.raises(ss.SesshokuError, match="hollow"):
+        ss.Simulation(scene, "springs")
+
+
+@pytest.mark.parametrize("options", [
+    {"limit": 0.0}, {"limit": -1.0}, {"rate": 3.0}, {"friction_anchor": "glued"}, {"max_iterations": 0},
+    {"joint_stiffness": float("nan")}, {"merge_coplanar": 1}, {"constraint_tol": 0.0}, {"joint_damping": -1.0},
+    {"substep_angle": 0.0}, {"max_sweeps": 1.5}, {"side_face": "left"},
+])
+def test_bad_options_are_refused_with_their_name(options):
+    with pytest.raises(ss.MethodError, match=next(iter(options))):
+        make("springs", options)
+
+
+def test_fast_rotation_is_divided_into_parts():
+    """A thin bar spinning at 60 rad/s beside a wall at dt 1/50 s is stopped by it."""
+    def run(**options):
+        scene = ss.Scene(gravity=(0, 0, 0))
+        scene.add_box("wall", size=(0.02, 1, 1), position=(0.3, 0, 0), fixed=True)
+        scene.add_box("bar", size=(0.9, 0.02, 0.02), mass=0.2, angular_velocity=(0, 0, 60.0),
+                      rotation=(np.cos(np.pi / 4), 0, 0, np.sin(np.pi / 4)))
+        sim = ss.Simulation(scene, make("springs", {"limit": 0.002} | options), 1 / 50)
+        touched = 0
+        for _ in range(5):
+            sim.step()
+            touched += len(sim.contacts) > 0
+        return touched, sim
+
+    touched, sim = run(substep_angle=0.3)
+    assert touched > 0 and abs(sim.bodies["bar"].angular_velocity[2]) < 60.0
+
+
+def test_stiffness_per_area_does_not_depend_on_the_triangles():
+    """A block of 2000 N/m per square metre sinks by its weight over its face, however many springs carry it."""
+    for size in ((1.0, 1.0, 0.5), (2.0, 0.5, 0.5)):
+        scene = ss.Scene(gravity=(0, 0, -9.8))
+        scene.add_ground(material=ss.Material(0.5))
+        material = ss.Material(0.5, stiffness=2000.0, damping=40.0)
+        scene.add_box("block", size=size, mass=1.0, position=(0, 0, 0.25), material=material)
+        sim = ss.Simulation(scene, make("springs", {"stiffness_per": "area", "limit": 0.05}), 2e-3)
+        sim.step(2000)
+        assert 0.25 - sim.bodies["block"].position[2] == pytest.approx(9.8 / (2000.0 * size[0] * size[1]), rel=0.02)
+
+
+def test_correction_speed_is_capped():
+    """A crate that begins 3 cm in the floor, beyond the limit of 1 cm: pulled out at once, or at the given speed."""
+    def speed(**options):
+        scene = ss.Scene(gravity=(0, 0, -9.8))
+        scene.add_ground()
+        scene.add_box("crate", size=(1, 1, 1), mass=1.0, position=(0, 0, 0.485))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            sim = ss.Simulation(scene, make("springs", {"limit": 0.02, "rate": 1e-3} | options), 2e-3)
+        sim.step()
+        sim.bodies["crate"].set_pose((0, 0, 0.485 - 0.012), (1, 0, 0, 0))
+        fastest = 0.0
+        for _ in range(20):
+            sim.step()
+            fastest = max(fastest, sim.bodies["crate"].velocity[2])
+        return fastest
+
+    free, capped = speed(), speed(max_correction_speed=0.2)
+    assert free > 1.0 and capped < 0.35
+
+
+@pytest.mark.nojit
+def test_a_crate_without_compiling():
+    from sesshoku.experiments.scenes import crate_on_floor
+
+    sim = ss.Simulation(crate_on_floor(1.0, tilt=0.1, height=0.001), "springs", 5e-3)
+    sim.step(2)
+    assert np.isfinite(sim.q).all()
