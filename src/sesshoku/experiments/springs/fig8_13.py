@@ -1,0 +1,14 @@
+"""Fig. 8.13: joint angles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sesshoku.experiments.base import Result
+from sesshoku.experiments.springs.pendulum import one_run
+
+TITLE = "double pendulum against the Lagrange equations, w 0.05 m, dt 0.005 s (Fig. 8.13)"
+
+
+def run(progress: Callable[[str], None]) -> Result:
+    return one_run(0.005, 0.05, progress)
