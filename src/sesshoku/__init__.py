@@ -21,6 +21,7 @@ from sesshoku.errors import (
     SceneError,
     SesshokuError,
     SimulationDiverged,
+    UnstableStep,
     UnsupportedFeature,
 )
 from sesshoku.methods.report import Report
@@ -35,5 +36,5 @@ __all__ = [
     "Actuator", "Body", "Box", "Capsule", "Contact", "ConvexMesh", "Cylinder", "Geometry", "Inertial", "Joint", "Loop",
     "Material", "Mesh", "MethodError", "Mimic", "Motion", "Plane", "Recording", "RecordingError", "Report", "Robot",
     "Scene", "SceneError", "SesshokuError", "Simulation", "SimulationDiverged", "Snapshot", "Sphere",
-    "UnsupportedFeature", "__version__", "compare", "methods", "robots",
+    "UnstableStep", "UnsupportedFeature", "__version__", "compare", "methods", "robots",
 ]  # fmt: skip

@@ -64,6 +64,10 @@ class SimulationDiverged(SesshokuError, RuntimeError):
         self.time, self.body = time, body
 
 
+class UnstableStep(UserWarning):
+    """A time step too long for springs or gains the user chose; says how long it may be."""
+
+
 class UnsupportedFeature(UserWarning):
     """What a robot file uses and sesshoku does not, listed once per load."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time as wall
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -19,7 +20,7 @@ from sesshoku.dynamics.factor import factorize
 from sesshoku.dynamics.jacobian import point_jacobian
 from sesshoku.dynamics.observe import observe_energy, observe_poses, observe_velocities, refresh
 from sesshoku.dynamics.rnea import bias_force, external_wrenches, inverse_dynamics
-from sesshoku.errors import SceneError, SimulationDiverged
+from sesshoku.errors import SceneError, SimulationDiverged, UnstableStep
 from sesshoku.methods.registry import DEFAULT, Method, obstacles, resolve
 from sesshoku.methods.report import CHANNELS, CONVERGED, Report
 from sesshoku.record import Recorder, Recording
@@ -67,6 +68,9 @@ class Simulation:
         self._run = self.method.module.run
         self._parameters = self.method.module.parameters(self.method.options)
         self.records = self.method.module.make_records(self.compiled, self.method.options)
+        cautions = getattr(self.method.module, "cautions", None)
+        for caution in cautions(self.compiled, self.method.options, self.records, self.dt) if cautions else ():
+            warnings.warn(f"method {self.method.keyword!r}: {caution}", UnstableStep, stacklevel=3)
         self._model_table, self._data_table = self.model.table, self.data.table
         tables = [record.table for record in self.records.values()]
         self._arguments = (self._model_table, self._data_table, *tables, self._parameters, self.dt)

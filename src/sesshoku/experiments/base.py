@@ -28,6 +28,20 @@ EXPERIMENTS = {
     "multipoint/tipping": "sesshoku.experiments.multipoint.tipping",
     "multipoint/landing": "sesshoku.experiments.multipoint.landing",
     "multipoint/energy": "sesshoku.experiments.multipoint.energy",
+    "springs/fig8.2": "sesshoku.experiments.springs.fig8_2",
+    "springs/fig8.3": "sesshoku.experiments.springs.fig8_3",
+    "springs/fig8.4": "sesshoku.experiments.springs.fig8_4",
+    "springs/fig8.5": "sesshoku.experiments.springs.fig8_5",
+    "springs/table8.1": "sesshoku.experiments.springs.table8_1",
+    "springs/fig8.6": "sesshoku.experiments.springs.fig8_6",
+    "springs/fig8.8": "sesshoku.experiments.springs.fig8_8",
+    "springs/fig8.9": "sesshoku.experiments.springs.fig8_9",
+    "springs/fig8.10": "sesshoku.experiments.springs.fig8_10",
+    "springs/fig8.11": "sesshoku.experiments.springs.fig8_11",
+    "springs/fig8.12": "sesshoku.experiments.springs.fig8_12",
+    "springs/fig8.13": "sesshoku.experiments.springs.fig8_13",
+    "springs/constraint-friction": "sesshoku.experiments.springs.constraint_friction",
+    "springs/cost": "sesshoku.experiments.springs.cost",
 }
 
 
@@ -115,8 +129,8 @@ def run(name: str, folder: Path | None = None, progress: Callable[[str], None] =
         with matplotlib.rc_context(STYLE | {"axes.prop_cycle": cycler(color=COLORS), "axes.titlesize": 10}):
             figure = Figure(figsize=result.figure_size, dpi=110, layout="constrained")
             result.draw(figure)
-            figure.savefig(stem.with_suffix(".png"))
-        stem.with_suffix(".json").write_text(json.dumps(as_dict(name, result), indent=1) + "\n")
+            figure.savefig(stem.with_name(f"{stem.name}.png"))  # names have dots of their own
+        stem.with_name(f"{stem.name}.json").write_text(json.dumps(as_dict(name, result), indent=1) + "\n")
     return result
 
 

@@ -8,6 +8,8 @@ The module of a method provides
     TURNING_FRICTION    (optional) True: it knows rolling and torsional friction, else it is given no scene with them
     make_records(compiled, options)  its records beyond model and data, by name ("contacts" is what users see), in the
                         order `run` takes them;  STATE: record name -> fields a saved state must hold
+    cautions(compiled, options, records, dt)  (optional) what to warn of when a simulation is made: steps too long for
+                        springs the user chose
     PARTS               its large parts, the last compiled beside the others on a cold start (compiled/prepare.py)
     GUARANTEES          what the contract suite may hold it to: friction_bound(options), passive(options); and
                         residual(options), False where its report has no residual of a contact law
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from sesshoku.scene.scene import Scene
 
 MODULES = {name: f"sesshoku.methods.{name}" for name in (
-    "none", "lcp", "exact", "multipoint")}
+    "none", "lcp", "exact", "multipoint", "springs")}
 DEFAULT = "exact"
 
 
