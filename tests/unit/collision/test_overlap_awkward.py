@@ -139,6 +139,20 @@ def test_flush_faces_have_no_say() -> None:
             assert found.volume == pytest.approx(0.01 * (1 - shift[0]) * (1 - shift[1]), rel=1e-9)
 
 
+def test_a_face_flush_on_one_side_alone() -> None:
+    """Owned by both it counts for neither: of the sides only the one across remains, (1) is (0.006, 0, 0.72)."""
+    pairs = Pairs(Box((1, 1, 1)), Box((0.6, 0.6, 1)))
+    for turned in (np.eye(3), turn((1, 2, 3), 0.7), turn((3, -1, 0.2), 2.0)):
+        for off in (0.0, 1e-16, -1e-16, 3e-13, -3e-13):
+            pairs.place(0, np.zeros(3), turned)
+            pairs.place(1, turned @ (0.2 + off, 0.0, 0.99), turned)
+            found, swapped = pairs.overlap(), pairs.overlap(1, 0)
+            assert found is not None and swapped is not None
+            expected = turned @ np.array([0.006, 0.0, 0.72]) / np.hypot(0.006, 0.72)
+            np.testing.assert_allclose(found.normal, expected, atol=1e-9)
+            np.testing.assert_allclose(swapped.normal, -expected, atol=1e-9)
+
+
 def test_nearly_parallel_faces_at_every_angle(rng: np.random.Generator) -> None:
     """Tilts and shifts from 1e-17 to 1e-3 of flush boxes: volume as the half-spaces say, nothing infinite."""
     pairs = Pairs(Box((1, 1, 1)), Box((1, 1, 1)))
