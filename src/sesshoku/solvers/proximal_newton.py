@@ -253,7 +253,7 @@ def choose_form(chains, problem, contact_list, joint_list, dof_list, options, wo
         return DUAL
     if possible:
         info[FORM_USED] = PRIMAL
-    many = m > options[LARGE] and trees > options[FEW]
+    many = m0 > options[LARGE] and trees > options[FEW]
     return SWEEPS_FIRST if wish == SWEEPS_FIRST or not possible or wish == AUTO and many else PRIMAL
 
 

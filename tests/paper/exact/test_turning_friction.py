@@ -116,6 +116,34 @@ def test_rolling_and_spinning_at_once_do_not_disturb_each_other():
     assert sim.v[5] == pytest.approx(w0 - torsional * MASS * G / INERTIA * sim.time, abs=1e-10)
 
 
+@pytest.mark.parametrize("dt", [1 / 100, 1 / 500])
+def test_a_cylinder_rolls_on_two_points(dt):
+    """However they share the load: (2/3) r g / R, straight on."""
+    rolling, v0, h = 2e-3, 0.3, np.sqrt(0.5)
+    scene = ss.Scene(gravity=(0, 0, -G))
+    scene.add_ground(material=ss.Material(0.8))
+    scene.add_cylinder("cylinder", radius=R, length=0.3, mass=MASS, position=(0, 0, R), rotation=(h, h, 0, 0),
+                       material=material(rolling, 1e-3), velocity=(v0, 0, 0), angular_velocity=(0, v0 / R, 0))
+    sim = ss.Simulation(scene, "exact", dt)
+    sim.step(round(0.5 / dt))
+    v = v0 - 2 / 3 * rolling * G / R * sim.time
+    assert len(sim.contacts) == 2
+    assert sim.v == pytest.approx([v, 0, 0, 0, v / R, 0], abs=1e-10)
+
+
+@pytest.mark.parametrize("bounce", [0.5, 1.0])
+def test_a_spinning_ball_that_bounces_loses_spin_in_the_impact(bounce):
+    """By the torsional coefficient times the impact's impulse, m (1 + e) v."""
+    torsional, w0, height = 1e-3, 10.0, 0.2
+    surface = ss.Material(0.8, restitution=bounce, torsional_friction=torsional)
+    scene = ball(surface, spin=(0, 0, w0))
+    scene.bodies["ball"].position = np.array([0, 0, R + height])
+    sim = ss.Simulation(scene, "exact", 0.003)
+    sim.step(84)  # the ball meets the floor after 0.202 s
+    lost = torsional * (1 + bounce) * MASS * np.sqrt(2 * G * height) / INERTIA
+    assert sim.v[5] == pytest.approx(w0 - lost, abs=1e-9)
+
+
 @pytest.mark.boundscheck
 def test_a_smooth_box_that_turns_on_its_face():
     """Four corners, no sliding friction: only torsion slows it, s m g in all, however the corners share the load."""
@@ -225,6 +253,23 @@ def test_a_heap_obeys_the_law_and_gains_nothing(rng):
         assert solved >= 298 and report.rows > 0
         sim.step(600)
         assert np.abs(sim.v).max() < 1e-2
+
+
+def test_many_balls_are_solved_in_every_step(rng):
+    """A block of balls that falls apart, some hundred contacts in one island."""
+    scene = ss.Scene(gravity=(0, 0, -G))
+    scene.add_ground(material=ss.Material(0.5))
+    for n in range(64):
+        place = 0.11 * np.array([n % 4, n // 4 % 4]) + 0.005 * rng.normal(size=2)
+        scene.add_sphere(f"ball{n}", radius=0.05, mass=0.5, position=(*place, 0.06 + 0.11 * (n // 16)),
+                         material=material(3e-3, 1e-3, 0.5))
+    sim = ss.Simulation(scene, "exact", 1 / 250)
+    solved = 0
+    for _ in range(150):
+        sim.step()
+        solved += sim.report.converged
+        assert sim.report.momentum_residual < 1e-10
+    assert solved >= 149 and len(sim.contacts) > 60
 
 
 def test_energy_never_rises_through_friction_of_turning(rng):

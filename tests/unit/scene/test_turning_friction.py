@@ -108,8 +108,8 @@ def test_mjcf_comes_back_as_it_was(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("condim", "torsional", "rolling"), [(1, 0, 0), (3, 0, 0), (4, 0.02, 0), (6, 0.02, 0.03)])
 def test_condim_says_which_coefficients_count(condim: int, torsional: float, rolling: float, tmp_path: Path) -> None:
-    robot = load(tmp_path, f'<worldbody><body name="b"><freejoint/><geom name="g" size="0.1" mass="1" condim="{condim}" '
-                           'friction="0.7 0.02 0.03"/></body></worldbody>')
+    robot = load(tmp_path, f'<worldbody><body name="b"><freejoint/><geom name="g" size="0.1" mass="1" '
+                           f'condim="{condim}" friction="0.7 0.02 0.03"/></body></worldbody>')
     material = body(robot, "b").geometries[0].material
     assert material is not None
     np.testing.assert_array_equal([material.static_friction, material.torsional_friction, material.rolling_friction],
