@@ -25,7 +25,7 @@ from sesshoku.compiled.table import Record, array, viewer
 
 SOLVED, OUT_OF_ITERATIONS, NOT_CONVEX = range(3)
 # a row farther below zero than these shares of the largest scaled variable, now and at the start, is taken up
-VIOLATED, VIOLATED_START = 1e-12, 1e-14
+VIOLATED, VIOLATED_START = 1e-12, 1e-13
 DEPENDENT = 1e-11  # a row whose part outside the active ones is shorter than this lies in their span
 
 
