@@ -146,7 +146,8 @@ def test_report_and_contacts_are_finite_and_named(method):
     report = sim.report
     assert all(np.isfinite(value) for value in vars(report).values())
     ids = [contact.id for contact in sim.contacts]
-    assert len(set(ids)) == len(ids) >= 4
+    per_pair = guarantees(method).get("contacts_per_pair", 4)  # a method may see overlaps, not points
+    assert len(set(ids)) == len(ids) >= per_pair
     for contact in sim.contacts:
         assert set(contact.bodies) == {"crate", "ground"}
         assert contact.state in ("stick", "slip", "released") and contact.reason
@@ -156,8 +157,11 @@ def test_report_and_contacts_are_finite_and_named(method):
 @everyone
 def test_slip_and_stick_are_told_apart(method):
     sliding = ss.Simulation(crate_on_floor(5.0), method, 1e-3)
-    sliding.step(10)
-    assert {contact.state for contact in sliding.contacts if contact.normal_force > 0} == {"slip"}
+    states = set()
+    for _ in range(10):  # over all steps: a method may let it hop
+        sliding.step()
+        states |= {contact.state for contact in sliding.contacts if contact.normal_force > 0}
+    assert states == {"slip"}
     resting = ss.Simulation(crate_on_floor(), method, 1e-3)
     resting.step(10)
     assert {contact.state for contact in resting.contacts if contact.normal_force > 0} == {"stick"}
