@@ -1,0 +1,286 @@
+"""Laws of joints in an assembly: W and h of tree joints, loops and contacts (`assembly` says what they are)."""
+
+from __future__ import annotations
+
+from sesshoku.compiled.jit import jit
+from sesshoku.dynamics.assembly_blocks import complement, invert_symmetric, pseudo_inverse, shift_motion, solve_rows
+from sesshoku.dynamics.assembly_work import LOOP_JOINT, TREE_JOINT
+from sesshoku.dynamics.rows import loop_error
+from sesshoku.scene.model import BALL, HINGE
+from sesshoku.spatial.algebra import cross
+
+NEAR_SINGULAR = 1e-9  # of the links' own response: below it Lambda is taken apart by directions (`singular_tree_law`)
+
+
+@jit
+def joint_law(model, data, asm, j, joint_force, diagonal):
+    """W and h of joint j for Lambda in work[0]; takes c_J off its bias. Leaves Lambda as it is."""
+    i, kind = asm.index[j], asm.kind[j]
+    if kind == TREE_JOINT:
+        first, o, O = model.link_dof[i], data.tree_origin[model.link_tree[i]], asm.origin
+        c = asm.work[1, 0]
+        shift_motion(data.velocity_product[i], O[0] - o[0], O[1] - o[1], O[2] - o[2], c)
+        for a in range(6):
+            asm.bias[j, a] -= c[a]
+        if not tree_law(model, asm, j, first, model.link_dof_count[i], joint_force, diagonal):
+            singular_tree_law(model, asm, j, first, model.link_dof_count[i], joint_force, diagonal)
+    elif kind == LOOP_JOINT:
+        loop_law(model, data, asm, j, i)
+    else:
+        contact_law(asm, j, asm.contact_matrix[i], asm.contact_force[i])
+
+
+@jit
+def tree_law(model, asm, j, first, count, joint_force, diagonal):
+    """W = Y - Y S E^-1 S^T Y, h = Y S E^-1 tau. False where Lambda has no inverse."""
+    Lam, Y, YS, E, inverse = asm.work[0], asm.work[1], asm.work[2], asm.work[3], asm.work[4]
+    W, h, S = asm.W[j], asm.drive[j], asm.axis
+    if not invert_symmetric(6, Lam, inverse, NEAR_SINGULAR * own_response(asm, j), Y):
+        return False
+    for k in range(count):
+        for n in range(6):
+            s = 0.0
+            for m in range(6):
+                s += Y[n, m] * S[first + k, m]
+            YS[k, n] = s
+    for k in range(count):
+        for e in range(count):
+            s = 0.0
+            for n in range(6):
+                s += S[first + k, n] * YS[e, n]
+            E[k, e] = s
+        E[k, k] += model.dof_armature[first + k] + diagonal[first + k]
+    if not invert_symmetric(count, E, asm.work[5], 0.0, inverse):
+        return False
+    for n in range(6):
+        h[n] = 0.0
+        for m in range(6):
+            W[n, m] = Y[n, m]
+    for k in range(count):
+        for n in range(6):
+            s = 0.0
+            for e in range(count):
+                s += inverse[k, e] * YS[e, n]
+            h[n] += s * joint_force[first + k]
+            for m in range(6):
+                W[n, m] -= s * YS[k, m]
+    return True
+
+
+@jit
+def singular_tree_law(model, asm, j, first, count, joint_force, diagonal):
+    """The same where Lambda is singular (a loop was closed first): the constraint by pseudo-inverse, then the drive.
+
+    W_1 = T (T^T Lambda T)^+ T^T leaves Lambda_1 = Lambda - Lambda W_1 Lambda for the drive f = R (tau - G_q R^T a), R =
+    S (S^T S)^-1; W = W_1 + (1 - W_1 Lambda) W_2 (1 - Lambda W_1) with W_2 = (1 + G_2 Lambda_1)^-1 G_2.
+    """
+    Lam, T, A, V, B = asm.work[0], asm.work[1], asm.work[2], asm.work[3], asm.work[4]
+    W, h, S = asm.W[j], asm.drive[j], asm.axis
+    free = complement(count, S[first : first + count], T)
+    constraint(Lam, T, free, own_scale(asm, j, T, free), A, V, B, W)
+    # R in the rows of T's place: (S^T S)^-1 S^T
+    for k in range(count):
+        for e in range(count):
+            s = 0.0
+            for n in range(6):
+                s += S[first + k, n] * S[first + e, n]
+            A[k, e] = s
+    invert_symmetric(count, A, V, 0.0, B)
+    R = asm.work[1]
+    for k in range(count):
+        for n in range(6):
+            s = 0.0
+            for e in range(count):
+                s += B[k, e] * S[first + e, n]
+            R[k, n] = s
+    # P = 1 - W_1 Lambda (in V), Lambda_1 = P^T Lambda (in A)
+    for n in range(6):
+        for m in range(6):
+            s = 1.0 if n == m else 0.0
+            for k in range(6):
+                s -= W[n, k] * Lam[k, m]
+            V[n, m] = s
+    for n in range(6):
+        for m in range(6):
+            s = 0.0
+            for k in range(6):
+                s += V[k, n] * Lam[k, m]
+            A[n, m] = s
+    # B = 1 + G_2 Lambda_1; right-hand sides G_2 and R tau
+    G2, rhs = asm.work[5], asm.drive[j]
+    for n in range(6):
+        rhs[n] = 0.0
+        for m in range(6):
+            s = 0.0
+            for k in range(count):
+                s += R[k, n] * (model.dof_armature[first + k] + diagonal[first + k]) * R[k, m]
+            G2[n, m] = s
+        for k in range(count):
+            rhs[n] += R[k, n] * joint_force[first + k]
+    for n in range(6):
+        for m in range(6):
+            s = 1.0 if n == m else 0.0
+            for k in range(6):
+                s += G2[n, k] * A[k, m]
+            B[n, m] = s
+    solve_with_vector(B, G2, rhs, R)
+    # W += P W_2 P^T, h = P h_2
+    for n in range(6):
+        for m in range(6):
+            s = 0.0
+            for k in range(6):
+                s += V[n, k] * G2[k, m]
+            B[n, m] = s
+    for n in range(6):
+        for m in range(6):
+            for k in range(6):
+                W[n, m] += B[n, k] * V[m, k]
+    for n in range(6):
+        A[0, n] = h[n]
+    for n in range(6):
+        h[n] = 0.0
+        for k in range(6):
+            h[n] += V[n, k] * A[0, k]
+
+
+@jit
+def solve_with_vector(A, B, b, copy):
+    """B <- A^-1 B and b <- A^-1 b for 6x6 A, B; `copy` (6, 6) is work space."""
+    for n in range(6):
+        for m in range(6):
+            copy[n, m] = A[n, m]
+    solve_rows(copy, B, 6)
+    for n in range(6):
+        copy[n, 0] = b[n]
+    # the vector as one column of its own
+    solve_column(A, copy)
+    for n in range(6):
+        b[n] = copy[n, 0]
+
+
+@jit
+def solve_column(A, B):
+    """First column of B <- A^-1 of it. Destroys A."""
+    solve_rows(A, B, 1)
+
+
+@jit
+def constraint(Lam, T, rows, scale, A, V, B, W_out):
+    """W = T (T^T Lambda T)^+ T^T for the first `rows` columns of T; A, V, B are work space."""
+    for n in range(6):
+        for k in range(rows):
+            s = 0.0
+            for m in range(6):
+                s += Lam[n, m] * T[m, k]
+            B[n, k] = s
+    for n in range(rows):
+        for k in range(rows):
+            s = 0.0
+            for m in range(6):
+                s += T[m, n] * B[m, k]
+            A[n, k] = s
+    pseudo_inverse(rows, A, V, scale, B)
+    for n in range(6):
+        for k in range(rows):
+            s = 0.0
+            for m in range(rows):
+                s += T[n, m] * B[m, k]
+            A[n, k] = s
+    for n in range(6):
+        for m in range(6):
+            s = 0.0
+            for k in range(rows):
+                s += A[n, k] * T[m, k]
+            W_out[n, m] = s
+
+
+@jit
+def own_response(asm, j):
+    """The largest response of the two links by themselves along single axes."""
+    most = 0.0
+    for side in range(2):
+        link = asm.link[j, side]
+        if link >= 0:
+            for n in range(6):
+                most = max(most, asm.pool[42 * link + 7 * n])
+    return most
+
+
+@jit
+def own_scale(asm, j, T, rows):
+    """The largest response of the two links by themselves along the columns of T: joints can only lessen it.
+
+    What is left of it after other loops have taken a direction away is rounding, and must not be inverted.
+    """
+    most = 0.0
+    for side in range(2):
+        link = asm.link[j, side]
+        if link < 0:
+            continue
+        block = asm.pool[42 * link : 42 * link + 36]
+        for k in range(rows):
+            s = 0.0
+            for n in range(6):
+                for m in range(6):
+                    s += T[n, k] * block[6 * n + m] * T[m, k]
+            most = max(most, s)
+    return most
+
+
+@jit
+def loop_law(model, data, asm, j, n):
+    """A loop holds T^T (a_c - a_p - c_J) = 0, T its wrenches at the anchor: 3 of a ball, 5 of a hinge, 6 of a weld."""
+    T, V, c, O = asm.work[1], asm.work[3], asm.work[2, 0], asm.origin
+    point, frame, error = data.loop_point[n], data.loop_frame[n], data.loop_error[n]
+    loop_error(model, data, n, point, frame, error)
+    kind = model.loop_kind[n]
+    rows = 3 if kind == BALL else (5 if kind == HINGE else 6)
+    px, py, pz = (0.5 * (point[0, 0] + point[1, 0]) - O[0], 0.5 * (point[0, 1] + point[1, 1]) - O[1],
+                  0.5 * (point[0, 2] + point[1, 2]) - O[2])  # fmt: skip
+    for k in range(rows):
+        x, y, z = frame[0, 0, k % 3], frame[0, 1, k % 3], frame[0, 2, k % 3]
+        if k < 3:
+            T[0, k], T[1, k], T[2, k] = x, y, z
+            T[3, k], T[4, k], T[5, k] = cross(px, py, pz, x, y, z)
+        else:
+            T[0, k] = T[1, k] = T[2, k] = 0.0
+            T[3, k], T[4, k], T[5, k] = x, y, z
+    loop_rate(asm, asm.link[j, 0], asm.link[j, 1], c)
+    for a in range(6):
+        asm.bias[j, a] -= c[a]
+        asm.drive[j, a] = 0.0
+    constraint(asm.work[0], T, rows, own_scale(asm, j, T, rows), asm.work[2], V, asm.work[4], asm.W[j])
+
+
+@jit
+def loop_rate(asm, p, c, rate_out):
+    """c_J = v_p x (v_c - v_p): what the turning of the parent's axes adds to the relative acceleration."""
+    v, u = asm.velocity, rate_out
+    for a in range(6):
+        u[a] = (v[c, a] if c >= 0 else 0.0) - (v[p, a] if p >= 0 else 0.0)
+    if p < 0:
+        for a in range(6):
+            u[a] = 0.0
+        return
+    lx, ly, lz = cross(v[p, 3], v[p, 4], v[p, 5], u[0], u[1], u[2])
+    mx, my, mz = cross(v[p, 0], v[p, 1], v[p, 2], u[3], u[4], u[5])
+    ax, ay, az = cross(v[p, 3], v[p, 4], v[p, 5], u[3], u[4], u[5])
+    u[0], u[1], u[2], u[3], u[4], u[5] = lx + mx, ly + my, lz + mz, ax, ay, az
+
+
+@jit
+def contact_law(asm, j, G, f_star):
+    """W = (1 + G Lambda)^-1 G and h = (1 + G Lambda)^-1 f*."""
+    Lam, A, B, W, h = asm.work[0], asm.work[1], asm.work[2], asm.W[j], asm.drive[j]
+    for n in range(6):
+        h[n] = f_star[n]
+        for m in range(6):
+            W[n, m] = G[n, m]
+            s = 1.0 if n == m else 0.0
+            for k in range(6):
+                s += G[n, k] * Lam[k, m]
+            A[n, m] = s
+    solve_with_vector(A, W, h, B)
+    for n in range(6):  # symmetric but for rounding
+        for m in range(n):
+            W[n, m] = W[m, n] = 0.5 * (W[n, m] + W[m, n])
