@@ -1,0 +1,332 @@
+"""Laws between moving links: trees are reduced to their handles, and the handles' wrenches found together.
+
+A tree answers wrenches at its handles (links, or single dofs of mimics) with x = x0 + L L^T f: L L^T = Phi, L the rows
+z of `assembly_tree.handle_rows` over the tree's dofs, or, where that is smaller, a Cholesky factor of Phi. A pair's law
+is f = f* - K x with K its blocks (symmetric, positive semi-definite over both its ends). With x = x0 + L y:
+    (1 + L^T K L) y = L^T (f* - K x0)
+symmetric positive definite whatever the trees and their number of dofs. The matrix couples trees that touch and no
+others: it is stored by rows from the first entry that may differ from zero, and factored within them.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from sesshoku.compiled.jit import jit
+from sesshoku.dynamics.assembly_tree import dof_row, handle_rows
+from sesshoku.methods.implicit.memory import COUPLING_OVERFLOW, MIMIC_PAIR, PAIRS, PORTS
+
+TREE, ELEMENT, SIZE, FIRST, PLACE, KIND = range(6)  # columns of `port`
+LINK_PORT, DOF_PORT = range(2)
+
+
+@jit
+def couple(model, data, memory, group):
+    """Wrenches of the group's pairs (pair_force); needs its trees assembled and disassembled without them.
+
+    False where there was no room.
+    """
+    find_ports(model, memory, group)
+    if not place_rows(model, data, memory, group):
+        memory.counts[COUPLING_OVERFLOW] += 1
+        return False
+    if not shape_matrix(model, memory, group):
+        memory.counts[COUPLING_OVERFLOW] += 1
+        return False
+    fill_matrix(model, data, memory, group)
+    size = unknowns(memory, group)
+    factor_rows(memory.matrix, memory.matrix_row, size)
+    solve_rows(memory.matrix, memory.matrix_row, size, memory.unknown)
+    pair_forces(memory, group)
+    return True
+
+
+@jit
+def has_pairs(memory, group):
+    """Whether anything couples trees or links of the group."""
+    found = False
+    for p in range(memory.counts[PAIRS]):
+        found = found or (memory.pair_group[p] == group and acts(memory, p))
+    return found
+
+
+@jit
+def acts(memory, p):
+    """Whether anything of pair p is on: a zero block means every point of it is off."""
+    return memory.pair_bb[p, 0] != 0.0 or memory.pair_bb[p, 7] != 0.0 or memory.pair_bb[p, 14] != 0.0
+
+
+@jit
+def find_ports(model, memory, group):
+    """Handles of the pairs that act, tree by tree."""
+    for m in range(memory.group_tree_start[group], memory.group_tree_start[group + 1]):
+        t = memory.group_tree[m]
+        memory.tree_rows[t] = 0
+        for i in range(model.tree_link[t], model.tree_link[t + 1]):
+            memory.link_port[i] = -1
+        for k in range(model.tree_dof[t], model.tree_dof[t + 1]):
+            memory.dof_port[k] = -1
+    count = 0
+    for p in range(memory.counts[PAIRS]):
+        if memory.pair_group[p] != group or not acts(memory, p):
+            continue
+        kind = DOF_PORT if memory.pair_kind[p] == MIMIC_PAIR else LINK_PORT
+        for side in range(2):
+            element = memory.pair_link[p, side]
+            listed = memory.dof_port if kind == DOF_PORT else memory.link_port
+            if listed[element] < 0:
+                t = model.link_tree[model.dof_link[element] if kind == DOF_PORT else element]
+                port, size = memory.port[count], 1 if kind == DOF_PORT else 6
+                port[TREE], port[ELEMENT], port[SIZE], port[FIRST] = t, element, size, memory.tree_rows[t]
+                port[KIND] = kind
+                memory.tree_rows[t] += size
+                listed[element] = count
+                count += 1
+            memory.pair_port[p, side] = listed[element]
+    memory.counts[PORTS] = count
+
+
+@jit
+def place_rows(model, data, memory, group):
+    """L of every tree with handles, row after row: the rows z themselves, or the factor of z z^T. False: no room."""
+    used, at = 0, 0
+    for m in range(memory.group_tree_start[group], memory.group_tree_start[group + 1]):
+        t = memory.group_tree[m]
+        count, dofs = memory.tree_rows[t], model.tree_dof[t + 1] - model.tree_dof[t]
+        size = min(count, dofs)
+        memory.tree_size[t], memory.tree_at[t], memory.tree_place[t] = size, at, used
+        at += size
+        if used + count * size > memory.row_capacity or count * dofs > memory.row_capacity:
+            return False
+        used += count * size
+    for n in range(memory.counts[PORTS]):
+        port = memory.port[n]
+        t = port[TREE]
+        dofs = model.tree_dof[t + 1] - model.tree_dof[t]
+        port[PLACE] = memory.tree_place[t] + port[FIRST] * memory.tree_size[t]
+        if memory.tree_size[t] == dofs:
+            port_rows(model, data, port, dofs, memory.rows[port[PLACE] : port[PLACE] + port[SIZE] * dofs])
+    for m in range(memory.group_tree_start[group], memory.group_tree_start[group + 1]):
+        t = memory.group_tree[m]
+        count, dofs = memory.tree_rows[t], model.tree_dof[t + 1] - model.tree_dof[t]
+        if 0 < count < dofs:
+            for n in range(memory.counts[PORTS]):
+                port = memory.port[n]
+                if port[TREE] == t:
+                    start = port[FIRST] * dofs
+                    port_rows(model, data, port, dofs, memory.row_work[start : start + port[SIZE] * dofs])
+            compress(memory.row_work, count, dofs, memory.rows[memory.tree_place[t] :])
+    return True
+
+
+@jit
+def port_rows(model, data, port, dofs, rows_out):
+    if port[KIND] == LINK_PORT:
+        handle_rows(model, data, port[ELEMENT], dofs, rows_out)
+    else:
+        dof_row(model, data, port[ELEMENT], rows_out)
+
+
+@jit
+def compress(z, count, dofs, L_out):
+    """L (count, count), lower triangular, with L L^T = z z^T; columns of directions that cannot move are zero."""
+    for i in range(count):
+        for j in range(i + 1):
+            s = 0.0
+            zi, zj = z[i * dofs : (i + 1) * dofs], z[j * dofs : (j + 1) * dofs]
+            for k in range(dofs):
+                s += zi[k] * zj[k]
+            L_out[i * count + j] = s
+            if j < i:
+                L_out[j * count + i] = 0.0
+    for j in range(count):
+        whole = L_out[j * count + j]
+        s = whole
+        for k in range(j):
+            s -= L_out[j * count + k] * L_out[j * count + k]
+        pivot = sqrt(s) if s > 1e-13 * whole else 0.0
+        L_out[j * count + j] = pivot
+        for i in range(j + 1, count):
+            s = L_out[i * count + j]
+            for k in range(j):
+                s -= L_out[i * count + k] * L_out[j * count + k]
+            L_out[i * count + j] = s / pivot if pivot > 0.0 else 0.0
+
+
+@jit
+def unknowns(memory, group):
+    last = memory.group_tree[memory.group_tree_start[group + 1] - 1]
+    return memory.tree_at[last] + memory.tree_size[last]
+
+
+@jit
+def shape_matrix(model, memory, group):
+    """Where each row of the matrix begins: at the first unknown of the first tree it is coupled to. False: no room."""
+    for m in range(memory.group_tree_start[group], memory.group_tree_start[group + 1]):
+        t = memory.group_tree[m]
+        memory.tree_first[t] = memory.tree_at[t]
+    for p in range(memory.counts[PAIRS]):
+        if memory.pair_group[p] == group and acts(memory, p):
+            ta, tb = memory.port[memory.pair_port[p, 0], TREE], memory.port[memory.pair_port[p, 1], TREE]
+            low = min(memory.tree_at[ta], memory.tree_at[tb])
+            memory.tree_first[ta] = min(memory.tree_first[ta], low)
+            memory.tree_first[tb] = min(memory.tree_first[tb], low)
+    used = 0
+    for m in range(memory.group_tree_start[group], memory.group_tree_start[group + 1]):
+        t = memory.group_tree[m]
+        for n in range(memory.tree_size[t]):
+            row = memory.tree_at[t] + n
+            memory.matrix_row[row] = used
+            used += row - memory.tree_first[t] + 1
+            if used > memory.matrix_capacity:
+                return False
+    memory.matrix_row[unknowns(memory, group)] = used
+    matrix = memory.matrix[:used]
+    for n in range(used):
+        matrix[n] = 0.0
+    return True
+
+
+@jit
+def fill_matrix(model, data, memory, group):
+    """1 + L^T K L, lower triangle, and the right-hand side L^T (f* - K x0)."""
+    matrix, row, y, K = memory.matrix, memory.matrix_row, memory.unknown, memory.port_K
+    for r in range(unknowns(memory, group)):
+        matrix[row[r + 1] - 1] = 1.0
+        y[r] = 0.0
+    for n in range(memory.counts[PORTS]):
+        port, x = memory.port[n], memory.port_x[n]
+        for a in range(36):
+            K[n, a] = 0.0
+        if port[KIND] == LINK_PORT:
+            i = port[ELEMENT]
+            for a in range(6):
+                x[a] = data.acceleration[i, a] - memory.reference[i, a]
+        else:
+            x[0] = data.free_acceleration[port[ELEMENT]]
+    for p in range(memory.counts[PAIRS]):
+        if memory.pair_group[p] == group and acts(memory, p):
+            a, b = memory.pair_port[p, 0], memory.pair_port[p, 1]
+            for n in range(36):
+                K[a, n] += memory.pair_aa[p, n]
+                K[b, n] += memory.pair_bb[p, n]
+            add_right_side(memory, p, a, b)
+            add_product(memory, b, a, memory.pair_ba[p], -1.0)
+    for n in range(memory.counts[PORTS]):
+        add_product(memory, n, n, K[n], 1.0)
+
+
+@jit
+def add_right_side(memory, p, a, b):
+    """L^T (f* - K x0) of pair p."""
+    law_forces(memory, p, memory.port_x[a], memory.port_x[b], memory.pair_force[p])
+    for side in range(2):
+        port, f = memory.port[a if side == 0 else b], memory.pair_force[p, side]
+        size, at = memory.tree_size[port[TREE]], memory.tree_at[port[TREE]]
+        for n in range(port[SIZE]):
+            L = memory.rows[port[PLACE] + n * size : port[PLACE] + (n + 1) * size]
+            for k in range(size):
+                memory.unknown[at + k] += L[k] * f[n]
+
+
+@jit
+def law_forces(memory, p, xa, xb, force_out):
+    """f* - K x of pair p on its two ends: f_b = f*_b - K_bb x_b + K_ba x_a, f_a = f*_a - K_aa x_a + K_ba^T x_b."""
+    aa, bb, ba, push = memory.pair_aa[p], memory.pair_bb[p], memory.pair_ba[p], memory.pair_push[p]
+    size = 1 if memory.pair_kind[p] == MIMIC_PAIR else 6
+    for n in range(size):
+        fa, fb = push[0, n], push[1, n]
+        for m in range(size):
+            fa += ba[6 * m + n] * xb[m] - aa[6 * n + m] * xa[m]
+            fb += ba[6 * n + m] * xa[m] - bb[6 * n + m] * xb[m]
+        force_out[0, n], force_out[1, n] = fa, fb
+
+
+@jit
+def add_product(memory, i, j, K, sign):
+    """Matrix += sign L_i^T K L_j (and its transpose where the two are apart), lower triangle only."""
+    pi, pj = memory.port[i], memory.port[j]
+    ti, tj = pi[TREE], pj[TREE]
+    mi, mj, size = memory.tree_size[ti], memory.tree_size[tj], pi[SIZE]
+    oi, oj, first = memory.tree_at[ti], memory.tree_at[tj], memory.tree_first
+    row, matrix, column = memory.matrix_row, memory.matrix, memory.work[0]
+    for c in range(mj):
+        for n in range(size):
+            s = 0.0
+            for m in range(size):
+                s += K[6 * n + m] * memory.rows[pj[PLACE] + m * mj + c]
+            column[n] = s
+        for r in range(mi):
+            s = 0.0
+            for n in range(size):
+                s += memory.rows[pi[PLACE] + n * mi + r] * column[n]
+            s *= sign
+            at_r, at_c = oi + r, oj + c
+            if i == j:
+                if at_c <= at_r:
+                    matrix[row[at_r] + at_c - first[ti]] += s
+                continue
+            # the block and its transpose: where trees differ one of them is below the diagonal, else both share it
+            if at_c < at_r:
+                matrix[row[at_r] + at_c - first[ti]] += s
+            elif at_c > at_r:
+                matrix[row[at_c] + at_r - first[tj]] += s
+            else:
+                matrix[row[at_r] + at_c - first[ti]] += 2.0 * s
+
+
+@jit
+def factor_rows(matrix, row, size):
+    """Cholesky factor in place of rows that end on the diagonal."""
+    for r in range(size):
+        start, length = row[r], row[r + 1] - row[r]
+        low = r - length + 1
+        mine = matrix[start : start + length]
+        for c in range(low, r):
+            c_length = row[c + 1] - row[c]
+            c_low = c - c_length + 1
+            theirs = matrix[row[c] : row[c] + c_length]
+            s = mine[c - low]
+            begin = max(low, c_low)
+            left, right = mine[begin - low : c - low], theirs[begin - c_low : c - c_low]
+            for k in range(len(left)):
+                s -= left[k] * right[k]
+            mine[c - low] = s / theirs[c_length - 1]
+        s = mine[length - 1]
+        for k in range(length - 1):
+            s -= mine[k] * mine[k]
+        mine[length - 1] = sqrt(s) if s > 1e-14 else 1e-7  # at least 1 but for rounding
+
+
+@jit
+def solve_rows(matrix, row, size, y):
+    """y <- matrix^-1 y from its factor."""
+    for r in range(size):
+        length = row[r + 1] - row[r]
+        low, mine, s = r - length + 1, matrix[row[r] : row[r + 1]], y[r]
+        for k in range(length - 1):
+            s -= mine[k] * y[low + k]
+        y[r] = s / mine[length - 1]
+    for r in range(size - 1, -1, -1):
+        length = row[r + 1] - row[r]
+        low, mine = r - length + 1, matrix[row[r] : row[r + 1]]
+        s = y[r] / mine[length - 1]
+        y[r] = s
+        for k in range(length - 1):
+            y[low + k] -= mine[k] * s
+
+
+@jit
+def pair_forces(memory, group):
+    """x = x0 + L y at the handles, then f* - K x of every pair."""
+    for n in range(memory.counts[PORTS]):
+        port, x = memory.port[n], memory.port_x[n]
+        size, at = memory.tree_size[port[TREE]], memory.tree_at[port[TREE]]
+        for a in range(port[SIZE]):
+            L = memory.rows[port[PLACE] + a * size : port[PLACE] + (a + 1) * size]
+            for k in range(size):
+                x[a] += L[k] * memory.unknown[at + k]
+    for p in range(memory.counts[PAIRS]):
+        if memory.pair_group[p] == group and acts(memory, p):
+            a, b = memory.pair_port[p, 0], memory.pair_port[p, 1]
+            law_forces(memory, p, memory.port_x[a], memory.port_x[b], memory.pair_force[p])

@@ -1,0 +1,133 @@
+"""The same springs and dampers, explicit: forces of the present state. For the paper's comparison of integrators.
+
+Euler moves positions with the old velocity, symplectic Euler with the new one; both keep loops, limits and joint
+friction as the implicit step has them. RK4 finds contacts and forces anew at each of its four stages; anchors of
+resting points stay where they are within a step.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from sesshoku.collision.contacts import CONTACTS
+from sesshoku.collision.detect import detect
+from sesshoku.compiled.jit import jit
+from sesshoku.dynamics.actuation import joint_forces
+from sesshoku.dynamics.assembly_tree import assemble_tree, disassemble_tree
+from sesshoku.dynamics.kinematics import coordinate_rate, kinematics
+from sesshoku.dynamics.rnea import external_wrenches, link_velocities
+from sesshoku.integrate.position import move_kinematic, normalize
+from sesshoku.integrate.rk4 import TABLEAU
+from sesshoku.integrate.runge_kutta import combine
+from sesshoku.methods.implicit.law import add_force, build_joint_laws
+from sesshoku.methods.implicit.memory import COUPLING_OVERFLOW, GROUPS, PASSES, UNSETTLED
+from sesshoku.methods.implicit.options import LOOKAHEAD, MARGIN, MAX_PASSES, MOST, SLIP_SPEED, TANGENTIAL, VISCOUS
+from sesshoku.methods.implicit.passes import solve_group, start_joints, update_states
+from sesshoku.methods.implicit.prepare import keep_contacts, moves, prepare
+
+
+@jit
+def contact_force(contacts, memory, options, c):
+    """Force on b of contact c (memory.force), of the present depth, velocity and anchor. True if it pushes."""
+    n, u, e, f = contacts.normal[c], memory.before[c], memory.stretch[c], memory.force[c]
+    k, d = memory.elastic[c, 0], memory.elastic[c, 1]
+    un = u[0] * n[0] + u[1] * n[1] + u[2] * n[2]
+    normal = -k * contacts.gap[c] - d * un
+    f[0] = f[1] = f[2] = 0.0
+    memory.on[c] = 1 if contacts.gap[c] < 0.0 and normal > 0.0 else 0
+    memory.after[c, 0], memory.after[c, 1], memory.after[c, 2] = u[0], u[1], u[2]
+    if memory.on[c] == 0:
+        return False
+    memory.normal[c] = normal
+    tx, ty, tz = u[0] - un * n[0], u[1] - un * n[1], u[2] - un * n[2]
+    speed, kt, rub = sqrt(tx * tx + ty * ty + tz * tz), options[TANGENTIAL] * k, options[TANGENTIAL] * d
+    fx, fy, fz = kt * e[0] - rub * tx, kt * e[1] - rub * ty, kt * e[2] - rub * tz
+    memory.slides[c] = 0
+    bound = contacts.material[c, 0] * normal
+    if options[VISCOUS] != 0.0 or fx * fx + fy * fy + fz * fz > bound * bound:
+        memory.slides[c] = 1
+        s = contacts.material[c, 1] * normal / max(speed, options[SLIP_SPEED])
+        fx, fy, fz = -s * tx, -s * ty, -s * tz
+    f[0], f[1], f[2] = normal * n[0] + fx, normal * n[1] + fy, normal * n[2] + fz
+    return True
+
+
+@jit
+def push_contacts(model, data, contacts, memory, options):
+    """Explicit forces of all contacts as wrenches that act on the links: into the biases."""
+    for c in range(contacts.counts[CONTACTS]):
+        if contact_force(contacts, memory, options, c):
+            p, f = contacts.point[c], memory.force[c]
+            for side in range(2):
+                link, sign = contacts.link[c, side], -1.0 if side == 1 else 1.0  # a bias is what a push takes off
+                if moves(model, link):
+                    o = data.tree_origin[model.link_tree[link]]
+                    add_force(memory.bias[link], p[0] - o[0], p[1] - o[1], p[2] - o[2], sign * f[0], sign * f[1],
+                              sign * f[2])  # fmt: skip
+        memory.on[c] = 0  # no implicit law
+
+
+@jit
+def solve_explicit(model, data, contacts, memory, options, dt):
+    """free_acceleration (V) with contacts explicit; loops, limits and joint friction as in the implicit step."""
+    memory.counts[UNSETTLED] = memory.counts[COUPLING_OVERFLOW] = memory.counts[PASSES] = 0
+    push_contacts(model, data, contacts, memory, options)
+    start_joints(model, data, memory, dt)
+    for group in range(memory.counts[GROUPS]):
+        held = memory.group_contact_start[group]
+        memory.group_contact_start[group] = memory.group_contact_start[group + 1]  # no states of contacts to settle
+        for n in range(int(options[MAX_PASSES])):
+            build_joint_laws(model, data, memory, dt)
+            solve_group(model, data, contacts, memory, group, options, dt)
+            memory.counts[PASSES] = max(memory.counts[PASSES], n + 1)
+            if update_states(model, data, contacts, memory, group, options, n + 1 >= int(options[MAX_PASSES]), dt):
+                break
+        memory.group_contact_start[group] = held
+    for c in range(contacts.counts[CONTACTS]):
+        f = memory.force[c]
+        memory.on[c] = 1 if f[0] != 0.0 or f[1] != 0.0 or f[2] != 0.0 else 0
+
+
+@jit
+def rk4_step(model, data, contacts, memory, options, dt):
+    """(q, v) -> (new_q, new_v) by four stages, contacts found at each."""
+    q, v, stage_q, stage_v, rate_q, rate_v = data.q, data.v, data.stage_q, data.stage_v, data.rate_q, data.rate_v
+    time = 0.0
+    for s in range(4):
+        combine(q, rate_q, TABLEAU, s, dt, stage_q)
+        combine(v, rate_v, TABLEAU, s, dt, stage_v)
+        move_kinematic(model, data, (TABLEAU[s, 0] - time) * dt)
+        time = TABLEAU[s, 0]
+        coordinate_rate(model, stage_q, stage_v, rate_q[s])
+        if s > 0:
+            keep_contacts(model, data, contacts, memory)
+        stage_acceleration(model, data, contacts, memory, options, stage_q, stage_v, dt)
+        for k in range(model.dof_count):
+            rate_v[s, k] = data.free_acceleration[k]
+    move_kinematic(model, data, (1.0 - time) * dt)
+    combine(q, rate_q, TABLEAU, 4, dt, data.new_q)
+    combine(v, rate_v, TABLEAU, 4, dt, data.new_v)
+    normalize(model, data.new_q)
+
+
+@jit
+def stage_acceleration(model, data, contacts, memory, options, q, v, dt):
+    """free_acceleration (V) at q, v with all forces explicit."""
+    kinematics(model, data, q)
+    link_velocities(model, data, v)
+    detect(model, data, contacts, MARGIN, options[LOOKAHEAD] * dt, int(options[MOST]))
+    joint_forces(model, data, q, v, 0.0, 1.0)
+    external_wrenches(model, data)
+    prepare(model, data, contacts, memory, options, 0.0)
+    push_contacts(model, data, contacts, memory, options)
+    for i in range(model.link_count):
+        memory.stiffened[i] = 0
+        for a in range(6):
+            memory.push[i, a] = 0.0
+    for t in range(model.tree_count):
+        assemble_tree(model, data, t, memory.stiff, memory.stiffened, data.implicit_diagonal, memory.none)
+        disassemble_tree(model, data, t, memory.bias, memory.push, data.joint_force, memory.none,
+                         data.free_acceleration)  # fmt: skip
+    for c in range(contacts.counts[CONTACTS]):
+        f = memory.force[c]
+        memory.on[c] = 1 if f[0] != 0.0 or f[1] != 0.0 or f[2] != 0.0 else 0

@@ -1,0 +1,102 @@
+"""`schedule="balanced"`: the same laws, assembled by `dynamics.assembly` in an order of logarithmic depth.
+
+All trees are one group; contacts with the world, pairs of links and loops are contact joints, assembled after the
+trees. Where the assembly has no room, or links have no inertia of their own, or mimics are there, the trees go from the
+leaves to the root as usual: the result is the same.
+"""
+
+from __future__ import annotations
+
+from sesshoku.compiled.jit import jit
+from sesshoku.dynamics.assembly import assemble_all
+from sesshoku.dynamics.assembly_work import CONTACT_JOINT, CONTACT_JOINTS, JOINTS
+from sesshoku.methods.implicit.coupling import acts, has_pairs
+from sesshoku.methods.implicit.memory import PAIRS
+from sesshoku.methods.implicit.prepare import moves
+from sesshoku.spatial.algebra import cross
+
+
+@jit
+def solve_by_schedule(model, data, memory, assembly):
+    """Accelerations under the laws of the present states, by `assembly` in its own order. False where it cannot."""
+    if model.mimic_count > 0:
+        return False
+    coupled = has_pairs(memory, 0)
+    count, o0 = 0, data.tree_origin
+    base = assembly.counts[JOINTS] - assembly.counts[CONTACT_JOINTS]
+    # loops of the model are stiff laws here: leave out the rigid ones
+    base -= model.loop_count
+    O, g = o0[0], model.gravity
+    for i in range(model.link_count):
+        if memory.stiffened[i] != 0 and moves(model, i):
+            if count >= assembly.contact_capacity:
+                return False
+            G, f, S = assembly.contact_matrix[count], assembly.contact_force[count], memory.stiff[i]
+            for r in range(6):
+                f[r] = memory.push[i, r]
+                for s in range(r + 1):
+                    G[r, s] = G[s, r] = S[(r * (r + 1)) // 2 + s]
+                for s in range(3):  # push is for accelerations without gravity's part
+                    f[r] += S[(max(r, s) * (max(r, s) + 1)) // 2 + min(r, s)] * g[s]
+            o = o0[model.link_tree[i]]
+            shift_law(G, f, O[0] - o[0], O[1] - o[1], O[2] - o[2])
+            name_joint(assembly, base + count, count, -1, i)
+            count += 1
+    if coupled:
+        for p in range(memory.counts[PAIRS]):
+            if acts(memory, p):
+                if count >= assembly.contact_capacity:
+                    return False
+                schedule_pair(model, data, memory, assembly, p, count)
+                name_joint(assembly, base + count, count, memory.pair_link[p, 0], memory.pair_link[p, 1])
+                count += 1
+    assembly.counts[CONTACT_JOINTS] = count
+    assembly.counts[JOINTS] = base + count
+    for k in range(model.dof_count):
+        data.work[k] = data.joint_force[k] + memory.extra_force[k]
+        data.stage_v[k] = data.implicit_diagonal[k] + memory.extra[k]
+    done = assemble_all(model, data, assembly, data.work, data.stage_v, data.free_acceleration)
+    assembly.counts[JOINTS] = base + count + model.loop_count
+    if not done:
+        return False
+    for i in range(model.link_count):
+        o, a, out = o0[model.link_tree[i]], assembly.acceleration[i], data.acceleration[i]
+        x, y, z = cross(a[3], a[4], a[5], o[0] - O[0], o[1] - O[1], o[2] - O[2])
+        out[0], out[1], out[2] = a[0] + x - g[0], a[1] + y - g[1], a[2] + z - g[2]
+        out[3], out[4], out[5] = a[3], a[4], a[5]
+    return True
+
+
+@jit
+def name_joint(assembly, place, contact, parent, child):
+    """Contact joint number `contact` as joint `place`, assembled in its turn."""
+    assembly.kind[place], assembly.index[place], assembly.order[place] = CONTACT_JOINT, contact, place
+    assembly.link[place, 0], assembly.link[place, 1] = parent, child
+
+
+@jit
+def shift_law(G, f, x, y, z):
+    """G and f* of a wrench law seen from a point (x, y, z) away: torques lose r x force."""
+    nx, ny, nz = cross(x, y, z, f[0], f[1], f[2])
+    f[3], f[4], f[5] = f[3] - nx, f[4] - ny, f[5] - nz
+    for c in range(6):  # columns are wrenches
+        nx, ny, nz = cross(x, y, z, G[0, c], G[1, c], G[2, c])
+        G[3, c], G[4, c], G[5, c] = G[3, c] - nx, G[4, c] - ny, G[5, c] - nz
+    for r in range(6):
+        nx, ny, nz = cross(x, y, z, G[r, 0], G[r, 1], G[r, 2])
+        G[r, 3], G[r, 4], G[r, 5] = G[r, 3] - nx, G[r, 4] - ny, G[r, 5] - nz
+
+
+@jit
+def schedule_pair(model, data, memory, assembly, p, count):
+    """Pair p as a contact joint: K_bb seen from the common origin, and f* with the references of both links."""
+    a, b = memory.pair_link[p, 0], memory.pair_link[p, 1]
+    G, f, bb, ba = assembly.contact_matrix[count], assembly.contact_force[count], memory.pair_bb[p], memory.pair_ba[p]
+    for r in range(6):
+        f[r] = memory.pair_push[p, 1, r]
+        for s in range(6):
+            g = model.gravity[s] if s < 3 else 0.0
+            G[r, s] = bb[6 * r + s]
+            f[r] += bb[6 * r + s] * (memory.reference[b, s] + g) - ba[6 * r + s] * (memory.reference[a, s] + g)
+    o, O = data.tree_origin[model.link_tree[b]], data.tree_origin[0]
+    shift_law(G, f, O[0] - o[0], O[1] - o[1], O[2] - o[2])
