@@ -262,16 +262,18 @@ class Scene:
     # ---- materials and filters -----------------------------------------------------------------------------------
 
     def friction(self, a: str, b: str, *, static: float, kinetic: float | None = None,
-                 restitution: float | None = None, torsional: float | None = None,
-                 rolling: float | None = None) -> None:
+                 restitution: float | None = None, stiffness: float | None = None, damping: float | None = None,
+                 torsional: float | None = None, rolling: float | None = None) -> None:
         """Set the coefficients of one pair of bodies, in place of what their materials combine to.
 
-        What is not given of restitution, torsional and rolling friction (m) stays what the materials combine to.
+        stiffness (N/m), damping (N s/m): for the compliant methods. torsional, rolling: friction against turning (m).
+        What is not given of these and of restitution stays as the materials say.
         """
         pair = self._pair(a, b)
         usual = self.combined_material(a, b)
         self.pair_friction[pair] = Material(
-            static, kinetic, usual.restitution if restitution is None else restitution, name=f"{a} on {b}",
+            static, kinetic, usual.restitution if restitution is None else restitution, stiffness, damping,
+            name=f"{a} on {b}",
             torsional_friction=usual.torsional_friction if torsional is None else torsional,
             rolling_friction=usual.rolling_friction if rolling is None else rolling)
 
