@@ -44,6 +44,10 @@ EXPERIMENTS = {
     "springs/cost": "sesshoku.experiments.springs.cost",
     "volume/fig8": "sesshoku.experiments.volume.fig8",
     "volume/table1": "sesshoku.experiments.volume.table1",
+    "implicit/table1": "sesshoku.experiments.implicit.table1",
+    "implicit/scaling": "sesshoku.experiments.implicit.scaling",
+    "implicit/fall": "sesshoku.experiments.implicit.fall",
+    "implicit/soles": "sesshoku.experiments.implicit.soles",
 }
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from sesshoku.scene.scene import Scene
 
 MODULES = {name: f"sesshoku.methods.{name}" for name in (
-    "none", "lcp", "exact", "multipoint", "volume", "springs")}
+    "none", "lcp", "exact", "multipoint", "volume", "implicit", "springs")}
 DEFAULT = "exact"
 
 
