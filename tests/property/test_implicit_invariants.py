@@ -150,7 +150,7 @@ def test_a_scene_turned_and_moved_as_a_whole_moves_alike():
     plain = ends(False, (0, 1))
     turned = ends(True, (0, 1))
     turned[:, 0] -= shift
-    assert turned @ R == pytest.approx(plain, abs=1e-6)
+    assert turned @ R == pytest.approx(plain, abs=1e-9)
     assert ends(False, (1, 0)) == pytest.approx(plain, abs=1e-9)
 
 

@@ -118,7 +118,7 @@ def doubled(parts, options, dt=5e-3, steps=60):
 
 
 def test_doubling_the_points_with_half_the_coefficients_changes_nothing():
-    assert doubled(2, {}) == pytest.approx(doubled(1, {}), abs=1e-9)
+    assert doubled(2, {}) == pytest.approx(doubled(1, {}), abs=1e-12)
 
 
 def test_frozen_coupling_minds_how_the_points_are_split():
