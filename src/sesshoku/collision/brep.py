@@ -120,6 +120,7 @@ def make_breps(compiled: CompiledScene, margin: float | np.ndarray, merge_coplan
     arrays = parts.arrays() | columns
     count = len(places)
     arrays |= filter_arrays(compiled.scene, compiled.frame_index, arrays | {"shape_count": count})
+    del arrays["pair_turning"]  # `springs` knows no rolling friction, and refuses it
     radius = np.linalg.norm(arrays["shape_box"][:, 1], axis=1)
     levels = size_levels(radius, np.ones(count, dtype=bool))
     bodies = compiled.model.link_count + 1

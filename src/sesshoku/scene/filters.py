@@ -114,8 +114,9 @@ def filter_arrays(scene: Scene, frame_index: dict[str, int], shapes: dict[str, A
         "pair_material": np.array([table[key][1][:3] for key in keys], dtype=np.float64).reshape(-1, 3),
         "pair_turning": np.array([table[key][1][3:] for key in keys], dtype=np.float64).reshape(-1, 2),
     }
-    turning = max(shapes["shape_turning"].max(initial=0.0), arrays["pair_turning"].max(initial=0.0))
-    arrays["has_turning"] = int(turning > 0.0)
+    if "shape_turning" in shapes:  # not where only the filters are asked for
+        turning = max(shapes["shape_turning"].max(initial=0.0), arrays["pair_turning"].max(initial=0.0))
+        arrays["has_turning"] = int(turning > 0.0)
     allowed = _allowed_pairs(shapes | arrays, len(names))
     few = allowed is not None
     return arrays | {"pairs_listed": int(few), "allowed_pair": allowed if few else np.zeros((0, 2), dtype=np.int64)}
