@@ -239,10 +239,10 @@ def heap(rng: np.random.Generator, rolling: float, torsional: float, apart: bool
 def test_a_heap_obeys_the_law_and_gains_nothing(rng):
     """Bounds, balance and energy in every step; what the residual says is below the tolerance or what counts as solved.
 
-    A heap with friction of turning comes to rest.
+    A heap with rolling friction comes to rest.
     """
     for _ in range(sample_count(2, 20)):
-        sim = ss.Simulation(heap(rng, float(rng.uniform(1e-3, 1e-2)), float(rng.uniform(1e-3, 1e-2))), "exact", 1 / 200)
+        sim = ss.Simulation(heap(rng, *rng.uniform(5e-3, 2e-2, size=2)), "exact", 1 / 200)
         solved = 0
         for _ in range(300):
             sim.step()
@@ -251,8 +251,8 @@ def test_a_heap_obeys_the_law_and_gains_nothing(rng):
             assert report.momentum_residual < 1e-10 and report.cone_violation < 1e-7
             assert not report.converged or report.residual < 1.1e-8
         assert solved >= 298 and report.rows > 0
-        sim.step(600)
-        assert np.abs(sim.v).max() < 1e-2
+        sim.step(3000)  # the slowest loses 0.35 m/s in every second
+        assert np.abs(sim.v).max() < 1e-6
 
 
 def test_many_balls_are_solved_in_every_step(rng):
