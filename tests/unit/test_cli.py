@@ -102,7 +102,7 @@ def test_the_command_line_stands_above_the_file(sesshoku: Call, pendulum: Path) 
 
 
 def test_options_of_the_method(sesshoku: Call, pendulum: Path) -> None:
-    assert "rk4" in sesshoku("run", pendulum, "-m", "lcp", "-o", "integrator=rk4", "--json").json["method"]
+    assert "rk4" in sesshoku("run", pendulum, "--method", "lcp", "-o", "integrator=rk4", "--json").json["method"]
     pendulum.write_text(PENDULUM.replace("[run]", '[run]\nmethod = "none"\nintegrator = "rkg"'))
     assert "rkg" in sesshoku("run", pendulum, "--json").json["method"]
     assert "euler" in sesshoku("run", pendulum, "-o", "integrator=euler", "--json").json["method"]
