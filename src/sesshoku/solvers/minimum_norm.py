@@ -26,9 +26,9 @@ from sesshoku.compiled.table import Record, array, viewer
 
 REASSOCIATE = {"contract", "reassoc"}  # sums may be split over vector lanes
 NOISE = 4e-16  # times the number of rows: pivots below this share of the largest are rounding
-SAFE_PIVOT = 1e-6  # with smaller pivots than this share of the largest Gram matrices are not tried,
+SAFE_PIVOT = 1e-4  # with smaller pivots than this share of the largest Gram matrices are not tried,
 SAFE_MARGIN = 1e4  # nor with those less than so many tolerances
-MOVED = 1e-6  # a refinement by more than this share of x: too ill-conditioned for Gram matrices
+MOVED = 1e-7  # a refinement by more than this share of x: too ill-conditioned for Gram matrices
 SWEEPS = 60
 VANISHED = 2e-15  # a row of so little of the largest is rounding
 ORTHOGONAL = 1e-15  # cosine of two rows that count as orthogonal

@@ -145,14 +145,14 @@ def test_sweeps_first_takes_turning_blocks_along(rng: np.random.Generator) -> No
 
 
 def test_bounds_of_zero_give_no_torque(rng: np.random.Generator) -> None:
-    """Turning blocks with coefficients of zero leave the contacts' impulses as they would be without them."""
+    """Turning blocks with coefficients of zero leave the contacts with a solution of the problem without them."""
     for form in (DUAL, PRIMAL):
         island, bound = random_island(rng, 1, 3)
         island.problem.turning_bound[:] = 0.0
         island.solve(NewtonOptions(form=form))
         assert not island.impulses()[9:].any()
-        island.contact_list, island.start = island.contact_list[:3], island.start[:9]
-        with_blocks = island.impulses().copy()
-        island.solve(NewtonOptions(form=form))
-        np.testing.assert_allclose(island.impulses(), with_blocks, atol=1e-9)
+        with_blocks = island.impulses()[:9].copy()  # redundant contacts: another solve may split the load otherwise
+        island.contact_list, island.start = island.contact_list[:3], with_blocks
+        steps, residual, solved = island.solve(NewtonOptions(form=form), warm=True)
+        assert solved and steps == 0 and residual <= 1e-11
         assert len(bound) == 3
