@@ -47,15 +47,18 @@ $(DOCS): $(RUN)
 demo: $(RUN)
 	$(BIN)/python examples/demo.py
 
-# Three runs: the suite; a part of it with bounds checks in the compiled code; a part of it as plain Python.
+# Three runs: the suite; a part of it with bounds checks in the compiled code; a part of it as plain Python. The methods
+# are compiled first, on all cores: workers of the suite would each compile the same ones.
 test: $(TEST)
+	$(BIN)/sesshoku prepare
 	$(PYTEST) -rs -n 2 --dist loadfile
-	NUMBA_BOUNDSCHECK=1 $(PYTEST) -rs -m boundscheck
+	NUMBA_BOUNDSCHECK=1 $(BIN)/sesshoku prepare
+	NUMBA_BOUNDSCHECK=1 $(PYTEST) -rs -n 2 --dist loadfile -m boundscheck
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -rs -m nojit
 
 test-full: $(TEST)
 	SESSHOKU_FULL=1 $(PYTEST) -rs -n 2 --dist loadfile
-	SESSHOKU_FULL=1 NUMBA_BOUNDSCHECK=1 $(PYTEST) -rs -m boundscheck
+	SESSHOKU_FULL=1 NUMBA_BOUNDSCHECK=1 $(PYTEST) -rs -n 2 --dist loadfile -m boundscheck
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -rs -m nojit
 
 bench: $(TEST)

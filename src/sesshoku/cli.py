@@ -1,4 +1,4 @@
-"""The command line: `sesshoku run | compare | reproduce | info | bench`.
+"""The command line: `sesshoku run | compare | reproduce | info | bench | prepare`.
 
 Exit codes: 0 done, 1 the run failed, 2 bad input.
 """
@@ -374,6 +374,7 @@ def bench(
 
 app.command()(commands.compare)
 app.command()(commands.reproduce)
+app.command()(commands.prepare)
 
 
 def _version(show: bool) -> None:

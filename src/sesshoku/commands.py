@@ -1,8 +1,9 @@
-"""Reading a file for a command, and the commands `compare` and `reproduce`; cli.py registers them."""
+"""Reading a file for a command, and the commands `compare`, `reproduce` and `prepare`; cli.py registers them."""
 
 from __future__ import annotations
 
 import json as json_module
+import time as wall
 import warnings
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,6 +15,7 @@ from rich.table import Table
 
 from sesshoku.errors import SceneError, UnsupportedFeature
 from sesshoku.experiments import base
+from sesshoku.methods.registry import keywords, resolve
 from sesshoku.scene.scene import Scene
 
 out, err = Console(), Console(stderr=True)
@@ -228,6 +230,23 @@ def reproduce(
         typer.echo(json_module.dumps(results if len(results) > 1 else results[0]))
     if any(entry["verdict"] == "fail" for entry in results):
         raise typer.Exit(1)
+
+
+def prepare(
+    method: Annotated[list[str] | None, typer.Argument(metavar="[METHOD]...", help="Default: all.")] = None,
+) -> None:
+    """Compile methods now, on all cores, so that the first simulation with them does not wait.
+
+    For a fresh machine, an image or a continuous-integration job: `sesshoku prepare`, or `sesshoku prepare exact lcp`.
+    """
+    from sesshoku.compiled.prepare import prepare as compile_methods
+
+    clock = wall.perf_counter()
+    modules = dict.fromkeys(resolve(keyword).module for keyword in method or keywords())
+    with ProgressLine() as progress:
+        compile_methods(list(modules), lambda part, share: progress("compiling", share, part))
+    out.print(f"ready: {', '.join(module.__name__.rpartition('.')[2] for module in modules)} "
+              f"({wall.perf_counter() - clock:.0f} s)", highlight=False)
 
 
 def print_result(name: str, result: base.Result, folder: Path) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 from sesshoku.comparison.outcome import Comparison, Outcome, check_expected
 from sesshoku.comparison.watch import Watcher, time_steps
+from sesshoku.compiled.prepare import prepare
 from sesshoku.errors import MethodError, SceneError, SesshokuError, SimulationDiverged, UnsupportedFeature
 from sesshoku.methods.registry import Method, keywords, resolve
 from sesshoku.scene import check
@@ -54,6 +55,7 @@ def compare(
     watched = _watched(scene, watch)
     answers = check_expected(expected)
     outcomes = []
+    prepare(list(dict.fromkeys(method.module for method in chosen.values())), _compiling(progress))
     for label, method in chosen.items():
         outcomes.append(run_method(scene, method, label, controller, duration, step, watched, _told(progress, label)))
     if "mujoco" in rivals:
@@ -97,6 +99,13 @@ def _watched(scene: Scene, watch: Iterable[str] | None) -> list[str]:
             raise SceneError("no such body", element="watch", value=name,
                              remedy=f"bodies: {', '.join(list(scene.bodies)[:8])}")
     return names
+
+
+def _compiling(progress: Callable[[str, float], None] | None) -> Callable[[str, float], None]:
+    """progress of the first run's compiling, part by part."""
+    if progress is None:
+        return lambda part, share: None
+    return lambda part, share: progress("compiling, the first time only", share)
 
 
 def _told(progress: Callable[[str, float], None] | None, label: str) -> Callable[[float], None]:

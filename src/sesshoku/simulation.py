@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sesshoku.compiled.jit import CompileProgress
-from sesshoku.compiled.prepare import compile_parts
+from sesshoku.compiled.prepare import prepare
 from sesshoku.dynamics.aba import forward_dynamics
 from sesshoku.dynamics.centroid import center_of_mass, momentum
 from sesshoku.dynamics.crba import mass_matrix
@@ -95,7 +95,7 @@ class Simulation:
             raise SceneError("steps must be a whole number, 0 or more", element="step", value=steps)
         if not self._warm:
             with CompileProgress(f"method {self.method.keyword!r}"):
-                compile_parts(self.method.module.__name__, self.method.module.PARTS)
+                prepare([self.method.module])
                 self._run(*self._arguments, 0)
             self._warm = True
         self._stale = True

@@ -1,17 +1,23 @@
-"""A cold start on two cores: parts of a method are compiled in processes of their own, and meet in the cache on disk.
+"""A cold start on all cores: parts of methods are compiled by processes of their own, and meet in the cache on disk.
 
-Numba compiles in one thread. A method lists its large, independent parts (`PARTS`: function -> argument types); when
-its compiled code is not in the cache yet, the last of them is compiled by a child process while this one compiles the
-others, then loads that one from the cache and links the whole. With a warm cache nothing is started.
+Numba compiles in one thread. A method lists its large, independent parts (`PARTS`: function -> argument types); while
+they are not in the cache yet, child processes compile them side by side, and what links them (`run`) comes last and
+finds them there. With a warm cache nothing is started.
 """
 
 from __future__ import annotations
 
 import importlib
+import inspect
 import json
 import os
 import subprocess
 import sys
+import threading
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from numba import types
@@ -20,16 +26,17 @@ from numba.core import config
 from sesshoku.compiled.jit import module_cache
 from sesshoku.compiled.table import Record, RecordType
 
-#: a part: "module:function", and for each argument a record class, float, int or "options" (a float array)
+#: a part: "module:function", and for each argument a record class, float, int, "options" or "table" (arrays)
 Part = tuple[str, tuple[Any, ...]]
+ARRAYS = {"options": types.Array(types.float64, 1, "C"), "table": types.Array(types.int64, 1, "C")}
 
 
 def numba_type(argument: Any) -> types.Type:
     """The Numba type of an argument of a part."""
     if isinstance(argument, type) and issubclass(argument, Record):
         return RecordType(argument.type_name)
-    if argument == "options":
-        return types.Array(types.float64, 1, "C")
+    if argument in ARRAYS:
+        return ARRAYS[argument]
     return types.float64 if argument is float else types.int64
 
 
@@ -40,16 +47,17 @@ def compile_part(part: Part) -> None:
     function.compile(tuple(numba_type(argument) for argument in part[1]))
 
 
-def _spelled(part: Part) -> str:
-    """A part as text for a child process: record classes by module and name."""
+def spelled(part: Part) -> str:
+    """A part as a line of text for a child process: record classes by module and name."""
     arguments = [f"{a.__module__}:{a.__qualname__}" if isinstance(a, type) and issubclass(a, Record) else
                  (a if isinstance(a, str) else a.__name__) for a in part[1]]
     return json.dumps([part[0], arguments])
 
 
-def _read(text: str) -> Part:
+def read_part(text: str) -> Part:
+    """The part that `spelled` wrote."""
     name, arguments = json.loads(text)
-    plain: dict[str, Any] = {"float": float, "int": int, "options": "options"}
+    plain: dict[str, Any] = {"float": float, "int": int} | {array: array for array in ARRAYS}
     found = []
     for argument in arguments:
         module, _, attribute = argument.partition(":")
@@ -57,22 +65,76 @@ def _read(text: str) -> Part:
     return name, tuple(found)
 
 
-def compile_parts(module: str, parts: list[Part]) -> None:
-    """Compile the parts of a method's module side by side, once per state of its sources."""
-    marker = module_cache(module) / "prepared"
-    if config.DISABLE_JIT or marker.exists() or len(parts) < 2 or (os.cpu_count() or 1) < 2:
-        return
+def linked(method: ModuleType) -> Part:
+    """The entry of a method as a part: what links all others. Its arguments are told by their names."""
+    entry, kinds = getattr(method, "LINKED", method.run).py_func, {"options": "options", "dt": float, "steps": int}
+    return (f"{entry.__module__}:{entry.__name__}",
+            tuple(kinds.get(name, "table") for name in inspect.signature(entry).parameters))
+
+
+def marker(method: ModuleType) -> Path:
+    """A file that says that the parts of a method were compiled from the present sources."""
+    return module_cache(method.__name__) / "prepared"
+
+
+def compile_side_by_side(parts: list[Part], processes: int, say: Callable[[str], None]) -> bool:
+    """Compile parts in child processes, telling each; True if all went well.
+
+    What failed is compiled by whoever calls it, and fails there with its reason.
+    """
+    waiting, failed = deque(parts), []
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    child = subprocess.Popen([sys.executable, "-m", "sesshoku.compiled.prepare", _spelled(parts[-1])], env=environment,
-                             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        for part in parts[:-1]:
-            compile_part(part)
-    finally:
-        failed = child.wait()  # a child that failed only costs time: the part is compiled here
-    if not failed:
-        marker.touch()
+
+    def serve() -> None:
+        with subprocess.Popen([sys.executable, "-m", "sesshoku.compiled.prepare"], env=environment, text=True,
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as child:
+            assert child.stdin is not None and child.stdout is not None
+            try:
+                while waiting:
+                    part = waiting.popleft()
+                    child.stdin.write(spelled(part) + "\n")
+                    child.stdin.flush()
+                    if child.stdout.readline().strip() != "done":
+                        failed.append(part[0])
+                        break
+                    say(part[0])
+            except (OSError, IndexError):  # the child is gone, or another thread took the last part
+                failed.extend([] if child.poll() is None else ["a child"])
+
+    threads = [threading.Thread(target=serve) for _ in range(min(processes, len(parts)))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return not failed
+
+
+def prepare(methods: list[ModuleType], progress: Callable[[str, float], None] = lambda part, share: None) -> None:
+    """Compile what is missing of these methods, side by side, telling each part and the share that is done.
+
+    Of one method only the parts: the caller's own call of `run` links them. Of several also `run`.
+    """
+    cold = [method for method in methods if not marker(method).exists()]
+    processes = os.cpu_count() or 1
+    if config.DISABLE_JIT or not cold or processes < 2:
+        return
+    most = max(len(method.PARTS) for method in cold)
+    ranked = [method.PARTS[rank] for rank in range(most) for method in cold if rank < len(method.PARTS)]
+    stages = [list(dict.fromkeys(ranked)), [linked(method) for method in cold] if len(methods) > 1 else []]
+    done, total = 0, sum(map(len, stages))
+
+    def say(part: str) -> None:
+        nonlocal done
+        done += 1
+        progress(part, done / total)
+
+    good = [compile_side_by_side(stage, processes, say) for stage in stages]
+    if all(good):
+        for method in cold:
+            marker(method).touch()
 
 
 if __name__ == "__main__":
-    compile_part(_read(sys.argv[1]))
+    for line in sys.stdin:
+        compile_part(read_part(line))
+        print("done", flush=True)

@@ -65,6 +65,10 @@ PARTS = [
     ("sesshoku.methods.exact.islands:solve_islands",
      (Model, Data, Contacts, Problem, Memory, NewtonWork, "options", float)),
     ("sesshoku.collision.detect:detect", (Model, Data, Contacts, float, float, int)),
+    ("sesshoku.methods.exact.pose:pose_problem",
+     (Model, Data, Contacts, Problem, Memory, "options", "options", float)),
+    ("sesshoku.methods.exact:apply", (Model, Data, Contacts, Problem, Memory, "options", float)),
+    ("sesshoku.methods.exact:free_motion", (Model, Data, "options", float)),
 ]
 STATE = {
     "contacts": (*CONTACT_STATE, *CONTACT_VIEW, "torque"),

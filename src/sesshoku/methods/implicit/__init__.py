@@ -98,6 +98,7 @@ def run(model_table: Any, data_table: Any, contact_table: Any, memory_table: Any
     return int(variants.run(model_table, data_table, contact_table, memory_table, assembly_table, options, dt, steps))
 
 
+LINKED = usual.run
 step, stage_nothing = usual.step, usual.stage_nothing
 
 
