@@ -43,25 +43,39 @@ def passive_forces(model, force, diagonal, q, v, dt, shift):
 @jit
 def actuator_forces(model, data, force, diagonal, q, v, dt, shift):
     """Torque commands and servos, clipped to the actuator's and the joint's effort."""
-    command = data.actuator_command
     for a in range(model.actuator_count):
-        k, kind = model.actuator_dof[a], model.actuator_kind[a]
-        h = dt if model.actuator_implicit[a] else 0.0
-        kp = model.actuator_kp[a] if kind == POSITION else 0.0
-        kd = model.actuator_kd[a] if kind != TORQUE else 0.0
-        wanted = command[a, 2]
-        if kind == TORQUE:
-            wanted += command[a, 0]
-        elif kind == POSITION:
-            wanted += kp * (command[a, 0] - q[model.dof_coordinate[k]] - shift * h * v[k]) + kd * (command[a, 1] - v[k])
-        else:
-            wanted += kd * (command[a, 1] - v[k])
-        gear, effort = model.actuator_gear[a], model.actuator_effort[a]
-        given = min(max(wanted, -effort), effort)
-        torque = gear * given
-        if abs(torque) > model.dof_effort[k]:
-            torque = model.dof_effort[k] if torque > 0.0 else -model.dof_effort[k]
+        k = model.actuator_dof[a]
+        wanted, slope = wanted_force(model, data, a, q, v, dt, shift)
+        torque = within_effort(model, a, wanted)
         data.actuator_force[a] = torque
         force[k] += torque
-        if torque == gear * wanted and gear > 0.0:
-            diagonal[k] += gear * (h * kd + h * h * kp)
+        if torque == wanted:
+            diagonal[k] += slope
+
+
+@jit
+def wanted_force(model, data, a, q, v, dt, shift):
+    """What actuator a asks of its joint before its effort is heeded, and the implicit_diagonal that calls for."""
+    k, kind, command = model.actuator_dof[a], model.actuator_kind[a], data.actuator_command[a]
+    h = dt if model.actuator_implicit[a] else 0.0
+    kp = model.actuator_kp[a] if kind == POSITION else 0.0
+    kd = model.actuator_kd[a] if kind != TORQUE else 0.0
+    wanted = command[2]
+    if kind == TORQUE:
+        wanted += command[0]
+    elif kind == POSITION:
+        wanted += kp * (command[0] - q[model.dof_coordinate[k]] - shift * h * v[k]) + kd * (command[1] - v[k])
+    else:
+        wanted += kd * (command[1] - v[k])
+    gear = model.actuator_gear[a]
+    return gear * wanted, gear * (h * kd + h * h * kp) if gear > 0.0 else 0.0
+
+
+@jit
+def within_effort(model, a, torque):
+    """A torque of actuator a clipped to its own effort (before the gear) and to its joint's."""
+    gear = abs(model.actuator_gear[a])
+    most = model.dof_effort[model.actuator_dof[a]]
+    if gear > 0.0:
+        most = min(most, gear * model.actuator_effort[a])
+    return min(max(torque, -most), most)
