@@ -16,7 +16,7 @@ the limit an explicit penalty force, beyond it a constraint force that is found 
     (5.10)-(5.12) becoming static           contacts.carry_over
     (5.13)-(5.16) static friction           friction.press_static, friction.breaks_loose
     5.6.2 life of a spring                  contacts.find_contacts
-    chapter 6 joints                        joints.py
+    chapter 6 joints                        joints.py, drives.py
     chapter 7 trees of boxes                collision/tree.py
 
 Deviations from the thesis, and why:
@@ -57,8 +57,9 @@ from sesshoku.methods.springs.bodies import (
     take_state,
 )
 from sesshoku.methods.springs.contacts import find_contacts, find_passing
+from sesshoku.methods.springs.drives import drive_joints
 from sesshoku.methods.springs.friction import press_contacts, rub_after, stiffen_contacts
-from sesshoku.methods.springs.joints import drive_joints, place_anchors, pull_joints
+from sesshoku.methods.springs.joints import place_anchors, pull_joints
 from sesshoku.methods.springs.memory import (
     LOST,
     PRESSES,
@@ -104,7 +105,7 @@ RUBBING_ROUNDS = 2  # of friction by the constraint force and the constraint for
 PARTS = [
     ("sesshoku.methods.springs.contacts:find_contacts",
      (Breps, Sweeps, Events, Bodies, SpringSet, Presses, "options", float)),
-    ("sesshoku.methods.springs.joints:drive_joints", (Model, Data, Bodies, Joints, float)),
+    ("sesshoku.methods.springs.drives:drive_joints", (Model, Data, Bodies, Joints, float)),
 ]
 STATE = {
     "contacts": CONTACT_STATE + CONTACT_VIEW,

@@ -1,4 +1,4 @@
-"""Joints of springs: where their anchors are, what they pull, how they are driven (chapter 6).
+"""Joints of springs: where their anchors are, what they pull (chapter 6); what drives them: drives.py.
 
     revolute    two springs on the axis; two torque springs beside it. While the angle moves, their anchors on the
                 parent go along with it (they resist tilt alone); at a limit or at rest by friction they stay,
@@ -15,12 +15,7 @@ from __future__ import annotations
 from math import cos, sin, sqrt
 
 from sesshoku.compiled.jit import jit
-from sesshoku.dynamics.actuation import joint_forces
-from sesshoku.dynamics.factor import factorize, solve
-from sesshoku.dynamics.kinematics import kinematics
-from sesshoku.dynamics.rnea import bias_at_velocities, external_wrenches, link_velocities
-from sesshoku.methods.free_motion import joint_space_inertia
-from sesshoku.methods.springs.bodies import joint_frame, link_origin, point_velocity, times_inertia
+from sesshoku.methods.springs.bodies import joint_frame, link_origin, point_velocity
 from sesshoku.methods.springs.memory import (
     ACROSS_NORMAL,
     ALL,
@@ -33,12 +28,11 @@ from sesshoku.methods.springs.memory import (
     TORQUE,
 )
 from sesshoku.methods.springs.options import CORRECTION_SPEED, DAMPING_STEPS, ISOTROPIC, JOINT_STICK_SPEED, RATE
-from sesshoku.scene.model import FREE, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL
+from sesshoku.scene.model import PLANAR, PRISMATIC, REVOLUTE
 from sesshoku.solvers.descent import ACROSS, ALONG, BOTH_WAYS, ONE_WAY, TINY, UNLIMITED
 from sesshoku.spatial.algebra import cross
 
 NEAR_STOP = 0.5  # rad from a limit: farther away its stop is left out, its tangent means nothing there
-MIMIC_RATE, MIMIC_DAMPING = 0.3, 1.0  # k dt^2 and c dt of a mimic's spring, in inverse inertias: implicit, stable
 
 
 @jit
@@ -237,7 +231,18 @@ def anchor_distance(bodies, springs, s):
 @jit
 def add_force(bodies, b, px, py, pz, fx, fy, fz):
     """A force at a world point, onto body b's sum (2.13), (2.14)."""
-    F, x = bodies.force[b], bodies.position[b]
+    add_at(bodies.force[b], bodies.position[b], px, py, pz, fx, fy, fz)
+
+
+@jit
+def touch_at(bodies, b, px, py, pz, fx, fy, fz):
+    """A force at a world point, onto what touches body b from outside its tree."""
+    add_at(bodies.touch[b], bodies.position[b], px, py, pz, fx, fy, fz)
+
+
+@jit
+def add_at(F, x, px, py, pz, fx, fy, fz):
+    """A force at a world point onto a wrench F about x."""
     tx, ty, tz = cross(px - x[0], py - x[1], pz - x[2], fx, fy, fz)
     F[0] += fx
     F[1] += fy
@@ -294,190 +299,6 @@ def damped_velocity(isotropic, damper, n, dx, dy, dz, vx, vy, vz):
         vx, vy, vz = vx - along * n[0], vy - along * n[1], vz - along * n[2]
     along = (dx * vx + dy * vy + dz * vz) / d2
     return along * dx, along * dy, along * dz
-
-
-@jit
-def drive_joints(model, data, bodies, joints, dt):
-    """Actuators, joint springs, viscous and Coulomb friction, mimics: as couples and pairs of forces on the bodies.
-
-    Torques act as couples on the two bodies. Friction never turns a joint back: at most it stops it, by the inverse
-    inertia w between the joint's two bodies.
-    """
-    joint_forces(model, data, data.q, data.v, dt, 1.0)
-    stiff = False
-    for k in range(model.dof_count):
-        stiff = stiff or data.implicit_diagonal[k] > 0.0
-        joints.friction[k] = 0.0
-    for k in range(model.dof_count):
-        joints.torque[k] = data.joint_force[k]
-    if stiff:
-        drive_stiffly(model, data, bodies, joints)
-    else:
-        for k in range(model.dof_count):
-            if joints.torque[k] != 0.0:
-                i = model.dof_link[k]
-                push_dof(model, bodies, i, k - model.link_dof[i], joints.torque[k])
-    for m in range(len(model.rubbing_dofs)):
-        k = model.rubbing_dofs[m]
-        i = model.dof_link[k]
-        data.friction_slips[k] = 0 if joints.state[k] == AT_REST else 1
-        if joints.state[k] != AT_REST:
-            w, a = dof_response(model, bodies, i, k - model.link_dof[i])
-            if w > 0.0:
-                bound, stop = model.dof_kinetic_friction[k], -(data.v[k] + dt * a) / (dt * w)
-                joints.friction[k] = min(max(stop, -bound), bound)
-                push_dof(model, bodies, i, k - model.link_dof[i], joints.friction[k])
-        data.friction_impulse[k] = joints.friction[k] * dt
-    drive_mimics(model, data, bodies, dt)
-
-
-@jit
-def joint_accelerations(model, data, bodies):
-    """free_acceleration: of the joints under all forces but their own limits, as if the joints had no gap.
-
-    Contacts and loops push with what their springs give now and what their limits gave last (`touch`).
-    """
-    for i in range(model.link_count):
-        for a in range(6):
-            bodies.outer[i, a] = data.external_force[i, a]
-            data.external_force[i, a] += bodies.touch[i, a]
-    kinematics(model, data, data.q)
-    link_velocities(model, data, data.v)
-    external_wrenches(model, data)
-    joint_space_inertia(model, data)
-    bias_at_velocities(model, data, data.bias_force)
-    for k in range(model.dof_count):
-        data.free_acceleration[k] = data.joint_force[k] - data.bias_force[k]
-    solve(model, data.factor, data.factor_dinv, data.free_acceleration)
-    for i in range(model.link_count):
-        for a in range(6):
-            data.external_force[i, a] = bodies.outer[i, a]
-
-
-@jit
-def drive_stiffly(model, data, bodies, joints):
-    """Where a servo, a joint spring or a damper is implicit: torques tau - D a, with the joints' reactions to them.
-
-    Robots' servos are far stiffer than the inertia of a single small link bears, and so is their reaction on the
-    springs of the joint before. So the torques are linearly implicit (dynamics/actuation.py), a the
-    acceleration of the joints, and act on every body as what it takes for the accelerations H^-1 tau of joints without
-    gap.
-    """
-    joint_accelerations(model, data, bodies)
-    x, acc, S = data.free_acceleration, data.acceleration, data.axis
-    for k in range(model.dof_count):
-        joints.torque[k] -= data.implicit_diagonal[k] * x[k]
-        x[k], data.implicit_diagonal[k] = joints.torque[k], 0.0
-    factorize(model, data.mass_matrix, data.implicit_diagonal, data.factor, data.factor_dinv)
-    solve(model, data.factor, data.factor_dinv, x)
-    for i in range(model.link_count):
-        parent, first = model.link_parent[i], model.link_dof[i]
-        o, p, F, m = data.tree_origin[model.link_tree[i]], bodies.position[i], bodies.force[i], bodies.mass[i]
-        for a in range(6):
-            acc[i, a] = acc[parent, a] if parent >= 0 else 0.0
-            for k in range(first, first + model.link_dof_count[i]):
-                acc[i, a] += S[k, a] * x[k]
-        y, z = acc[i], bodies.inertia[i]
-        ax, ay, az = cross(y[3], y[4], y[5], p[0] - o[0], p[1] - o[1], p[2] - o[2])
-        tx, ty, tz = times_inertia(z, y[3], y[4], y[5])
-        F[0], F[1], F[2] = F[0] + m * (y[0] + ax), F[1] + m * (y[1] + ay), F[2] + m * (y[2] + az)
-        F[3], F[4], F[5] = F[3] + tx, F[4] + ty, F[5] + tz
-
-
-@jit
-def touch_at(bodies, b, px, py, pz, fx, fy, fz):
-    """A force at a world point, onto what touches body b from outside its tree."""
-    F, x = bodies.touch[b], bodies.position[b]
-    tx, ty, tz = cross(px - x[0], py - x[1], pz - x[2], fx, fy, fz)
-    F[0] += fx
-    F[1] += fy
-    F[2] += fz
-    F[3] += tx
-    F[4] += ty
-    F[5] += tz
-
-
-@jit
-def drive_mimics(model, data, bodies, dt):
-    """Mimics as springs between two joints, implicit in the two."""
-    for n in range(model.mimic_count):
-        k, source, ratio = model.mimic_dof[n], model.mimic_source[n], model.mimic_ratio[n]
-        i, j = model.dof_link[k], model.dof_link[source]
-        w, a = dof_response(model, bodies, i, k - model.link_dof[i])
-        ws, a_source = dof_response(model, bodies, j, source - model.link_dof[j])
-        w, a = w + ratio * ratio * ws, a - ratio * a_source
-        error = data.q[model.dof_coordinate[k]] - ratio * data.q[model.dof_coordinate[source]] - model.mimic_offset[n]
-        speed = data.v[k] - ratio * data.v[source]
-        if w > 0.0:
-            stiff, damp = MIMIC_RATE / (dt * dt * w), MIMIC_DAMPING / (dt * w)
-            tau = -stiff * (error + dt * speed) - damp * speed
-            D = dt * damp + dt * dt * stiff
-            tau -= D * (a + w * tau) / (1.0 + D * w)
-            data.mimic_impulse[n] = tau * dt
-            push_dof(model, bodies, i, k - model.link_dof[i], tau)
-            push_dof(model, bodies, j, source - model.link_dof[j], -ratio * tau)
-
-
-@jit
-def dof_axis(model, bodies, i, n):
-    """Axis of dof n of link i's joint in the world, and whether it turns; the parent body."""
-    kind, J = model.link_joint[i], bodies.frame
-    if kind == FREE:
-        for a in range(3):
-            bodies.relative[0, a] = 1.0 if a == n % 3 else 0.0
-        return n >= 3, model.link_count
-    p = joint_frame(model, bodies, i, J)
-    if kind == SPHERICAL:
-        for a in range(3):
-            bodies.relative[0, a] = bodies.rotation[i, a, n]
-        return True, p
-    row = n if kind == PLANAR else 2
-    for a in range(3):
-        bodies.relative[0, a] = J[row, a]
-    return kind == REVOLUTE or (kind == PLANAR and n == 2), p
-
-
-@jit
-def dof_response(model, bodies, i, n):
-    """Inverse inertia of a dof between its two bodies, and the acceleration the forces summed so far give it."""
-    turns, p = dof_axis(model, bodies, i, n)
-    ax, ay, az = bodies.relative[0, 0], bodies.relative[0, 1], bodies.relative[0, 2]
-    ox, oy, oz = link_origin(bodies, i)
-    inverse = rate = 0.0
-    for side in range(2):
-        b, sign = (i, 1.0) if side == 0 else (p, -1.0)
-        if bodies.inverse_mass[b] == 0.0:
-            continue
-        I, F, x, m = bodies.inverse_inertia[b], bodies.force[b], bodies.position[b], bodies.inverse_mass[b]
-        if turns:
-            rx, ry, rz = ax, ay, az
-        else:
-            rx, ry, rz = cross(ox - x[0], oy - x[1], oz - x[2], ax, ay, az)
-            inverse += m
-            rate += sign * m * (ax * F[0] + ay * F[1] + az * F[2])
-        wx, wy, wz = times_inertia(I, rx, ry, rz)
-        inverse += rx * wx + ry * wy + rz * wz
-        rate += sign * (wx * F[3] + wy * F[4] + wz * F[5])
-    return inverse, rate
-
-
-@jit
-def push_dof(model, bodies, i, n, tau):
-    """A torque (a couple) or force tau on link i along its dof n, the opposite on its parent."""
-    turns, p = dof_axis(model, bodies, i, n)
-    x, y, z = tau * bodies.relative[0, 0], tau * bodies.relative[0, 1], tau * bodies.relative[0, 2]
-    if turns:
-        F, G = bodies.force[i], bodies.force[p]
-        F[3] += x
-        F[4] += y
-        F[5] += z
-        G[3] -= x
-        G[4] -= y
-        G[5] -= z
-        return
-    ox, oy, oz = link_origin(bodies, i)
-    add_force(bodies, i, ox, oy, oz, x, y, z)
-    add_force(bodies, p, ox, oy, oz, -x, -y, -z)
 
 
 @jit

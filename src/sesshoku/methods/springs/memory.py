@@ -52,7 +52,7 @@ class Bodies(Record):
 
 
 class Joints(Record):
-    """J joint springs, V dofs, L links, C loops. The springs' anchors stand in the spring set, at the same places."""
+    """J joint springs, V dofs, L links, C loops, A actuators. Anchors stand in the spring set, at the same places."""
 
     spring_count = scalar()
     link_spring = array(int, 2)  # (L, 2) range of a link's springs
@@ -72,6 +72,11 @@ class Joints(Record):
     torque = array(float, 1)  # (V) actuators, springs, dampers, N m or N, of the last step
     friction = array(float, 1)  # (V) kinetic friction of the last step
     report = array(float, 1)  # (4) joint gap, m
+    # ---- work
+    own_slope = array(float, 1)  # (V) implicit_diagonal of joint springs and dampers alone
+    wanted = array(float, 1)  # (A) what an actuator asks for before its effort is heeded
+    slope = array(float, 1)  # (A) its share of implicit_diagonal
+    clipped = array(int, 1)  # (A) 1: at its effort
 
 
 as_bodies = viewer(Bodies)
@@ -225,7 +230,7 @@ def make_joints(compiled: CompiledScene, bodies: Bodies, options: Options) -> tu
         loop_spring[n] = len(build.rows)
         _loop_springs(build, n)
         loop_spring[n, 1] = len(build.rows)
-    rows, V = build.rows, model.dof_count
+    rows, V, A = build.rows, model.dof_count, model.actuator_count
     for row in rows:
         if row["role"] != STOP:
             for b in row["body"]:
@@ -247,7 +252,8 @@ def make_joints(compiled: CompiledScene, bodies: Bodies, options: Options) -> tu
         sign=column("sign", np.float64), side=column("side", np.int64), stiffness=np.full(len(rows), given),
         damping=np.full(len(rows), damping), load=np.array(load, dtype=np.float64),
         limit=column("limit", np.float64), damper=column("damper", np.int64), width=width,
-        **zeros(Joints, {"state": V, "hold": V, "old_speed": V, "torque": V, "friction": V, "report": 4}))
+        **zeros(Joints, {"state": V, "hold": V, "old_speed": V, "torque": V, "friction": V, "report": 4,
+                        "own_slope": V, "wanted": A, "slope": A, "clipped": A}))
     return joints, rows
 
 
