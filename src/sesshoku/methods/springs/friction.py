@@ -297,28 +297,47 @@ def rub_after(bodies, springs, presses, dt):
             continue
         ux, uy, uz = vx / speed, vy / speed, vz / speed
         inverse = (springs.inverse_mass[a] + springs.inverse_mass[b]
-                   + turning(springs.inverse_inertia[a], arm0, ux, uy, uz)
-                   + turning(springs.inverse_inertia[b], arm1, ux, uy, uz))
-        impulse = min(speed / inverse, max(0.0, dt * presses.mu[c, 1] * bears - presses.rubbed[c]))
+                   + turning(springs.inverse_inertia[a], arm0, ux, uy, uz, ux, uy, uz)
+                   + turning(springs.inverse_inertia[b], arm1, ux, uy, uz, ux, uy, uz))
+        # where friction turns the bodies apart, the constraint force has that much less to do
+        normal = (springs.inverse_mass[a] + springs.inverse_mass[b]
+                  + turning(springs.inverse_inertia[a], arm0, n[0], n[1], n[2], n[0], n[1], n[2])
+                  + turning(springs.inverse_inertia[b], arm1, n[0], n[1], n[2], n[0], n[1], n[2]))
+        mixed = (turning(springs.inverse_inertia[a], arm0, n[0], n[1], n[2], ux, uy, uz)
+                 + turning(springs.inverse_inertia[b], arm1, n[0], n[1], n[2], ux, uy, uz))
+        lift = max(0.0, -mixed / normal)
+        left = inverse - lift * lift * normal  # of the inverse inertia across, the normal velocity kept
+        most = max(0.0, dt * presses.mu[c, 1] * bears - presses.rubbed[c]) / (1.0 + presses.mu[c, 1] * lift)
+        impulse = min(speed / left, most) if left > 1e-9 * inverse else most
         if impulse == 0.0:
             continue
         presses.rubbed[c] += impulse
-        for side in range(2):
-            body, sign = (a, -impulse) if side == 0 else (b, impulse)
-            r, m = springs.arm[s, side], springs.inverse_mass[body]
-            if m == 0.0:
-                continue
-            rx, ry, rz = cross(r[0], r[1], r[2], sign * ux, sign * uy, sign * uz)
-            wx, wy, wz = times_inertia(springs.inverse_inertia[body], rx, ry, rz)
-            for which in range(2):  # no part of the constraint's change of velocity: the free one gets it as well
-                out = springs.velocity[body] if which == 0 else springs.free[body]
-                out[0], out[1], out[2] = out[0] + m * sign * ux, out[1] + m * sign * uy, out[2] + m * sign * uz
-                out[3], out[4], out[5] = out[3] + wx, out[4] + wy, out[5] + wz
+        give_back = impulse * lift
+        rub(springs, s, -impulse * ux, -impulse * uy, -impulse * uz, True)
+        rub(springs, s, -give_back * n[0], -give_back * n[1], -give_back * n[2], False)
+        for k in range(3):
+            f[k] -= give_back * n[k] / dt
         presses.push[c, 0] -= impulse * ux / dt
         presses.push[c, 1] -= impulse * uy / dt
         presses.push[c, 2] -= impulse * uz / dt
         some = True
     return some
+
+
+@jit
+def rub(springs, s, x, y, z, freely):
+    """An impulse on body 0 of spring s at its anchor, the opposite on body 1; freely: no part of the constraint's."""
+    for side in range(2):
+        body, sign = springs.body[s, side], 1.0 if side == 0 else -1.0
+        r, m = springs.arm[s, side], springs.inverse_mass[body]
+        if m == 0.0:
+            continue
+        rx, ry, rz = cross(r[0], r[1], r[2], sign * x, sign * y, sign * z)
+        wx, wy, wz = times_inertia(springs.inverse_inertia[body], rx, ry, rz)
+        for which in range(2 if freely else 1):
+            out = springs.velocity[body] if which == 0 else springs.free[body]
+            out[0], out[1], out[2] = out[0] + m * sign * x, out[1] + m * sign * y, out[2] + m * sign * z
+            out[3], out[4], out[5] = out[3] + wx, out[4] + wy, out[5] + wz
 
 
 @jit
@@ -329,8 +348,9 @@ def arm_velocity(u, r):
 
 
 @jit
-def turning(I, r, x, y, z):
-    """u . r*^T I^-1 r* u."""
+def turning(I, r, nx, ny, nz, x, y, z):
+    """n . r*^T I^-1 r* u."""
     rx, ry, rz = cross(r[0], r[1], r[2], x, y, z)
     wx, wy, wz = times_inertia(I, rx, ry, rz)
-    return rx * wx + ry * wy + rz * wz
+    sx, sy, sz = cross(r[0], r[1], r[2], nx, ny, nz)
+    return sx * wx + sy * wy + sz * wz
