@@ -161,16 +161,22 @@ def in_prism(start, end, v, a, b, c, t, work):
     ux, uy, uz = bx - ax, by - ay, bz - az
     wx, wy, wz = cx - ax, cy - ay, cz - az
     x, y, z = x - ax, y - ay, z - az
-    nx, ny, nz = uy * wz - uz * wy, uz * wx - ux * wz, ux * wy - uy * wx
-    area2 = nx * nx + ny * ny + nz * nz
+    area2, one, two = shares(ux, uy, uz, wx, wy, wz, x, y, z)
     longest2 = max(ux * ux + uy * uy + uz * uz, wx * wx + wy * wy + wz * wz,
                    (ux - wx) * (ux - wx) + (uy - wy) * (uy - wy) + (uz - wz) * (uz - wz))
     if not area2 > SLIVER * SLIVER * longest2 * longest2:
         return False
-    one = (nx * (y * wz - z * wy) + ny * (z * wx - x * wz) + nz * (x * wy - y * wx)) / area2
-    two = (nx * (uy * z - uz * y) + ny * (uz * x - ux * z) + nz * (ux * y - uy * x)) / area2
+    one, two = one / area2, two / area2
     work[PARAMETERS], work[PARAMETERS + 1], work[PARAMETERS + 2] = 1.0 - one - two, one, two
     return one >= -INSIDE and two >= -INSIDE and one + two <= 1.0 + INSIDE
+
+
+@jit(into_callers=True)
+def shares(ux, uy, uz, wx, wy, wz, x, y, z):
+    """|u x w|^2, and the shares of u and of w in what of (x, y, z) lies within their plane, times it."""
+    nx, ny, nz = uy * wz - uz * wy, uz * wx - ux * wz, ux * wy - uy * wx
+    return (nx * nx + ny * ny + nz * nz, nx * (y * wz - z * wy) + ny * (z * wx - x * wz) + nz * (x * wy - y * wx),
+            nx * (uy * z - uz * y) + ny * (uz * x - ux * z) + nz * (ux * y - uy * x))
 
 
 @jit(into_callers=True)
@@ -299,13 +305,10 @@ def on_edges(start, end, a0, b0, a1, b1, t, work):
     ux, uy, uz = bx - ax, by - ay, bz - az
     wx, wy, wz = dx - cx, dy - cy, dz - cz
     x, y, z = ax - cx, ay - cy, az - cz
-    nx, ny, nz = uy * wz - uz * wy, uz * wx - ux * wz, ux * wy - uy * wx
-    across2 = nx * nx + ny * ny + nz * nz
+    across2, s, r = shares(ux, uy, uz, wx, wy, wz, -x, -y, -z)
     lengths2 = (ux * ux + uy * uy + uz * uz) * (wx * wx + wy * wy + wz * wz)
     if not across2 > PARALLEL * PARALLEL * lengths2:
         return False
-    # s u - r w = -(x, y, z) within the plane across n
-    s = -(nx * (y * wz - z * wy) + ny * (z * wx - x * wz) + nz * (x * wy - y * wx)) / across2
-    r = (nx * (uy * z - uz * y) + ny * (uz * x - ux * z) + nz * (ux * y - uy * x)) / across2
+    s, r = s / across2, -r / across2  # s u - r w = -(x, y, z) within the plane of both
     work[PARAMETERS], work[PARAMETERS + 1], work[PARAMETERS + 2] = s, r, 0.0
     return -INSIDE <= s <= 1.0 + INSIDE and -INSIDE <= r <= 1.0 + INSIDE

@@ -185,6 +185,63 @@ def test_correction_speed_is_capped():
     assert free > 1.0 and capped < 0.35
 
 
+def finger(**servo):
+    """A finger of 50 g and 6 cm on a servo."""
+    scene = ss.Scene(gravity=(0, 0, 0))
+    inertia = 0.05 / 12 * np.array([2 * 0.016**2, 0.06**2 + 0.016**2, 0.06**2 + 0.016**2])
+    scene.add_body("finger", position=(0, 0, 0.03), joint=ss.Joint("revolute", axis=(0, 1, 0)),
+                   inertial=ss.Inertial(0.05, (0.03, 0, 0), inertia),
+                   geometries=[ss.Geometry(ss.Box((0.06, 0.016, 0.016)), position=(0.03, 0, 0))])
+    scene.add_actuator("finger", "position", target=0.9, **servo)
+    return scene
+
+
+@everyone
+def test_a_servo_at_its_effort_neither_overshoots_nor_exceeds_it(keyword):
+    """From rest 0.9 rad away at 1/50 s: full effort on the way, none left at the target, whatever the gains."""
+    for kp, kd in ((20.0, 0.5), (5.0, 0.2), (100.0, 3.0)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ss.UnstableStep)
+            sim = ss.Simulation(finger(kp=kp, kd=kd, effort=0.05), keyword, 1 / 50)
+        most, used = 0.0, 0.0
+        for _ in range(100):
+            sim.step()
+            most, used = max(most, sim.q[0]), max(used, abs(sim.actuator_force[0]))
+        assert 0.045 < used <= 0.05 + 1e-12
+        assert most < 0.95 and sim.q[0] == pytest.approx(0.9, abs=1e-3) and abs(sim.v[0]) < 0.01
+
+
+@everyone
+@pytest.mark.parametrize("effort", (0.3, 1.0))
+def test_a_hand_at_its_effort_stays_finite(keyword, effort):
+    """Three fingers of light links whose servos ask for far more than they may give, on a ring, at 1/50 s."""
+    from benchmarks.springs import hand
+
+    scene = hand()
+    for actuator in scene.actuators.values():
+        actuator.kp, actuator.kd, actuator.effort = 20.0, 0.5, effort
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ss.UnstableStep)
+        sim = ss.Simulation(scene, keyword, 1 / 50)
+    sim.step(100)
+    assert np.abs(sim.actuator_force).max() <= effort
+    assert sim.report.loop_error < 0.01 and abs(sim.bodies["ring"].position[2]) < 0.5
+
+
+def test_servos_too_stiff_for_the_step_are_warned_of():
+    def said(dt, **servo):
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            ss.Simulation(finger(**servo), "springs", dt)
+        return [str(w.message) for w in found if w.category is ss.UnstableStep]
+
+    [text] = said(1 / 50, kp=5.0, kd=0.1)
+    assert "'finger'" in text and "lower dt" in text
+    # D = dt kd + dt^2 kp = 0.004 over m (l/2)^2 + I = 6.1e-5 kg m^2
+    assert "over 66 steps" in text or "over 65 steps" in text
+    assert not said(1e-3, kp=5.0, kd=0.1) and not said(1 / 50, kp=5.0, kd=0.1, effort=1e-3)
+
+
 @pytest.mark.nojit
 def test_a_crate_without_compiling():
     from sesshoku.experiments.scenes import crate_on_floor

@@ -4,6 +4,9 @@ Symplectic Euler with explicit dampers is stable for a mode of frequency omega a
     omega^2 dt^2 + 2 (c / k) omega^2 dt < 4,    that is   dt < (-c + sqrt(c^2 + 4 k m)) / k   for one mass m.
 Contacts: the modes of a shape that stands on one of its flat faces, springs at its corners. Joints: the modes of all
 joint springs together at the start. Springs by the rule are stable by construction (friction.py).
+
+Implicit servos are stable at any gains, but they know of contacts only what those did a step before (drives.py): the
+force they press with builds up by H / (H + D) per step, H the inertia they drive, D = dt kd + dt^2 kp.
 """
 
 from __future__ import annotations
@@ -15,6 +18,10 @@ import numpy as np
 from sesshoku.methods.springs.memory import STOP, symmetric
 from sesshoku.methods.springs.options import Options
 from sesshoku.scene.compiler import CompiledScene, link_poses
+from sesshoku.scene.model import POSITION, REVOLUTE
+from sesshoku.scene.model import TORQUE as ACTUATOR_TORQUE
+
+LATE, FAR = 20.0, 0.1  # steps in which a servo's force builds up; rad (m) that its effort moves its link in one step
 
 
 def largest_step(square: float, ratio: float) -> float:
@@ -42,12 +49,59 @@ def cautions(compiled: CompiledScene, options: Options, records: dict[str, Any],
         most = largest_step(k * joint_modes(compiled, records), c / k)
         if dt > most:
             found.append(_text("the springs of the joints", k, c, most, dt))
-    return found
+    return found + servo_cautions(compiled, dt)
+
+
+def servo_cautions(compiled: CompiledScene, dt: float) -> list[str]:
+    """Servos that press too late, unless their effort is too small to matter."""
+    model, slow = compiled.model, []
+    poses = _poses(compiled)
+    for a in range(model.actuator_count):
+        k = int(model.actuator_dof[a])
+        i, kind, gear = int(model.dof_link[k]), model.actuator_kind[a], abs(float(model.actuator_gear[a]))
+        kp = float(model.actuator_kp[a]) if kind == POSITION else 0.0
+        kd = float(model.actuator_kd[a]) if kind != ACTUATOR_TORQUE else 0.0
+        inertia = driven_inertia(compiled, poses, i) + float(model.dof_armature[k])
+        late = gear * (dt * kd + dt * dt * kp) / inertia if model.actuator_implicit[a] else 0.0
+        effort = min(gear * float(model.actuator_effort[a]), float(model.dof_effort[k]))
+        turn = effort * dt * dt / inertia
+        if late > LATE and turn > FAR:
+            slow.append((late, compiled.actuator_names[a]))
+    if not slow:
+        return []
+    late, name = max(slow)
+    more = f" (and {len(slow) - 1} more)" if len(slow) > 1 else ""
+    return [f"actuator {name!r}{more} is too stiff for the inertia it drives: held by a contact, its force builds "
+            f"up over {late:.0f} steps; lower dt, its gains or its effort, or add armature"]
+
+
+def driven_inertia(compiled: CompiledScene, poses: Any, i: int) -> float:
+    """Inertia of link i and all it carries about (or mass along) its joint's axis, at the start."""
+    model, total = compiled.model, 0.0
+    p, R = poses[i]
+    axis = R[:, 2]
+    below = {i}
+    for b in range(i, model.link_count):
+        if b == i or int(model.link_parent[b]) in below:
+            below.add(b)
+            if model.link_joint[i] == REVOLUTE:
+                x, Q = poses[b]
+                arm = np.cross(axis, x + Q @ model.link_center[b] - p)
+                local = Q.T @ axis
+                total += float(model.link_mass[b] * arm @ arm + local @ symmetric(model.link_inertia[b]) @ local)
+            else:
+                total += float(model.link_mass[b])
+    return total
 
 
 def _text(what: str, k: float, c: float, most: float, dt: float) -> str:
     return (f"{what} ({k:.4g} N/m, {c:.4g} N s/m) are stable up to dt = {most:.4g} s, and dt is {dt:.4g} s: they "
             f"gain energy until their limit holds them; lower dt, stiffness or damping, or leave them to the method")
+
+
+def _poses(compiled: CompiledScene) -> Any:
+    names = ("link_count", "link_joint", "link_coordinate", "link_parent", "link_position", "link_rotation")
+    return link_poses({name: getattr(compiled.model, name) for name in names}, compiled.q, compiled.kinematic_pose)
 
 
 def face_modes(breps: Any, bodies: Any, shape: int, b: int, per_area: bool) -> float:
@@ -72,8 +126,7 @@ def face_modes(breps: Any, bodies: Any, shape: int, b: int, per_area: bool) -> f
 def joint_modes(compiled: CompiledScene, records: dict[str, Any]) -> float:
     """Largest omega^2 per unit stiffness of all joint springs, at the start."""
     model, joints, springs, bodies = compiled.model, records["joints"], records["springs"], records["bodies"]
-    names = ("link_count", "link_joint", "link_coordinate", "link_parent", "link_position", "link_rotation")
-    poses = link_poses({name: getattr(model, name) for name in names}, compiled.q, compiled.kinematic_pose)
+    poses = _poses(compiled)
     size = 6 * model.link_count
     stiff = np.zeros((size, size))
     for s in range(joints.spring_count):
