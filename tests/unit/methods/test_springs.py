@@ -185,6 +185,25 @@ def test_correction_speed_is_capped():
     assert free > 1.0 and capped < 0.35
 
 
+@everyone
+@pytest.mark.parametrize("kind", ("revolute", "prismatic"))
+@pytest.mark.parametrize("dt", (1e-3, 5e-3))
+def test_a_limp_link_comes_to_rest_at_its_limit(keyword, kind, dt):
+    """Fallen onto its limit, its centre of mass off the joint: never faster than the fall, and at rest in the end."""
+    scene = ss.Scene(gravity=(0, 0, -9.8))
+    axis, bounds = ((0, 1, 0), (-0.3, 0.3)) if kind == "revolute" else ((0, 0, 1), (-0.1, 0.2))
+    scene.add_body("link", joint=ss.Joint(kind, axis=axis, lower=bounds[0], upper=bounds[1]), position=(0, 0, 1),
+                   inertial=ss.Inertial(1.0, (0.3, 0, 0), 0.02 * np.eye(3)))
+    fall = np.sqrt(2 * 9.8 * 0.3 * np.sin(0.3) / 0.11) if kind == "revolute" else np.sqrt(2 * 9.8 * 0.1)
+    sim = ss.Simulation(scene, keyword, dt)
+    fastest = 0.0
+    for _ in range(round(4.0 / dt / 5)):
+        sim.step(5)
+        fastest = max(fastest, abs(sim.v[0]))
+    assert fastest < 1.1 * fall and abs(sim.v[0]) < 0.1 * fall
+    assert sim.q[0] == pytest.approx(0.3 if kind == "revolute" else -0.1, abs=0.06)
+
+
 def finger(**servo):
     """A finger of 50 g and 6 cm on a servo."""
     scene = ss.Scene(gravity=(0, 0, 0))

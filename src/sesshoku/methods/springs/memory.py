@@ -241,6 +241,10 @@ def make_joints(compiled: CompiledScene, bodies: Bodies, options: Options) -> tu
         count = max((bodies.joint_springs[row["body"][side]] for side in moved), default=1)
         inverse = sum(build.inverse_mass(row, side) for side in range(2))
         load.append(count * inverse * (np.sqrt(2.0) if len(moved) == 2 else 1.0) / JOINT_SHARE)
+    for first, last in link_spring:  # anchors of torque springs go along: they must be a couple, or they gain energy
+        pair = [s for s in range(first, last) if rows[s]["role"] == TORQUE]
+        for s in pair:
+            load[s] = max(load[other] for other in pair)
     given = -1.0 if options.joint_stiffness is None else options.joint_stiffness
     damping = -1.0 if options.joint_damping is None else options.joint_damping
 
