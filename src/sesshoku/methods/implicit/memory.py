@@ -19,7 +19,7 @@ MOST_NUMBERS = 8_000_000  # in the coupling matrix and in the rows of handles: a
 RIGID = 1e7  # loops, mimics, limits and sticking joints: implicit laws so many times stiffer than what they hold
 
 # places in `counts`
-GROUPS, PAIRS, PORTS, UNSETTLED, COUPLING_OVERFLOW, PASSES = range(6)
+GROUPS, PAIRS, PORTS, UNSETTLED, COUPLING_OVERFLOW, PASSES, COUPLED = range(7)
 # states of a joint's limit and of its Coulomb friction
 LIMIT_OFF, LIMIT_ON = range(2)
 

@@ -15,6 +15,7 @@ from sesshoku.dynamics.assembly_tree import assemble_tree, disassemble_tree
 from sesshoku.methods.implicit.coupling import acts, couple, has_pairs
 from sesshoku.methods.implicit.law import build_joint_laws, build_laws, limit_gap
 from sesshoku.methods.implicit.memory import (
+    COUPLED,
     COUPLING_OVERFLOW,
     GROUPS,
     LIMIT_OFF,
@@ -78,7 +79,9 @@ def solve_trees(model, data, memory, group):
         assemble_tree(model, data, t, memory.stiff, memory.stiffened, data.implicit_diagonal, memory.extra)
         disassemble_tree(model, data, t, memory.bias, memory.push, data.joint_force, memory.extra_force,
                          data.free_acceleration)  # fmt: skip
+    memory.counts[COUPLED] = 0
     if has_pairs(memory, group) and couple(model, data, memory, group):
+        memory.counts[COUPLED] = 1
         add_pair_forces(model, memory, group)
         for m in range(start, end):
             t = memory.group_tree[m]
@@ -149,17 +152,24 @@ def update_states(model, data, contacts, memory, group, options, letting_go, dt)
 
 @jit
 def end_velocity(model, data, contacts, memory, c, dt):
-    """Velocity of b relative to a at contact c at the end of the step: u + dt J x."""
-    u, p = memory.before[c], contacts.point[c]
+    """Velocity of b relative to a at contact c at the end of the step: u + dt J x.
+
+    Between links whose pair was solved, x is the solution's own: read off the links' accelerations it would differ by
+    their rounding, which a stiff law enlarges, and the force would not be the one that acted.
+    """
+    u, p, pair = memory.before[c], contacts.point[c], memory.pair[c]
     x, y, z = u[0], u[1], u[2]
+    solved = pair >= 0 and memory.counts[COUPLED] == 1 and acts(memory, pair)
+    beyond = memory.work[4]
     for side in range(2):
         link = contacts.link[c, side]
         if link >= 0:
             o, a, r = data.tree_origin[model.link_tree[link]], data.acceleration[link], memory.reference[link]
-            wx, wy, wz = a[3] - r[3], a[4] - r[4], a[5] - r[5]
-            cx, cy, cz = cross(wx, wy, wz, p[0] - o[0], p[1] - o[1], p[2] - o[2])
+            for k in range(6):
+                beyond[k] = memory.port_x[memory.pair_port[pair, side], k] if solved else a[k] - r[k]
+            cx, cy, cz = cross(beyond[3], beyond[4], beyond[5], p[0] - o[0], p[1] - o[1], p[2] - o[2])
             s = dt if side == 1 else -dt
-            x, y, z = x + s * (a[0] - r[0] + cx), y + s * (a[1] - r[1] + cy), z + s * (a[2] - r[2] + cz)
+            x, y, z = x + s * (beyond[0] + cx), y + s * (beyond[1] + cy), z + s * (beyond[2] + cz)
     return x, y, z
 
 

@@ -14,7 +14,7 @@ from sesshoku.methods.free_motion import EULER_SPIN, RUNGE_KUTTA, SEMI_IMPLICIT,
 from sesshoku.methods.implicit.explicit import rk4_step, solve_explicit
 from sesshoku.methods.implicit.frozen import freeze_contacts
 from sesshoku.methods.implicit.law import build_joint_laws, build_laws
-from sesshoku.methods.implicit.memory import COUPLING_OVERFLOW, GROUPS, PASSES, UNSETTLED, as_memory
+from sesshoku.methods.implicit.memory import COUPLED, COUPLING_OVERFLOW, GROUPS, PASSES, UNSETTLED, as_memory
 from sesshoku.methods.implicit.options import (
     EULER,
     FROZEN,
@@ -81,6 +81,7 @@ def solve(model, data, contacts, memory, assembly, options, dt):
         n = 0
         while not settled and n < most + LETTING_GO:
             build_joint_laws(model, data, memory, dt)
+            memory.counts[COUPLED] = 0
             if options[FROZEN] != 0.0:
                 freeze_contacts(model, data, contacts, memory, group, options, dt)
             else:
