@@ -258,6 +258,8 @@ def test_servos_too_stiff_for_the_step_are_warned_of():
     assert "'finger'" in text and "lower dt" in text
     # D = dt kd + dt^2 kp = 0.004 over m (l/2)^2 + I = 6.1e-5 kg m^2
     assert "over 66 steps" in text or "over 65 steps" in text
+    # 0.3 N m on 6.1e-5 kg m^2 for 1/50 s
+    assert any("at its effort" in text and "2 rad" in text for text in said(1 / 50, kp=5.0, kd=0.1, effort=0.3))
     assert not said(1e-3, kp=5.0, kd=0.1) and not said(1 / 50, kp=5.0, kd=0.1, effort=1e-3)
 
 

@@ -22,6 +22,7 @@ from sesshoku.scene.model import POSITION, REVOLUTE
 from sesshoku.scene.model import TORQUE as ACTUATOR_TORQUE
 
 LATE, FAR = 20.0, 0.1  # steps in which a servo's force builds up; rad (m) that its effort moves its link in one step
+TOO_FAR = 1.0  # the same, where a step cannot follow
 
 
 def largest_step(square: float, ratio: float) -> float:
@@ -53,8 +54,8 @@ def cautions(compiled: CompiledScene, options: Options, records: dict[str, Any],
 
 
 def servo_cautions(compiled: CompiledScene, dt: float) -> list[str]:
-    """Servos that press too late, unless their effort is too small to matter."""
-    model, slow = compiled.model, []
+    """Actuators too strong for a step; servos that press too late, unless their effort is too small to matter."""
+    model, slow, strong = compiled.model, [], []
     poses = _poses(compiled)
     for a in range(model.actuator_count):
         k = int(model.actuator_dof[a])
@@ -67,12 +68,23 @@ def servo_cautions(compiled: CompiledScene, dt: float) -> list[str]:
         turn = effort * dt * dt / inertia
         if late > LATE and turn > FAR:
             slow.append((late, compiled.actuator_names[a]))
+        if TOO_FAR < turn < np.inf:
+            strong.append((turn, compiled.actuator_names[a]))
+    found = []
+    if strong:
+        turn, name = max(strong)
+        found.append(f"actuator {name!r}{_more(strong)} at its effort moves its link by {turn:.2g} rad or m within one "
+                     f"step, from rest; lower dt or the effort, or add armature")
     if not slow:
-        return []
+        return found
     late, name = max(slow)
-    more = f" (and {len(slow) - 1} more)" if len(slow) > 1 else ""
-    return [f"actuator {name!r}{more} is too stiff for the inertia it drives: held by a contact, its force builds "
-            f"up over {late:.0f} steps; lower dt, its gains or its effort, or add armature"]
+    found.append(f"actuator {name!r}{_more(slow)} is too stiff for the inertia it drives: held by a contact, its force "
+                 f"builds up over {late:.0f} steps; lower dt, its gains or its effort, or add armature")
+    return found
+
+
+def _more(named: list[tuple[float, str]]) -> str:
+    return f" (and {len(named) - 1} more)" if len(named) > 1 else ""
 
 
 def driven_inertia(compiled: CompiledScene, poses: Any, i: int) -> float:
