@@ -9,6 +9,9 @@ Singular values up to `tolerance` times the largest count as zero. Stages, each 
               and x = Q_c^T R_c^-1 R_b^-T Q_b b
     rotate    where a singular value may lie below the tolerance: one-sided Jacobi rotations of the small triangle give
               the singular values themselves, and those below it are left out
+    refine    the last two, where small singular values are kept: one correction A^+ A^+T A^T (b - A x) by A itself, its
+              sums in twice the precision. What the factor lost to rounding, such values magnify; this takes it out
+              again, and A^T keeps what A does not reach out of it
 The cost is rows times rank squared. When rows leave (`drop_rows`), the same vectors b_k without their entries still
 factor the rest: the Gram matrix is down-dated, and only a loss of rank makes a new factor necessary.
 
@@ -25,13 +28,17 @@ from sesshoku.compiled.jit import jit
 from sesshoku.compiled.table import Record, array, viewer
 
 REASSOCIATE = {"contract", "reassoc"}  # sums may be split over vector lanes
-NOISE = 4e-16  # times the number of rows: pivots below this share of the largest are rounding
+NOISE = 4e-16  # times the number of rows: pivots below this share of the largest are rounding,
+FAINT = 1e-6  # but after one below this share
+FAINT_NOISE = 2.5e-17  # those down to this are taken too: left out they would tilt the directions of small pivots
 SAFE_PIVOT = 1e-4  # with smaller pivots than this share of the largest Gram matrices are not tried,
 SAFE_MARGIN = 1e4  # nor with those less than so many tolerances
 MOVED = 1e-7  # a refinement by more than this share of x: too ill-conditioned for Gram matrices
 SWEEPS = 60
 VANISHED = 2e-15  # a row of so little of the largest is rounding
 ORTHOGONAL = 1e-15  # cosine of two rows that count as orthogonal
+REFINED = 1e-4  # with singular values that may be below this share of the largest, triangles and rotations are refined
+SPLIT = 134217729.0  # 2^27 + 1: halves the digits of a number
 
 
 class NormWork(Record):
@@ -48,6 +55,7 @@ class NormWork(Record):
     small = array(float, 2)  # (2, D)
     residual = array(float, 1)  # (D)
     change = array(float, 1)  # (D)
+    every = array(int, 1)  # (D) 0 ... D - 1
     rank = array(int, 1)  # (4) vectors of the factor that stands; systems solved by Gram, triangle, rotations so far
 
 
@@ -60,7 +68,7 @@ def make_norm_work(rows: int) -> NormWork:
     square = {name: np.zeros((D, D)) for name in ("factor", "other", "gram", "root", "root_other", "rest")}
     lines = {name: np.zeros(D) for name in ("diagonal", "residual", "change")}
     return NormWork(**square, **lines, triangle=np.zeros((2, D, D)), small=np.zeros((2, D)),
-                    rank=np.zeros(4, dtype=np.int64))
+                    every=np.arange(D), rank=np.zeros(4, dtype=np.int64))
 
 
 @jit
@@ -88,7 +96,8 @@ def solve_symmetric(n, rows, M, b, tolerance, known, work, x_out):
         if cholesky(k, work.gram, safe, R) and by_factor(n, k, B, R, B, R, b, work, x_out):
             return True
     orthogonalise(n, k, work.factor, work.gram, work.root, work.triangle[0])
-    by_triangle(n, k, work.factor, work.triangle[0], work.factor, work.triangle[0], True, b, tolerance, work, x_out)
+    by_triangle(n, k, work.factor, work.triangle[0], work.factor, work.triangle[0], True, rows, M, b, tolerance, work,
+                x_out)  # fmt: skip
     return False
 
 
@@ -113,8 +122,8 @@ def solve_general(n, A, b, tolerance, work, x_out):
             return
     orthogonalise(n, k, work.factor, work.gram, work.root, work.triangle[0])
     orthogonalise(n, k, work.other, work.gram, work.root, work.triangle[1])
-    by_triangle(n, k, work.factor, work.triangle[0], work.other, work.triangle[1], False, b, tolerance, work,
-                x_out)  # fmt: skip
+    by_triangle(n, k, work.factor, work.triangle[0], work.other, work.triangle[1], False, work.every, A, b,
+                tolerance, work, x_out)  # fmt: skip
 
 
 @jit
@@ -124,9 +133,9 @@ def pivoted_cholesky(n, rows, M, factor, diagonal):
     for i in range(n):
         diagonal[i] = M[rows[i], rows[i]]
         largest = max(largest, diagonal[i])
-    k, last, noise = 0, 0.0, NOISE * n * largest
+    k, last = 0, largest
     while k < n:
-        p, best = -1, noise
+        p, best = -1, (NOISE if last > FAINT * largest else FAINT_NOISE) * n * largest
         for i in range(n):
             if diagonal[i] > best:
                 p, best = i, diagonal[i]
@@ -158,7 +167,7 @@ def cross_factor(n, R, factor, other):
     """
     k, first, last = 0, 0.0, 0.0
     while k < n:
-        p, q, best = -1, -1, NOISE * n * first
+        p, q, best = -1, -1, (NOISE if last > FAINT * first else FAINT_NOISE) * n * first
         for i in range(n):
             row = R[i, :n]
             for j in range(n):
@@ -303,20 +312,35 @@ def orthogonalise(n, k, rows, gram, root, triangle_out):
 
 
 @jit
-def by_triangle(n, k, Q, R, Q_other, R_other, symmetric, b, tolerance, work, x_out):
-    """x_out (n) = Q_o^T (R^T R_o)^+ Q b.
+def by_triangle(n, k, Q, R, Q_other, R_other, symmetric, rows, A, b, tolerance, work, x_out):
+    """x_out (n) = Q_o^T (R^T R_o)^+ Q b; the matrix itself, A[rows, rows], for refinement.
 
     By substitution if no singular value can be below the tolerance, else by rotations. symmetric: R_o is R.
     """
-    t = work.small[0]
-    for i in range(k):
-        t[i] = dot(n, Q[i], b)
     least, most = triangle_bounds(k, R, work.rest)
     if not symmetric:
         other_least, other_most = triangle_bounds(k, R_other, work.rest)
         least, most = sqrt(least * other_least), sqrt(most * other_most)
-    if least > tolerance * most:
-        work.rank[2] += 1
+    regular = least > tolerance * most
+    work.rank[2 if regular else 3] += 1
+    through_triangle(n, k, Q, R, Q_other, R_other, regular, b, tolerance, work, x_out)
+    if least <= REFINED * most:
+        rest, image, change = work.residual, work.diagonal, work.change
+        subtract_product(n, rows, A, False, b, x_out, rest)
+        subtract_product(n, rows, A, True, b, rest, image)
+        through_triangle(n, k, Q_other, R_other, Q, R, regular, image, tolerance, work, rest)
+        through_triangle(n, k, Q, R, Q_other, R_other, regular, rest, tolerance, work, change)
+        for i in range(n):
+            x_out[i] -= change[i]
+
+
+@jit
+def through_triangle(n, k, Q, R, Q_other, R_other, regular, b, tolerance, work, x_out):
+    """x_out (n) = Q_o^T (R^T R_o)^+ Q b, by substitution where the triangles are regular, else by rotations."""
+    t = work.small[0]
+    for i in range(k):
+        t[i] = dot(n, Q[i], b)
+    if regular:
         for i in range(k - 1, -1, -1):  # R^T w = t
             t[i] /= R[i, i]
             for j in range(i):
@@ -324,7 +348,6 @@ def by_triangle(n, k, Q, R, Q_other, R_other, symmetric, b, tolerance, work, x_o
         for i in range(k):  # R_o z = w
             t[i] = (t[i] - dot(i, R_other[i], t)) / R_other[i, i]
     else:
-        work.rank[3] += 1
         rotate_triangles(k, R, R_other, tolerance, t, work)
     for i in range(n):
         x_out[i] = 0.0
@@ -332,6 +355,28 @@ def by_triangle(n, k, Q, R, Q_other, R_other, symmetric, b, tolerance, work, x_o
         f, row = t[j], Q_other[j, :n]
         for i in range(n):
             x_out[i] += f * row[i]
+
+
+@jit
+def subtract_product(n, rows, A, transposed, b, x, out):
+    """out (n) = b - A[rows, rows] x, or -A[rows, rows]^T x, each sum with its rounding errors added up beside it (Dot2 of
+    Ogita, Rump and Oishi): as if in twice the precision."""
+    for i in range(n):
+        total, lost = 0.0 if transposed else b[i], 0.0
+        for j in range(n):
+            a, y = -A[rows[j], rows[i]] if transposed else -A[rows[i], rows[j]], x[j]
+            product = a * y
+            t = SPLIT * a
+            a_high = t - (t - a)
+            t = SPLIT * y
+            y_high = t - (t - y)
+            a_low, y_low = a - a_high, y - y_high
+            lost += a_low * y_low - (((product - a_high * y_high) - a_low * y_high) - a_high * y_low)
+            before = total
+            total += product
+            t = total - before
+            lost += (before - (total - t)) + (product - t)
+        out[i] = total + lost
 
 
 @jit

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from decimal_oracle import product_difference, pseudo_inverse_times
 from sesshoku.solvers.minimum_norm import drop_rows, make_norm_work, solve_general, solve_symmetric
 from support import sample_count
 
@@ -58,23 +59,28 @@ def right_hand_side(rng, Z):
     return Z @ rng.normal(size=Z.shape[1]) if rng.random() < 0.5 else rng.normal(size=len(Z))
 
 
-def assert_agrees(M, b, x, expected, values, tolerance, label):
-    """Impulses to 1e-9 where the kept eigenvalues exceed 1e-5 of the largest, else M x to 1e-7 of its scale.
+def assert_agrees(A, b, x, expected, sizes, tolerance, label):
+    """Impulses to 1e-9 where the kept eigenvalues exceed 1e-5 of the largest, else A x to 1e-7 of its scale, that of b.
 
-    Beyond that, what eps |M| does to the oracle itself: it moves eigenvalues, and tilts the last kept eigenvector
-    towards the first dropped one by eps |M| over the gap between them.
+    Where the oracle's own rounding is more than that, one in sixty digits stands in its place. Left out, and returned
+    as False: systems with an eigenvalue on the very tolerance, or close ones on either side of it, so that any rounding
+    of the matrix mixes what is kept with what is not.
     """
-    kept = values[values > tolerance * values[-1]]
-    if kept[0] > 1e-5 * values[-1]:
-        assert np.abs(x - expected).max() <= 1e-9 * max(np.abs(expected).max(), np.abs(b).max() / values[-1]), label
-    else:
-        dropped = values[values <= tolerance * values[-1]].max(initial=0.0)
-        rounding = 4.4e-16 * values[-1] * (np.linalg.norm(expected) + np.linalg.norm(b) / (kept[0] - dropped))
-        assert np.abs(M @ (x - expected)).max() <= 1e-7 * np.abs(b).max() + rounding, label
+    largest = np.abs(sizes).max()
+    sizes = np.sort(np.abs(sizes)) / largest
+    kept, dropped = sizes[sizes > tolerance][0], sizes[sizes <= tolerance].max(initial=0.0)
+    if kept > 1e-5:
+        assert np.abs(x - expected).max() <= 1e-9 * max(np.abs(expected).max(), np.abs(b).max() / largest), label
+    elif kept < 2.0 * dropped or np.abs(sizes / tolerance - 1.0).min() < 1e-4:
+        return False
+    elif np.abs(A @ (x - expected)).max() > 1e-7 * np.abs(b).max():
+        exact = pseudo_inverse_times(A, b, tolerance)
+        assert product_difference(A, x, exact) <= 1e-7 * np.abs(b).max(), label
+    return True
 
 
 def test_symmetric_systems_agree_with_eigenvalues(rng):
-    work, ranks = make_norm_work(30), set()
+    work, ranks, clear = make_norm_work(30), set(), 0
     for n in range(COUNT):
         Z = contact_half(rng)
         b, M = right_hand_side(rng, Z), Z @ Z.T
@@ -82,7 +88,8 @@ def test_symmetric_systems_agree_with_eigenvalues(rng):
         solve_symmetric(len(b), np.arange(len(b)), M, b, TOLERANCE, False, work, x)
         expected, values = oracle(M, b)
         ranks.add(int((values > TOLERANCE * values[-1]).sum()))
-        assert_agrees(M, b, x, expected, values, TOLERANCE, n)
+        clear += assert_agrees(M, b, x, expected, values, TOLERANCE, n)
+    assert clear >= COUNT - max(3, COUNT // 500)
     assert {3, 5, 6} <= ranks and max(ranks) > 10
     assert (work.rank[1:] > 0).all(), "Gram matrices, triangles and rotations must all have been needed"
     assert work.rank[1] > 2 * work.rank[3], "and rotations rarely"
@@ -131,18 +138,12 @@ def test_general_systems_agree_with_lstsq(rng):
         A, b = np.array(P) @ M @ np.array(Q).T, np.array(P) @ right_hand_side(rng, Z)
         U, sizes, Vt = np.linalg.svd(A)
         kept = sizes > TOLERANCE * sizes[0]
-        near = sizes[(sizes > 1e-12 * sizes[0]) & (sizes < 1e-6 * sizes[0])]
-        if sizes[0] == 0.0 or (near.size and np.any(np.abs(near / sizes[0] / TOLERANCE - 1) < 1e-4)):
-            continue  # on the very tolerance rounding decides
+        if sizes[0] == 0.0:
+            continue
         expected = Vt[kept].T @ ((U[:, kept].T @ b) / sizes[kept])
         x = np.full(len(b), np.nan)
         solve_general(len(b), A, b, TOLERANCE, work, x)
-        if sizes[kept][-1] > 1e-5 * sizes[0]:
-            assert np.abs(x - expected).max() <= 1e-9 * max(np.abs(expected).max(), np.abs(b).max() / sizes[0]), n
-        else:
-            gap = sizes[kept][-1] - sizes[~kept].max(initial=0.0)
-            rounding = 4.4e-16 * sizes[0] * (np.linalg.norm(expected) + np.linalg.norm(b) / gap)
-            assert np.abs(A @ (x - expected)).max() <= 1e-7 * np.abs(b).max() + rounding, n
+        assert_agrees(A, b, x, expected, sizes, TOLERANCE, n)
 
 
 @pytest.mark.boundscheck
