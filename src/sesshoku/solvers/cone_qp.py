@@ -8,7 +8,8 @@ Dual active set (Goldfarb and Idnani): start at the unconstrained minimum, take 
 whose multiplier would turn negative, until none is violated. Each step raises the dual function, so no set of active
 rows comes back; the unconstrained case costs one Cholesky factorisation and one look at the rows. Variables are scaled
 to a unit diagonal of P and rows to unit length first, since forces and torques stand side by side. At the end the
-optimality equations of the settled set are refined once.
+optimality equations of the settled set are refined once. Zeros at the beginning of a row of P stay zeros of its factor
+and are passed over: a long chain of bodies has few others.
 
 A row of G touches `width` neighbouring variables from `at` on: the rows of one contact see its own wrench only.
 """
@@ -36,6 +37,7 @@ class ConeSpace(Record):
     length = array(float, 1)  # (M) of the rows before
     place = array(int, 1)  # (M) of a row among the active ones, -1: not active
     scale = array(float, 1)  # (N) x = scale * scaled x
+    first = array(int, 1)  # (N) the first column of a row of P that is not zero
     factor = array(float, 2)  # (N, N) lower Cholesky factor of the scaled P, reciprocals on the diagonal
     basis = array(float, 2)  # (N, N) J = L^-T times the rotations: J^T P J = 1, its first rows' span the active normals
     triangle = array(float, 2)  # (N, N) R of the active rows: J^T G_active^T = (R; 0)
@@ -79,7 +81,7 @@ def cone_qp(n, P, q, m, rows, at, width, space, x_out, y_out):
     point, scale = space.point, space.scale
     for i in range(n):
         point[i] = -q[i] * scale[i]
-    solve_factor(n, space.factor, point)
+    solve_factor(n, space.first, space.factor, point)
     scale_rows(m, rows, at, width, space)
     least = 0.0
     for i in range(n):
@@ -87,7 +89,7 @@ def cone_qp(n, P, q, m, rows, at, width, space, x_out, y_out):
     worst, violated = most_violated(n, m, at, width, least, space)
     status, iterations, count = SOLVED, 0, 0
     if violated >= 0:
-        invert_factor(n, space.factor, space.basis)
+        invert_factor(n, space.first, space.factor, space.basis)
         most = 50 + 10 * (n + m)
         while violated >= 0 and status == SOLVED:
             count, used = take_up(n, at, width, violated, worst, count, most - iterations, space)
@@ -107,16 +109,20 @@ def cone_qp(n, P, q, m, rows, at, width, space, x_out, y_out):
 @jit
 def factorize_scaled(n, P, space):
     """Scale to a unit diagonal and factorise; False if P is not positive definite (to rounding)."""
-    scale, L = space.scale, space.factor
+    scale, first, L = space.scale, space.first, space.factor
     for i in range(n):
         if not P[i, i] > 0.0:
             return False
         scale[i] = 1.0 / sqrt(P[i, i])
     for i in range(n):
-        mine, d = L[i], scale[i]
-        for j in range(i + 1):
+        mine, d, start = L[i], scale[i], 0
+        while P[i, start] == 0.0:  # the diagonal is not
+            mine[start] = 0.0
+            start += 1
+        first[i] = start
+        for j in range(start, i + 1):
             other, t = L[j], P[i, j] * d * scale[j]
-            for k in range(j):
+            for k in range(max(start, first[j]), j):
                 t -= mine[k] * other[k]
             if j < i:
                 mine[j] = t * other[j]
@@ -128,34 +134,36 @@ def factorize_scaled(n, P, space):
 
 
 @jit
-def solve_factor(n, L, x):
+def solve_factor(n, first, L, x):
     """x <- (L L^T)^-1 x, reciprocals on the diagonal."""
     for i in range(n):
         t, row = x[i], L[i]
-        for k in range(i):
+        for k in range(first[i], i):
             t -= row[k] * x[k]
         x[i] = t * row[i]
     for i in range(n - 1, -1, -1):
         row = L[i]
         t = x[i] * row[i]
         x[i] = t
-        for k in range(i):
+        for k in range(first[i], i):
             x[k] -= row[k] * t
 
 
 @jit
-def invert_factor(n, L, J_out):
+def invert_factor(n, first, L, J_out):
     """J = L^-T, kept by rows of its transpose: J_out[c] is column c of J."""
-    for c in range(n):  # column c of L^-T is row c of L^-1
-        row = J_out[c]
+    for c in range(n):
+        column = J_out[c]
         for j in range(n):
-            row[j] = 0.0
-        row[c] = L[c, c]
-        for j in range(c - 1, -1, -1):
-            t = 0.0
-            for k in range(j + 1, c + 1):
-                t += row[k] * L[k, j]
-            row[j] = -t * L[j, j]
+            column[j] = 0.0
+        column[c] = 1.0
+        for k in range(c, -1, -1):
+            t, row = column[k], L[k]
+            if t != 0.0:
+                t *= row[k]
+                column[k] = t
+                for j in range(first[k], k):
+                    column[j] -= t * row[j]
 
 
 @jit

@@ -359,8 +359,10 @@ def through_triangle(n, k, Q, R, Q_other, R_other, regular, b, tolerance, work, 
 
 @jit
 def subtract_product(n, rows, A, transposed, b, x, out):
-    """out (n) = b - A[rows, rows] x, or -A[rows, rows]^T x, each sum with its rounding errors added up beside it (Dot2 of
-    Ogita, Rump and Oishi): as if in twice the precision."""
+    """out (n) = b - A[rows, rows] x, or -A[rows, rows]^T x, each sum with its rounding errors added up beside it.
+
+    As if in twice the precision (Dot2 of Ogita, Rump and Oishi).
+    """
     for i in range(n):
         total, lost = 0.0 if transposed else b[i], 0.0
         for j in range(n):

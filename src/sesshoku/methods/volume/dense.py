@@ -129,23 +129,26 @@ def least_squares(overlaps, memory, options, contact_list, first):
         q[6 * i + 2] -= memory.target[c, 0]
         q[6 * i + 3] -= memory.target[c, 1]
         q[6 * i + 4] -= memory.target[c, 2]
-        for r in range(n):  # row r of (Q A)^T = A Q
-            times_moment(S, A[r, 6 * i : 6 * i + 6], keep, QA[r, 6 * i : 6 * i + 6])
-    for r in range(n):
-        mine, out = QA[r], P[r]
-        for i in range(m):
-            nonzero = False
-            for e in range(6):
-                nonzero = nonzero or mine[6 * i + e] != 0.0
-            memory.touching[i] = nonzero
-        for s in range(r + 1):
-            t, other = 0.0, A[s]
+    find_touching(memory, m)
+    touching = memory.touching
+    for i in range(m):
+        c = contact_list[i]
+        S, keep = overlaps.area_moment[c], 0.0 if memory.verdict[c] == SLIDES else 1.0
+        for g in range(m):
+            if touching[g, i]:
+                for r in range(6 * g, 6 * g + 6):  # row r of (Q A)^T = A Q
+                    times_moment(S, A[r, 6 * i : 6 * i + 6], keep, QA[r, 6 * i : 6 * i + 6])
+    for g in range(m):
+        for h in range(g + 1):
+            for r in range(6 * g, 6 * g + 6):
+                for s in range(6 * h, 6 * h + 6):
+                    P[r, s] = 0.0
             for i in range(m):
-                if memory.touching[i]:
-                    for e in range(6 * i, 6 * i + 6):
-                        t += mine[e] * other[e]
-            out[s] = t
-            P[s, r] = t
+                if touching[g, i] and touching[h, i]:
+                    add_product(QA, A, 6 * g, 6 * h, 6 * i, P)
+            for r in range(6 * g, 6 * g + 6):
+                for s in range(6 * h, 6 * h + 6):
+                    P[s, r] = P[r, s]
     for r in range(n):  # q = A (Q b - target)
         t = 0.0
         for s in range(n):
@@ -158,6 +161,31 @@ def least_squares(overlaps, memory, options, contact_list, first):
             choose_ridge(overlaps, memory, options, i, contact_list[i], A[6 * i : 6 * i + 6, 6 * i : 6 * i + 6])
     for r in range(n):
         P[r, r] += memory.ridge[r] + ROUNDING * P[r, r]
+
+
+@jit
+def find_touching(memory, m):
+    """touching (m, m): whether one overlap's wrench moves the other, that is, whether their block of A is not zero."""
+    A, touching = memory.delassus, memory.touching
+    for g in range(m):
+        for h in range(g + 1):
+            found = 0
+            for r in range(6 * g, 6 * g + 6):
+                for s in range(6 * h, 6 * h + 6):
+                    if A[r, s] != 0.0:
+                        found = 1
+            touching[g, h] = touching[h, g] = found
+
+
+@jit
+def add_product(one, two, row, column, inner, out):
+    """out[row, column] += one[row, inner] two[column, inner]^T, blocks of six by six that begin there."""
+    for r in range(row, row + 6):
+        for s in range(column, column + 6):
+            t = 0.0
+            for e in range(inner, inner + 6):
+                t += one[r, e] * two[s, e]
+            out[r, s] += t
 
 
 @jit

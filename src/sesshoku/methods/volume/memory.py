@@ -66,7 +66,7 @@ class Memory(Record):
     mixed_linear = array(float, 1)  # (D)
     unknown = array(float, 1)  # (D)
     unknown_start = array(int, 1)  # (D + 1) by overlap of the island
-    touching = array(int, 1)  # (D) by overlap of the island
+    touching = array(int, 2)  # (D / 6, D / 6) whether overlaps of the island move each other
     impulse = array(float, 1)  # (D) wrenches of the island
     cone_row = array(float, 2)  # (M, 6)
     cone_at = array(int, 1)  # (M)
@@ -175,8 +175,9 @@ def make_memory(compiled: CompiledScene, contacts: Any, overlaps: Any, polyhedra
         "matrix": (D + J, D + J), "joint_matrix": (J, J), "joint_factor": (J, J), "joint_work": (8, J),
         "joint_state": (2, J), "joint_reach": (J, D), "delassus": (D, D), "free": 6 * C, "gradient": (D, D),
         "hessian": (D, D), "linear": max(D, 6 * C), "ridge": 6 * C, "mixed": (D, D), "half_mixed": (D, D),
-        "mixed_linear": D, "unknown": U, "unknown_start": U + 1, "impulse": 6 * C, "touching": C, "cone_row": (M, 6),
-        "cone_at": M, "cone_price": M, "side": (P, 2), "column": (B, 6), "cost": B, "weight": B, "load": 8,
+        "mixed_linear": D, "unknown": U, "unknown_start": U + 1, "impulse": 6 * C, "touching": (D // 6, D // 6),
+        "cone_row": (M, 6), "cone_at": M, "cone_price": M, "side": (P, 2), "column": (B, 6), "cost": B, "weight": B,
+        "load": 8,
         "small": (2, 6), "y_before": V, "y_direction": V, "start_q": m.coordinate_count, "start_v": V,
     }
     arrays = {name: np.zeros(shape, dtype=np.int64 if Memory.fields[name].dtype is int else np.float64)
