@@ -175,3 +175,53 @@ def test_within_bounds(monkeypatch):
         sim = ss.Simulation(stack(3, speed=0.5), PRESET, DT)
         sim.step(20)
         assert np.isfinite(sim.v).all()
+
+
+def test_profile_times_the_four_stages_of_rkg_as_one():
+    sim = box((0.2, 0.2, 0.05), method=volume(integrator="rkg"))
+    other = box((0.2, 0.2, 0.05), method=volume(integrator="rkg"))
+    found = sim.profile(3)
+    other.step(3)
+    assert set(found) == {"four stages", "step"} and all(seconds > 0.0 for seconds in found.values())
+    assert np.array_equal(sim.q, other.q) and np.array_equal(sim.v, other.v)
+
+
+CHANGED = [
+    {"integrator": "rkg"}, {"depth_gain": 500.0}, {"recovery_speed": 0.1}, {"rest_depth": 1e-4},
+    {"depth_integral": "thickness"}, {"depth_integral": "section"}, {"regularization": 1e-2},
+    {"regularization_unit": "trace"}, {"friction_limit": "separated"}, {"pyramid_sides": 5},
+    {"sliding_solve": "coupled"}, {"correction": "nearest"}, {"onset": "free"},
+    {"onset": "free", "onset_speed": 1.0}, {"zero_tolerance": 1.0}]
+
+
+def turning_disc():
+    """A disc that turns and slides a little: its centre of pressure stays inside, so pressure may be spread in many ways."""
+    scene = ss.Scene(gravity=(0, 0, -G))
+    scene.add_ground(material=RUBBER)
+    scene.add_cylinder("disc", radius=0.1, length=0.04, mass=1.0, position=(0, 0, 0.02 - 1e-5), velocity=(2e-3, 1e-3, 0),
+                       angular_velocity=(0, 0, 3.0), material=RUBBER)
+    return scene
+
+
+@pytest.mark.parametrize("options", CHANGED, ids=str)
+def test_every_option_has_an_effect(options):
+    """A tilted box lands sliding and turning; a disc slides and turns; a flat box is pushed, and turned too."""
+    usual = {"onset": "free"} if "onset_speed" in options else {}
+    moved = 0.0
+    for force, torque in ((None, None), (0.0, 0.0), (0.88, 0.0), (0.8, 0.8)):
+        ends = []
+        for chosen in (usual, options):
+            if force is None:
+                sim = box((0.2, 0.15, 0.1), velocity=(0.2, 0.1, -0.1), angular_velocity=(0, 0, 1.0), depth=2e-3,
+                          rotation=(np.cos(0.03), np.sin(0.03), 0, 0), method=volume(**chosen))
+            elif force == 0.0:
+                sim = ss.Simulation(turning_disc(), volume(**chosen), DT)
+            else:
+                sim = box((0.2, 0.2, 0.05), method=volume(**chosen))
+                sim.step(5)
+                push = 0.5 * G * force * np.array([np.cos(np.pi / 8), np.sin(np.pi / 8), 0])
+                sim.apply_force("box", push, torque=(0, 0, 0.5 * G * torque * 0.1 * np.sqrt(2)), point=(0, 0, 0))
+            sim.step(3)
+            ends.append(sim.v.copy())
+        moved = max(moved, np.abs(ends[0] - ends[1]).max())
+    assert moved > 1e-7
