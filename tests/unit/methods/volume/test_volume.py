@@ -195,11 +195,11 @@ CHANGED = [
 
 
 def turning_disc():
-    """A disc that turns and slides a little: its centre of pressure stays inside, so pressure may be spread in many ways."""
+    """Turns, and slides a little: its centre of pressure stays inside, so pressure may be spread in many ways."""
     scene = ss.Scene(gravity=(0, 0, -G))
     scene.add_ground(material=RUBBER)
-    scene.add_cylinder("disc", radius=0.1, length=0.04, mass=1.0, position=(0, 0, 0.02 - 1e-5), velocity=(2e-3, 1e-3, 0),
-                       angular_velocity=(0, 0, 3.0), material=RUBBER)
+    scene.add_cylinder("disc", radius=0.1, length=0.04, mass=1.0, position=(0, 0, 0.02 - 1e-5),
+                       velocity=(2e-3, 1e-3, 0), angular_velocity=(0, 0, 3.0), material=RUBBER)
     return scene
 
 
