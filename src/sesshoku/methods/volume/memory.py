@@ -166,7 +166,8 @@ def make_memory(compiled: CompiledScene, contacts: Any, overlaps: Any, polyhedra
     m, C = compiled.model, contacts.capacity
     W, V, T, K = row_total(m), m.dof_count, m.tree_count, overlaps.polygon_capacity
     D, J, P = min(6 * C, DENSE), min(W, DENSE_JOINTS), options.pyramid_sides
-    M, U = max(ROWS_PER_UNKNOWN * D, K + 2 * C), max(D, 6 * C + K)
+    R = max(ROWS_PER_UNKNOWN * D, 2 * polyhedra.most_faces + 34)  # the rows of any one overlap fit, however round
+    M, U = max(R, K + 2 * C), max(D, 6 * C + K)
     B = max(2 * polyhedra.most_faces, 8) * P + 8  # a section has at most one corner per face of the two shapes
     shapes: dict[str, Any] = {
         "wrench": (C, 6), "verdict": C, "judged": C, "moves": C, "center": (C, 3), "corner_start": C + 1,
@@ -185,5 +186,5 @@ def make_memory(compiled: CompiledScene, contacts: Any, overlaps: Any, polyhedra
     angle = 2.0 * np.pi * np.arange(P) / P
     arrays["side"][:] = np.c_[np.cos(angle), np.sin(angle)]
     problem = make_problem(2 * C, W, V, int(max(m.dof_depth, default=-1)) + 1)
-    memory = Memory(dense=D, row_capacity=ROWS_PER_UNKNOWN * D, joint_capacity=J, **arrays)
-    return problem, memory, make_cone_space(D, ROWS_PER_UNKNOWN * D, 6), make_simplex_space(B)
+    memory = Memory(dense=D, row_capacity=R, joint_capacity=J, **arrays)
+    return problem, memory, make_cone_space(D, R, 6), make_simplex_space(B)
