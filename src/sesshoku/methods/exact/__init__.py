@@ -40,9 +40,10 @@ from sesshoku.integrate.position import move_kinematic
 from sesshoku.methods.contact_forces import apply_forces
 from sesshoku.methods.contact_rows import velocity_change
 from sesshoku.methods.exact.islands import keep_states, solve_islands
-from sesshoku.methods.exact.memory import BOUNCE, INSTANT, SUPPORT, TAKEN, Memory, as_memory, make_memory
+from sesshoku.methods.exact.memory import BOUNCE, SUPPORT, Memory, as_memory, make_memory
 from sesshoku.methods.exact.options import AHEAD, ANCHOR, MARGIN, MIDPOINT, MOST, SLIP_SPEED, Options, parameters
-from sesshoku.methods.exact.pose import frame_contacts, keep_anchors, pose_problem
+from sesshoku.methods.exact.pose import frame_contacts, impact_longer, keep_anchors, pose_problem
+from sesshoku.methods.exact.spin import spin_evenly, turn_along
 from sesshoku.methods.free_motion import (
     SEMI_IMPLICIT,
     SPIN,
@@ -50,7 +51,6 @@ from sesshoku.methods.free_motion import (
     finish_turns,
     free_velocity,
     joint_space_inertia,
-    spin_lone_bodies,
 )
 from sesshoku.methods.joint_constraints import measure_errors, return_to_limits
 from sesshoku.methods.registry import register
@@ -118,7 +118,7 @@ def step(model, data, contacts, problem, memory, newton, options, dt):
     middle(model, data, options, dt)
     detect(model, data, contacts, options[MARGIN], options[AHEAD] * dt, int(options[MOST]))
     frame_contacts(model, data, contacts, problem, memory, options, dt)
-    free_motion(model, data, options, dt)
+    free_motion(model, data, memory, options, dt)
     pose_problem(model, data, contacts, problem, memory, data.new_q, options, dt)
     solve_islands(model, data, contacts, problem, memory, newton, options, dt)
     apply(model, data, contacts, problem, memory, options, dt)
@@ -138,7 +138,7 @@ def middle(model, data, options, dt):
 
 
 @jit
-def free_motion(model, data, options, dt):
+def free_motion(model, data, memory, options, dt):
     """new_v: the velocity at the end if there were no contacts, limits or joint friction."""
     if options[MIDPOINT]:
         joint_forces(model, data, data.new_q, data.v, 0.5 * dt, 0.0)
@@ -148,7 +148,7 @@ def free_motion(model, data, options, dt):
     joint_space_inertia(model, data)
     if options[MIDPOINT]:
         middle_velocity(model, data, dt)
-        spin_lone_bodies(model, data, dt, FAST)
+        spin_evenly(model, data, memory.gyration, dt, FAST)
     else:
         free_velocity(model, data, dt, SPIN)
 
@@ -208,22 +208,13 @@ def end(model, data, problem, contacts, memory, options, dt):
 
 @jit
 def shift_impacts(model, data, contacts, problem, memory, dt):
-    """The displacement by which impacts, acting from their own instant, differ from impulses of the step's middle.
-
-    Only the share of an impulse that its own approach speed explains is an impact; what carries load from then on acts
-    through the rest of the step.
-    """
+    """The displacement by which impacts, acting from their own instant, differ from impulses of the step's middle."""
     y, some, turning = memory.y_before, False, problem.counts[TURNING] > 0
     for k in range(model.dof_count):
         y[k] = memory.shift[k] = 0.0
     for c in range(contacts.counts[CONTACTS]):
-        x, impact = problem.impulse[c], memory.impact[c]
-        t, taken, support = impact[INSTANT], impact[TAKEN], impact[SUPPORT]
-        made = problem.block[c, 2, 2] * x[2]
-        if made > 0.0 and (taken > 0.0 or support > 0.0):
-            share = min(1.0, taken / made)
-            held = min(1.0 - share, support / made)
-            longer = share * (0.5 * dt - t) - held * 0.5 * t
+        x, longer = problem.impulse[c], impact_longer(problem, memory, c, dt)
+        if longer != 0.0:
             push_contact(model.row_dof, problem, c, longer * x[0], longer * x[1], longer * x[2], y)
             some = True
             if turning and (problem.turning_bound[c, 0] > 0.0 or problem.turning_bound[c, 1] > 0.0):
@@ -232,6 +223,7 @@ def shift_impacts(model, data, contacts, problem, memory, dt):
                 push_contact(model.row_dof, problem, p, longer * x[0], longer * x[1], longer * x[2], y)
     if some:
         velocity_change(model, data, problem, y, memory.shift)
+        turn_along(model, data, memory.shift, dt)
 
 
 @jit
@@ -252,7 +244,7 @@ def stage_detect(model, data, contacts, problem, memory, newton, options, dt):
 
 @jit
 def stage_free(model, data, contacts, problem, memory, newton, options, dt):
-    free_motion(model, data, options, dt)
+    free_motion(model, data, memory, options, dt)
 
 
 @jit

@@ -6,9 +6,9 @@ from math import sqrt
 
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.rows import ROW_FRICTION
-from sesshoku.methods.exact.memory import ACTS_ON, BOUNCE, INSTANT, SPEED
+from sesshoku.methods.exact.memory import BOUNCE, INSTANT, SPEED
 from sesshoku.methods.exact.options import BOUNCE_SPEED, MIDPOINT, NEWTON, ROUNDS, SLIP_SPEED
-from sesshoku.methods.exact.pose import set_rebound
+from sesshoku.methods.exact.pose import impact_longer, set_rebound
 from sesshoku.methods.island_rows import group_joint_rows, island_dofs, island_lists
 from sesshoku.methods.report import CONVERGED, ITERATIONS, ROWS
 from sesshoku.methods.turning_rows import island_blocks
@@ -111,7 +111,6 @@ def late_impacts(model, contacts, problem, memory, bounce_speed, dt, contact_lis
         found += 1
         if speed < -bounce_speed:
             impact[INSTANT], impact[SPEED], impact[BOUNCE] = 0.5 * dt, speed, contacts.material[c, 2]
-            impact[ACTS_ON] = memory.free_normal[c]
             set_rebound(problem, memory, c, 1.0)
         else:
             problem.free[c, 2] = memory.free_normal[c] + gap / (0.5 * dt)
@@ -136,7 +135,7 @@ def guard_energy(model, data, contacts, problem, memory, newton, options, dt, bl
     inside a bracket, from below; without restitution they never do. The law holds to the same residual, with smaller
     coefficients.
     """
-    gain, scale = energy_gain(model, problem, memory, block_list, joint_list, dof_list)
+    gain, scale = energy_gain(problem, memory, options, dt, block_list, joint_list, dof_list)
     allowed, low, high, share, above = ROUNDING_ENERGY * scale, 0.0, 1.0, 0.0, gain
     if not gain > allowed:
         return residual, solved
@@ -144,7 +143,7 @@ def guard_energy(model, data, contacts, problem, memory, newton, options, dt, bl
     for n in range(GUARD_SOLVES):
         residual, solved = share_restitution(model, data, contacts, problem, memory, newton, options, dt, block_list,
                                              joint_list, dof_list, share)  # fmt: skip
-        gain, _ = energy_gain(model, problem, memory, block_list, joint_list, dof_list)
+        gain, _ = energy_gain(problem, memory, options, dt, block_list, joint_list, dof_list)
         if n == 0:  # none at all
             allowed, below = max(allowed, gain), gain
             near = GUARD_SHARE * (above - below)
@@ -173,21 +172,24 @@ def share_restitution(model, data, contacts, problem, memory, newton, options, d
 
 
 @jit
-def energy_gain(model, problem, memory, block_list, joint_list, dof_list):
-    """Kinetic energy the island's impulses bring beyond what corrections of depth, loops and mimics ask for, J; and the
-    size of what it is the difference of.
+def energy_gain(problem, memory, options, dt, block_list, joint_list, dof_list):
+    """Energy the island's impulses bring beyond what corrections of depth, loops and mimics ask for, J; and the size of
+    what it is the difference of.
 
-    x . u + |y|^2/2 with u the velocities they act on: of an impact those of its instant, else those of the step's end.
+    Kinetic: x . u_free + |y|^2/2. Against the forces on the bodies, by moving them: an impulse displaces what it moves
+    for half a step, of an impact longer or shorter. Exact for lone bodies under the midpoint rule, whose free motion
+    brings none. A semi-implicit step counts a rebound by the speed it meets.
     """
     gain = size = 0.0
     count = contacts_among(problem, block_list)
     for n in range(count):
         c = block_list[n]
-        x, free, impact = problem.impulse[c], problem.free[c], memory.impact[c]
-        speed = memory.free_normal[c] - problem.correction[c]
-        if impact[BOUNCE] > 0.0:
-            speed = impact[ACTS_ON]
-        part = x[0] * free[0] + x[1] * free[1] + x[2] * speed
+        x, free, forced = problem.impulse[c], memory.unaided[c], memory.forced[c]
+        share = 1.0 if memory.impact[c, BOUNCE] > 0.0 else 0.0
+        if options[MIDPOINT]:
+            share = 0.5 + impact_longer(problem, memory, c, dt) / dt
+        part = x[0] * (free[0] - share * forced[0]) + x[1] * (free[1] - share * forced[1])
+        part += x[2] * (free[2] - share * forced[2] - problem.correction[c])
         gain, size = gain + part, size + abs(part)
     for n in range(count, len(block_list)):
         x, free = problem.impulse[block_list[n]], problem.free[block_list[n]]

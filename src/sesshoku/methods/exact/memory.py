@@ -22,8 +22,10 @@ class Memory(Record):
     mu = array(float, 1)  # (C) the coefficient in force
     slips = array(int, 1)  # (C) 1: kinetic friction
     locked = array(int, 1)  # (C) broke away in this step: stays kinetic; or was tried at rest already
-    impact = array(float, 2)  # (C, 7) of contacts that close in this step, see below
+    impact = array(float, 2)  # (C, 6) of contacts that close in this step, see below
     free_normal = array(float, 1)  # (C) normal velocity at the end without contacts, targets left aside
+    unaided = array(float, 2)  # (C, 3) velocity at the end without contacts, by the rows alone, along the axes
+    forced = array(float, 2)  # (C, 3) what forces change it by in the step; the rest is gyroscopic
     turn = array(float, 2)  # (C, 3) what half a step of turning adds to the velocity, along the axes
     held = array(int, 1)  # (C) 1: held open, would rebound if it arrived
     anchor = array(float, 3)  # (C, 2, 3) where the links touched when the contact began to stick, in their frames
@@ -46,13 +48,13 @@ class Memory(Record):
     y_before = array(float, 1)  # (V)
     y_direction = array(float, 1)  # (V)
     shift = array(float, 1)  # (V) displacement: impacts act from their own instant
+    gyration = array(float, 1)  # (V) change of a lone body's spin by gyroscopic torque
 
 
 as_memory = viewer(Memory)
 # places in `impact`: when (s), velocity then, what free motion adds until the end, restitution; and of the velocity
-# that the impulse makes the impact's part, and the part that carries load from then on; last the free velocity that the
-# impulse's work is measured with
-INSTANT, SPEED, GAINED, BOUNCE, TAKEN, SUPPORT, ACTS_ON = range(7)
+# that the impulse makes the impact's part, and the part that carries load from then on
+INSTANT, SPEED, GAINED, BOUNCE, TAKEN, SUPPORT = range(6)
 
 
 def make_memory(compiled: CompiledScene, contacts: Any) -> tuple[Problem, Memory, NewtonWork]:
@@ -60,11 +62,12 @@ def make_memory(compiled: CompiledScene, contacts: Any) -> tuple[Problem, Memory
     m, C = compiled.model, contacts.capacity
     W, V, T = row_total(m), m.dof_count, m.tree_count
     E = C if m.has_turning else 0
-    shapes = {"law": C, "mu": C, "slips": C, "locked": C, "impact": (C, 7), "free_normal": C, "held": C, "turn": (C, 3),
+    shapes = {"law": C, "mu": C, "slips": C, "locked": C, "impact": (C, 6), "free_normal": C, "held": C, "turn": (C, 3),
               "anchor": (C, 2, 3), "anchored": C, "old_anchor": (C, 2, 3), "old_anchored": C, "tree_jammed": T,
               "impulse_world": (C, 3), "old_impulse": (C, 3), "old_torque": (E, 3), "old_slips": C, "old_parted": C,
               "joint_locked": W, "joint_list": W, "joint_start": T + 2,
-              "dof_list": (T, 2), "block_list": 2 * E, "y_before": V, "y_direction": V, "shift": V}
+              "dof_list": (T, 2), "block_list": 2 * E, "y_before": V, "y_direction": V, "shift": V,
+              "unaided": (C, 3), "forced": (C, 3), "gyration": V}
     arrays = {name: np.zeros(shape, dtype=np.int64 if Memory.fields[name].dtype is int else np.float64)
               for name, shape in shapes.items()}
     arrays["law"][:] = DISC

@@ -8,8 +8,9 @@ from sesshoku.collision.contacts import CONTACTS, SMOOTH
 from sesshoku.compiled.jit import jit
 from sesshoku.integrate.midpoint import lead_scripts, script_lead
 from sesshoku.methods.contact_rows import contact_rows, contact_velocity, start_problem
-from sesshoku.methods.exact.memory import ACTS_ON, BOUNCE, GAINED, INSTANT, SPEED, SUPPORT, TAKEN
+from sesshoku.methods.exact.memory import BOUNCE, GAINED, INSTANT, SPEED, SUPPORT, TAKEN
 from sesshoku.methods.exact.options import ANCHOR, BOUNCE_SPEED, CORRECTION, MIDPOINT, SLOP
+from sesshoku.methods.exact.spin import split_free
 from sesshoku.methods.exact.turning import link_rates, measure_turning, turn_blocks, turn_contact, turn_loops
 from sesshoku.methods.joint_rows import joint_rows
 from sesshoku.methods.turning_rows import choose_turning, turning_rows
@@ -53,6 +54,7 @@ def pose_problem(model, data, contacts, problem, memory, q, options, dt):
     """Rows, wanted velocities and start of every contact and joint row; q: where the contacts were found."""
     start_problem(model, data, problem)
     contact_rows(model, data, contacts, problem, data.new_v)
+    split_free(model, data, contacts, problem, memory)
     turning_rows(model, data, contacts, problem, data.new_v)
     if options[MIDPOINT]:
         lead_scripts(model, data, 1.0)
@@ -85,8 +87,9 @@ def want_velocity(contacts, problem, memory, options, c, dt):
     """Subtract the wanted normal velocity from the free one, for contacts found in the middle of the step.
 
     A contact that was not loaded, or parted in a rebound, and closes within the step is an impact at its own instant:
-    the target is what remains at the step's end of a ballistic rebound. Others may close their gap, or undo part of an
-    overlap.
+    the target is what remains at the step's end of a ballistic rebound, forces acting on to the end. What gyroscopic
+    torque does in the step counts as done before the impact: e = 1 then keeps the energy. Others may close their gap,
+    or undo part of an overlap.
     """
     free, gap, before = problem.free[c], contacts.gap[c], problem.velocity[c, 2]
     old, after = contacts.previous[c], problem.free[c, 2]
@@ -95,13 +98,12 @@ def want_velocity(contacts, problem, memory, options, c, dt):
     closes = gap + 0.5 * dt * before + 0.5 * dt * dt * rate < 0.0 and before + min(rate, 0.0) * dt < 0.0
     if fresh and closes:
         t, impact = closing_time(gap - 0.5 * dt * before, before, rate, dt), memory.impact[c]
-        speed = before + rate * t
+        gained = memory.forced[c, 2] * (1.0 - t / dt)
+        speed = after - gained
         # what drives the bodies apart is left out: it may be the turning of a body that turns far in a step
-        impact[INSTANT], impact[SPEED], impact[GAINED] = t, speed, min(rate * (dt - t), 0.0)
+        impact[INSTANT], impact[SPEED], impact[GAINED] = t, speed, min(gained, 0.0)
         impact[BOUNCE] = contacts.material[c, 2] if speed < -options[BOUNCE_SPEED] else 0.0
         set_rebound(problem, memory, c, 1.0)
-        share = impact[TAKEN] / max(impact[TAKEN] + impact[SUPPORT], 1e-300)
-        impact[ACTS_ON] = max(share * speed + (1.0 - share) * after, after)
     elif gap > TOUCHING and fresh and contacts.material[c, 2] > 0.0:
         free[2], memory.held[c] = NOT_YET, 1  # `late_impacts` of islands.py looks whether it arrives all the same
     elif gap > TOUCHING:
@@ -120,6 +122,22 @@ def set_rebound(problem, memory, c, share):
     target = max(0.0, rebound)
     impact[TAKEN], impact[SUPPORT] = max(0.0, -(1.0 + bounce) * speed), target - rebound
     problem.free[c, 2] = memory.free_normal[c] - target
+
+
+@jit
+def impact_longer(problem, memory, c, dt):
+    """How much longer than half a step the impulse of contact c acts on positions, s: 0 but for impacts.
+
+    Only the share of it that its own approach speed explains is an impact; what carries load from then on acts through
+    the rest of the step.
+    """
+    t, taken, support = memory.impact[c, INSTANT], memory.impact[c, TAKEN], memory.impact[c, SUPPORT]
+    made = problem.block[c, 2, 2] * problem.impulse[c, 2]
+    if not made > 0.0 or taken <= 0.0 and support <= 0.0:
+        return 0.0
+    share = min(1.0, taken / made)
+    held = min(1.0 - share, support / made)
+    return share * (0.5 * dt - t) - held * 0.5 * t
 
 
 @jit
@@ -143,7 +161,6 @@ def want_velocity_at_end(contacts, problem, memory, options, c, dt):
             free[2] = NOT_YET
         else:
             memory.impact[c, SPEED], memory.impact[c, BOUNCE] = before, bounce
-            memory.impact[c, ACTS_ON] = before
             set_rebound(problem, memory, c, 1.0)
     elif gap > TOUCHING:
         free[2] += gap / dt
