@@ -42,7 +42,7 @@ from sesshoku.methods.contact_rows import velocity_change
 from sesshoku.methods.exact.islands import keep_states, solve_islands
 from sesshoku.methods.exact.memory import BOUNCE, SUPPORT, Memory, as_memory, make_memory
 from sesshoku.methods.exact.options import AHEAD, ANCHOR, MARGIN, MIDPOINT, MOST, SLIP_SPEED, Options, parameters
-from sesshoku.methods.exact.pose import frame_contacts, impact_longer, keep_anchors, pose_problem
+from sesshoku.methods.exact.pose import add_impact, frame_contacts, impact_longer, keep_anchors, pose_problem
 from sesshoku.methods.exact.spin import spin_evenly, turn_along
 from sesshoku.methods.free_motion import (
     SEMI_IMPLICIT,
@@ -209,11 +209,13 @@ def end(model, data, problem, contacts, memory, options, dt):
 @jit
 def shift_impacts(model, data, contacts, problem, memory, dt):
     """The displacement by which impacts, acting from their own instant, differ from impulses of the step's middle."""
-    y, some, turning = memory.y_before, False, problem.counts[TURNING] > 0
+    y, made, some, turning = memory.y_before, memory.y_direction, False, problem.counts[TURNING] > 0
     for k in range(model.dof_count):
-        y[k] = memory.shift[k] = 0.0
+        y[k] = made[k] = memory.shift[k] = 0.0
     for c in range(contacts.counts[CONTACTS]):
-        x, longer = problem.impulse[c], impact_longer(problem, memory, c, dt)
+        add_impact(model, problem, memory, c, made)
+    for c in range(contacts.counts[CONTACTS]):
+        x, longer = problem.impulse[c], impact_longer(model, problem, memory, c, made, dt)
         if longer != 0.0:
             push_contact(model.row_dof, problem, c, longer * x[0], longer * x[1], longer * x[2], y)
             some = True

@@ -8,7 +8,7 @@ from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.rows import ROW_FRICTION
 from sesshoku.methods.exact.memory import BOUNCE, INSTANT, SPEED
 from sesshoku.methods.exact.options import BOUNCE_SPEED, MIDPOINT, NEWTON, ROUNDS, SLIP_SPEED
-from sesshoku.methods.exact.pose import impact_longer, set_rebound
+from sesshoku.methods.exact.pose import add_impact, impact_longer, set_rebound
 from sesshoku.methods.island_rows import group_joint_rows, island_dofs, island_lists
 from sesshoku.methods.report import CONVERGED, ITERATIONS, ROWS
 from sesshoku.methods.turning_rows import island_blocks
@@ -135,7 +135,7 @@ def guard_energy(model, data, contacts, problem, memory, newton, options, dt, bl
     inside a bracket, from below; without restitution they never do. The law holds to the same residual, with smaller
     coefficients.
     """
-    gain, scale = energy_gain(problem, memory, options, dt, block_list, joint_list, dof_list)
+    gain, scale = energy_gain(model, problem, memory, options, dt, block_list, joint_list, dof_list)
     allowed, low, high, share, above = ROUNDING_ENERGY * scale, 0.0, 1.0, 0.0, gain
     if not gain > allowed:
         return residual, solved
@@ -143,7 +143,7 @@ def guard_energy(model, data, contacts, problem, memory, newton, options, dt, bl
     for n in range(GUARD_SOLVES):
         residual, solved = share_restitution(model, data, contacts, problem, memory, newton, options, dt, block_list,
                                              joint_list, dof_list, share)  # fmt: skip
-        gain, _ = energy_gain(problem, memory, options, dt, block_list, joint_list, dof_list)
+        gain, _ = energy_gain(model, problem, memory, options, dt, block_list, joint_list, dof_list)
         if n == 0:  # none at all
             allowed, below = max(allowed, gain), gain
             near = GUARD_SHARE * (above - below)
@@ -172,7 +172,7 @@ def share_restitution(model, data, contacts, problem, memory, newton, options, d
 
 
 @jit
-def energy_gain(problem, memory, options, dt, block_list, joint_list, dof_list):
+def energy_gain(model, problem, memory, options, dt, block_list, joint_list, dof_list):
     """Energy the island's impulses bring beyond what corrections of depth, loops and mimics ask for, J; and the size of
     what it is the difference of.
 
@@ -181,13 +181,18 @@ def energy_gain(problem, memory, options, dt, block_list, joint_list, dof_list):
     brings none. A semi-implicit step counts a rebound by the speed it meets.
     """
     gain = size = 0.0
-    count = contacts_among(problem, block_list)
+    count, y = contacts_among(problem, block_list), memory.y_direction
+    for r in range(len(dof_list)):
+        for k in range(dof_list[r, 0], dof_list[r, 1]):
+            y[k] = 0.0
+    for n in range(count):
+        add_impact(model, problem, memory, block_list[n], y)
     for n in range(count):
         c = block_list[n]
         x, free, forced = problem.impulse[c], memory.unaided[c], memory.forced[c]
         share = 1.0 if memory.impact[c, BOUNCE] > 0.0 else 0.0
         if options[MIDPOINT]:
-            share = 0.5 + impact_longer(problem, memory, c, dt) / dt
+            share = 0.5 + impact_longer(model, problem, memory, c, y, dt) / dt
         part = x[0] * (free[0] - share * forced[0]) + x[1] * (free[1] - share * forced[1])
         part += x[2] * (free[2] - share * forced[2] - problem.correction[c])
         gain, size = gain + part, size + abs(part)

@@ -14,7 +14,7 @@ from sesshoku.methods.exact.spin import split_free
 from sesshoku.methods.exact.turning import link_rates, measure_turning, turn_blocks, turn_contact, turn_loops
 from sesshoku.methods.joint_rows import joint_rows
 from sesshoku.methods.turning_rows import choose_turning, turning_rows
-from sesshoku.solvers.problem import JOINT_ROWS, TURNING
+from sesshoku.solvers.problem import JOINT_ROWS, TURNING, push_contact, read_normal
 
 # m: a smaller gap counts as closed; the corners of a face that rests ask for the same then, not for closing gaps that
 # contradict each other by their rounding
@@ -125,16 +125,25 @@ def set_rebound(problem, memory, c, share):
 
 
 @jit
-def impact_longer(problem, memory, c, dt):
+def add_impact(model, problem, memory, c, y_out):
+    """y += Z^T x of contact c if it is an impact."""
+    x, impact = problem.impulse[c], memory.impact[c]
+    if x[2] > 0.0 and (impact[TAKEN] > 0.0 or impact[SUPPORT] > 0.0):
+        push_contact(model.row_dof, problem, c, x[0], x[1], x[2], y_out)
+
+
+@jit
+def impact_longer(model, problem, memory, c, y, dt):
     """How much longer than half a step the impulse of contact c acts on positions, s: 0 but for impacts.
 
     Only the share of it that its own approach speed explains is an impact; what carries load from then on acts through
-    the rest of the step.
+    the rest of the step. y: of all impacts (`add_impact`), so that what one makes of the other counts, but not the
+    loads that others put on a contact.
     """
     t, taken, support = memory.impact[c, INSTANT], memory.impact[c, TAKEN], memory.impact[c, SUPPORT]
-    made = problem.block[c, 2, 2] * problem.impulse[c, 2]
-    if not made > 0.0 or taken <= 0.0 and support <= 0.0:
+    if not problem.impulse[c, 2] > 0.0 or taken <= 0.0 and support <= 0.0:
         return 0.0
+    made = max(read_normal(model.row_dof, problem, c, y), 1e-300)
     share = min(1.0, taken / made)
     held = min(1.0 - share, support / made)
     return share * (0.5 * dt - t) - held * 0.5 * t
