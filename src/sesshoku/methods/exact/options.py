@@ -19,8 +19,9 @@ class Options:
     tolerance (m/s): residual of the contact law at which a solve ends. newton_cap: Newton steps of an island at most,
     2.5 times as many where it has more than three bodies. margin (m): contacts are found this far apart, and farther by
     what the shapes travel in `ahead` steps. most_per_pair: keep at most so many points of a pair of shapes (0: all).
-    correction: share of an overlap that is undone per step, where it is deeper than slop (m). restitution_speed (m/s):
-    slower impacts do not bounce. slip_speed (m/s): a faster contact slips, and has kinetic friction. rounds: of
+    correction: share of an overlap that is undone per step, where it is deeper than slop (m), and correction_speed (m/s)
+    the most that is asked for it: what begins inside something else comes out at that speed, and is not thrown; inf: no
+    limit. restitution_speed (m/s): slower impacts do not bounce. slip_speed (m/s): a faster contact slips, and has kinetic friction. rounds: of
     switching between static and kinetic friction in a step. anchor: share of the drift of a sticking contact that is
     undone per step; 0: friction holds velocities, not places, and second-order errors of the motion remain.
     """
@@ -33,6 +34,7 @@ class Options:
     most_per_pair: int = 0
     correction: float = 0.1
     slop: float = 1e-5
+    correction_speed: float = 0.2
     restitution_speed: float = 1e-2
     slip_speed: float = 1e-7
     rounds: int = 8
@@ -48,6 +50,9 @@ class Options:
             value = getattr(self, name)
             if not isinstance(value, (int, float)) or not least <= value < float("inf"):
                 raise MethodError(f"{name} must be at least {least}", element="method 'exact'", value=value)
+        if not isinstance(self.correction_speed, (int, float)) or not self.correction_speed > 0.0:
+            raise MethodError("correction_speed must be above zero; correction=0 leaves overlaps as they are",
+                              element="method 'exact'", value=self.correction_speed)
         for name in ("newton_cap", "most_per_pair", "rounds"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
@@ -57,7 +62,9 @@ class Options:
                 raise MethodError(f"{name} must be at most 1", element="method 'exact'", value=getattr(self, name))
 
 
-MIDPOINT, MARGIN, AHEAD, MOST, CORRECTION, SLOP, BOUNCE_SPEED, SLIP_SPEED, ROUNDS, ANCHOR, NEWTON = range(11)
+MIDPOINT, MARGIN, AHEAD, MOST, CORRECTION, SLOP, BOUNCE_SPEED, SLIP_SPEED, ROUNDS, ANCHOR, CORRECTION_SPEED, NEWTON = (
+    range(12)
+)
 
 
 def parameters(options: Options) -> np.ndarray:
@@ -65,5 +72,5 @@ def parameters(options: Options) -> np.ndarray:
     o = options
     newton = NewtonOptions(tolerance=o.tolerance, cap=o.newton_cap, cap_many=round(2.5 * o.newton_cap))
     ours = [o.integrator == "midpoint", o.margin, o.ahead, o.most_per_pair, o.correction, o.slop, o.restitution_speed,
-            o.slip_speed, o.rounds, o.anchor]
+            o.slip_speed, o.rounds, o.anchor, o.correction_speed]
     return np.concatenate([np.array(ours, dtype=np.float64), newton_parameters(newton)])

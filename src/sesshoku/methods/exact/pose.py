@@ -9,7 +9,7 @@ from sesshoku.compiled.jit import jit
 from sesshoku.integrate.midpoint import lead_scripts, script_lead
 from sesshoku.methods.contact_rows import contact_rows, contact_velocity, start_problem
 from sesshoku.methods.exact.memory import BOUNCE, GAINED, INSTANT, SPEED, SUPPORT, TAKEN
-from sesshoku.methods.exact.options import ANCHOR, BOUNCE_SPEED, CORRECTION, MIDPOINT, SLOP
+from sesshoku.methods.exact.options import ANCHOR, BOUNCE_SPEED, CORRECTION, CORRECTION_SPEED, MIDPOINT, SLOP
 from sesshoku.methods.exact.spin import split_free
 from sesshoku.methods.exact.turning import link_rates, measure_turning, turn_blocks, turn_contact, turn_loops
 from sesshoku.methods.joint_rows import joint_rows
@@ -109,8 +109,14 @@ def want_velocity(contacts, problem, memory, options, c, dt):
     elif gap > TOUCHING:
         free[2] += gap / (0.5 * dt)
     else:
-        problem.correction[c] = options[CORRECTION] * max(-gap - options[SLOP], 0.0) / dt
+        problem.correction[c] = correction_speed(gap, options, dt)
         free[2] -= problem.correction[c]
+
+
+@jit
+def correction_speed(gap, options, dt):
+    """Normal velocity that is asked for to undo an overlap, m/s."""
+    return min(options[CORRECTION] * max(-gap - options[SLOP], 0.0) / dt, options[CORRECTION_SPEED])
 
 
 @jit
@@ -174,7 +180,7 @@ def want_velocity_at_end(contacts, problem, memory, options, c, dt):
     elif gap > TOUCHING:
         free[2] += gap / dt
     else:
-        problem.correction[c] = options[CORRECTION] * max(-gap - options[SLOP], 0.0) / dt
+        problem.correction[c] = correction_speed(gap, options, dt)
         free[2] -= problem.correction[c]
 
 
