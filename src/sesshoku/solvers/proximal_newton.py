@@ -75,7 +75,8 @@ SIGMA_MOST = 1.0
 SIGMA_QUIET = 1e-6  # first sigma where the start is nearly right: then hardly compliant, for large ratios of masses
 STEADY = 1e-3  # m/s: a start from which all contacts may keep their states
 REFINEMENTS = 4  # solves with the factor of that
-STALLED = 3  # passes that settle but hardly lower a small residual: contacts that ask for contradicting things
+STALLED = 3  # passes that settle but hardly lower the residual: contacts that ask for contradicting things
+SIGMA_STALLED = 1e-11  # least sigma then
 BETTER = 0.999  # a pass counts as better from here on: rounding is no progress
 
 
@@ -310,7 +311,9 @@ def outer_passes(chains, problem, contact_list, joint_list, dof_list, options, w
     Of all passes the best is kept. The first may be up to half worse than the start and still replaces it: where no
     solution exists nothing is better than zero, and contacts would vanish. A residual below `accept` that passes hardly
     lower any more ends the solve: four corners of a face whose gaps contradict each other in the twelfth digit would
-    be obeyed only by one of them giving up its load.
+    be obeyed only by one of them giving up its load. A larger one means that too much sticks at once: impulses that
+    strain the bodies against each other grow by residual/eps in every pass, until something slips. A heavy body on a
+    light one takes long to get there, so sigma goes on falling.
     """
     m, nj, info, y = len(contact_list), len(joint_list), work.info, problem.y
     x, kept, center, image, rows = work.impulse, work.kept, work.center, work.image, 3 * m + nj
@@ -358,8 +361,10 @@ def outer_passes(chains, problem, contact_list, joint_list, dof_list, options, w
             residual = new
             if stalled >= STALLED and best < options[ACCEPT]:
                 break
-            if inner <= 4 and grown < 3:
-                sigma = max(options[SHRINK] * sigma, options[SIGMA_LEAST])
+            if stalled >= STALLED and inner <= 4:
+                sigma = max(0.1 * sigma, min(options[SIGMA_LEAST], SIGMA_STALLED))
+            elif inner <= 4 and grown < 3:
+                sigma = max(options[SHRINK] * sigma, min(options[SIGMA_LEAST], sigma))
             elif inner <= 4:
                 grown -= 1
     info[OUTER_PASSES] = passes

@@ -50,7 +50,7 @@ def test_tilted_rebound_without_friction_keeps_its_energy(dt):
     energy = sum(sim.energy())
     for _ in range(round(3.0 / dt)):
         sim.step()
-        assert sum(sim.energy()) == pytest.approx(energy, rel=0.5 * dt)
+        assert sum(sim.energy()) == pytest.approx(energy, rel=1e-11)
 
 
 def bouncing(kind, bounce, friction, dt, rng):
@@ -73,8 +73,7 @@ def bouncing(kind, bounce, friction, dt, rng):
 def test_restitution_with_friction_makes_no_energy(kind, bounce, friction, rng):
     """Single steps of a tilted crate gained 14 % of the energy without the guard.
 
-    Depth correction's work is in the report. What remains is of the order of the step: positions move by impulses at
-    their instants, not by a flow that keeps energy.
+    Depth correction's work is in the report.
     """
     dt = 2e-3
     for _ in range(10 if FULL else 2):
@@ -85,9 +84,9 @@ def test_restitution_with_friction_makes_no_energy(kind, bounce, friction, rng):
             sim.step()
             now = sum(sim.energy())
             given += sim.report.correction_work
-            assert now <= before + sim.report.correction_work + 2e-3 * start
+            assert now <= before + sim.report.correction_work + 1e-4 * start
             before = now
-        assert before <= 1.005 * start + given
+        assert before <= start + given
 
 
 def test_stack_rebounds_without_loss_where_nothing_rubs():
