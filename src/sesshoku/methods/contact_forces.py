@@ -9,6 +9,7 @@ from math import sqrt
 
 from sesshoku.collision.contacts import CONTACTS, OVERFLOW, RELEASED, SLIP, STICK
 from sesshoku.compiled.jit import jit
+from sesshoku.dynamics.factor import multiply
 from sesshoku.methods.contact_rows import generalized_impulse, velocity_change
 from sesshoku.methods.joint_rows import store_joint_impulses
 from sesshoku.methods.report import (
@@ -60,14 +61,12 @@ def apply_forces(model, data, contacts, problem, memory, dt):
     for j in range(problem.counts[JOINT_ROWS]):
         push_joint(chains, problem, j, problem.joint_impulse[j], fresh)
         worst = max(worst, joint_residual(chains, problem, j, y))
-    drift = 0.0
-    for k in range(model.dof_count):
-        drift = max(drift, abs(fresh[k] - y[k]))
     report[RESIDUAL], report[CORRECTION_WORK], report[PENETRATION] = worst, work, deepest
-    report[CONE_VIOLATION], report[MOMENTUM_RESIDUAL] = outside / dt, drift
+    report[CONE_VIOLATION] = outside / dt
     report[REPORT_OVERFLOW] = float(contacts.counts[OVERFLOW] + problem.counts[PROBLEM_OVERFLOW])
     change = memory.y_direction
     velocity_change(model, data, problem, fresh, change)
+    report[MOMENTUM_RESIDUAL] = momentum_imbalance(model, data, problem, y, change, data.held_force)
     generalized_impulse(model, data, problem, fresh, data.held_force)
     for k in range(model.dof_count):  # kinetic energy: v . J^T x + 1/2 |y|^2, targets of the rows left aside
         energy += data.new_v[k] * data.held_force[k] + 0.5 * fresh[k] * fresh[k]
@@ -78,6 +77,21 @@ def apply_forces(model, data, contacts, problem, memory, dt):
         for a in range(3):
             memory.old_impulse[c, a] = memory.impulse_world[c, a]
     store_joint_impulses(model, data, problem)
+
+
+@jit
+def momentum_imbalance(model, data, problem, y, change, work):
+    """Largest |H change - J^T x| over the dofs, N s (N m s where they turn).
+
+    change (V): of v, made by the impulses as they stand. y: of the impulses x as the solver kept it, on which it judged
+    their law. work (V): overwritten.
+    """
+    product, worst = data.stage_v, 0.0
+    generalized_impulse(model, data, problem, y, work)
+    multiply(model, data.mass_matrix, change, product)
+    for k in range(model.dof_count):
+        worst = max(worst, abs(product[k] + data.implicit_diagonal[k] * change[k] - work[k]))
+    return worst
 
 
 @jit

@@ -5,7 +5,7 @@ and where the contact slips it opposes the slip at full size. No relaxation, no 
 proximal_newton.py solves that law, island by island, beside the rows of joints.
 
     middle      q_M = q (+) dt/2 v: contacts, inertia and forces are those of the middle (integrate/midpoint.py)
-    free        v_free = v + dt H^-1 (forces - bias at the predicted middle velocity)
+    free        v_free = v + dt H^-1 (forces - bias at the predicted middle velocity); free bodies by `spin`
     pose        rows of contacts and joints, with velocities of the step's ends (`turning`); impacts are told from
                 resting contacts and given their instant (`pose`)
     solve       impulses; static and kinetic friction by what the solution does, and restitution lowered where it

@@ -6,6 +6,7 @@ from math import sqrt
 
 from sesshoku.collision.contacts import CONTACTS, OVERFLOW, RELEASED, SLIP, STICK
 from sesshoku.compiled.jit import jit
+from sesshoku.methods.contact_forces import momentum_imbalance
 from sesshoku.methods.contact_rows import generalized_impulse, velocity_change
 from sesshoku.methods.joint_constraints import measure_errors
 from sesshoku.methods.joint_rows import store_joint_impulses
@@ -30,7 +31,7 @@ def apply_wrenches(model, data, contacts, overlaps, problem, memory, dt):
     report, y, fresh, chains = data.report, problem.y, memory.y_before, model.row_dof
     for k in range(model.dof_count):
         fresh[k] = 0.0
-    worst = energy = work = deepest = outside = drift = 0.0
+    worst = energy = work = deepest = outside = 0.0
     for c in range(contacts.counts[CONTACTS]):
         p = memory.wrench[c]
         push_contact(chains, problem, 2 * c, p[0], p[1], p[2], fresh)
@@ -44,14 +45,13 @@ def apply_wrenches(model, data, contacts, overlaps, problem, memory, dt):
     for j in range(problem.counts[JOINT_ROWS]):
         push_joint(chains, problem, j, problem.joint_impulse[j], fresh)
         worst = max(worst, joint_residual(chains, problem, j, y))
-    for k in range(model.dof_count):
-        drift = max(drift, abs(fresh[k] - y[k]))
     report[RESIDUAL] = max(report[RESIDUAL], worst)
     report[CORRECTION_WORK], report[PENETRATION] = work, deepest
-    report[CONE_VIOLATION], report[MOMENTUM_RESIDUAL] = outside / dt, drift
+    report[CONE_VIOLATION] = outside / dt
     report[REPORT_OVERFLOW] = float(contacts.counts[OVERFLOW] + problem.counts[PROBLEM_OVERFLOW])
     change = memory.y_direction
     velocity_change(model, data, problem, fresh, change)
+    report[MOMENTUM_RESIDUAL] = momentum_imbalance(model, data, problem, y, change, data.held_force)
     generalized_impulse(model, data, problem, fresh, data.held_force)
     for k in range(model.dof_count):  # kinetic energy: v . J^T x + 1/2 |y|^2
         energy += data.new_v[k] * data.held_force[k] + 0.5 * fresh[k] * fresh[k]
