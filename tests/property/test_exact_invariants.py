@@ -20,11 +20,22 @@ def draw(chunk, n, dt=None):
     return ss.Simulation(scene, "exact", float(10 ** rng.uniform(-3.5, -2)) if dt is None else dt), rng
 
 
+def turn_back(w, turned):
+    """w before it was turned by the rotation vector `turned`."""
+    angle = np.linalg.norm(turned)
+    if angle == 0.0:
+        return w
+    axis = -turned / angle
+    across = np.cross(axis, w)
+    return w + np.sin(angle) * across + (1.0 - np.cos(angle)) * np.cross(axis, across)
+
+
 def friction_power(sim, before):
     """Largest power of a contact's friction (W) on the velocities of the step's end, beyond what rounding explains.
 
     before: q and v at the step's start. Contacts lie in the middle of the step; by its end a corner may have gained
-    dt/2 w^2 r, which the law takes into account and this does not.
+    dt/2 w^2 r, which the law takes into account and this does not. Spins are those of the law, before a body that an
+    impact displaces turns by that, and its spin with it.
     """
     worst = -np.inf
     middle = {}
@@ -34,7 +45,8 @@ def friction_power(sim, before):
             at = sim.model.link_coordinate[sim.bodies[name].link]
             center = before[0][at:at + 3] + 0.5 * sim.dt * before[1][k:k + 3]
             spin = max(np.linalg.norm(before[1][k + 3:k + 6]), np.linalg.norm(sim.v[k + 3:k + 6]))
-            middle[name] = center, sim.v[k:k + 3], sim.v[k + 3:k + 6], spin
+            turned = sim.records["memory"].turned[k + 3:k + 6]
+            middle[name] = center, sim.v[k:k + 3], turn_back(sim.v[k + 3:k + 6], turned), spin
     for contact in sim.contacts:
         if "paddle" in contact.bodies or contact.normal_force <= 0.0:
             continue

@@ -211,7 +211,7 @@ def shift_impacts(model, data, contacts, problem, memory, dt):
     """The displacement by which impacts, acting from their own instant, differ from impulses of the step's middle."""
     y, made, some, turning = memory.y_before, memory.y_direction, False, problem.counts[TURNING] > 0
     for k in range(model.dof_count):
-        y[k] = made[k] = memory.shift[k] = 0.0
+        y[k] = made[k] = memory.shift[k] = memory.turned[k] = 0.0
     for c in range(contacts.counts[CONTACTS]):
         add_impact(model, problem, memory, c, made)
     for c in range(contacts.counts[CONTACTS]):
@@ -225,7 +225,7 @@ def shift_impacts(model, data, contacts, problem, memory, dt):
                 push_contact(model.row_dof, problem, p, longer * x[0], longer * x[1], longer * x[2], y)
     if some:
         velocity_change(model, data, problem, y, memory.shift)
-        turn_along(model, data, memory.shift, dt)
+        turn_along(model, data, memory.shift, memory.turned, dt)
 
 
 @jit

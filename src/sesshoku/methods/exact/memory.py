@@ -48,6 +48,7 @@ class Memory(Record):
     y_before = array(float, 1)  # (V)
     y_direction = array(float, 1)  # (V)
     shift = array(float, 1)  # (V) displacement: impacts act from their own instant
+    turned = array(float, 1)  # (V) turns of lone bodies by that, along which their spin went after the solve
     gyration = array(float, 1)  # (V) change of a lone body's spin by gyroscopic torque
 
 
@@ -67,7 +68,7 @@ def make_memory(compiled: CompiledScene, contacts: Any) -> tuple[Problem, Memory
               "impulse_world": (C, 3), "old_impulse": (C, 3), "old_torque": (E, 3), "old_slips": C, "old_parted": C,
               "joint_locked": W, "joint_list": W, "joint_start": T + 2,
               "dof_list": (T, 2), "block_list": 2 * E, "y_before": V, "y_direction": V, "shift": V,
-              "unaided": (C, 3), "forced": (C, 3), "gyration": V}
+              "unaided": (C, 3), "forced": (C, 3), "gyration": V, "turned": V}
     arrays = {name: np.zeros(shape, dtype=np.int64 if Memory.fields[name].dtype is int else np.float64)
               for name, shape in shapes.items()}
     arrays["law"][:] = DISC

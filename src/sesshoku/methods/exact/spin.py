@@ -70,8 +70,11 @@ def split_free(model, data, contacts, problem, memory):
 
 
 @jit
-def turn_along(model, data, shift, dt):
-    """Turn lone free bodies in the middle (new_q) by the angular part of `shift`, and their new spin with them."""
+def turn_along(model, data, shift, turned_out, dt):
+    """Turn lone free bodies in the middle (new_q) by the angular part of `shift`, and their new spin with them.
+
+    turned (V): those turns, which are taken out of `shift`.
+    """
     for t in range(model.tree_count):
         i = model.tree_link[t]
         if model.tree_link[t + 1] != i + 1 or model.link_joint[i] != FREE or turns_fast(model, data, t, dt):
@@ -80,6 +83,7 @@ def turn_along(model, data, shift, dt):
         x, y, z = shift[k], shift[k + 1], shift[k + 2]
         if x == 0.0 and y == 0.0 and z == 0.0:
             continue
+        turned_out[k], turned_out[k + 1], turned_out[k + 2] = x, y, z
         turn_world(data.new_q, model.link_coordinate[i] + 3, x, y, z)
         dw, dx, dy, dz = turn_quaternion(x, y, z)
         R00, R01, R02, R10, R11, R12, R20, R21, R22 = quaternion_matrix(dw, dx, dy, dz)
