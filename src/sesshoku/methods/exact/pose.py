@@ -19,6 +19,7 @@ from sesshoku.solvers.problem import JOINT_ROWS, TURNING, push_contact, read_nor
 # m: a smaller gap counts as closed; the corners of a face that rests ask for the same then, not for closing gaps that
 # contradict each other by their rounding
 TOUCHING = 1e-9
+ALONE = 1e-9  # impacts are alone where others make less of a velocity than this share of what its own impulse makes
 NOT_YET = 1e30  # free velocity of a contact that is to bounce but has not arrived
 
 
@@ -143,13 +144,18 @@ def impact_longer(model, problem, memory, c, y, dt):
     """How much longer than half a step the impulse of contact c acts on positions, s: 0 but for impacts.
 
     Only the share of it that its own approach speed explains is an impact; what carries load from then on acts through
-    the rest of the step. y: of all impacts (`add_impact`), so that what one makes of the other counts, but not the
-    loads that others put on a contact.
+    the rest of the step. y: of all impacts (`add_impact`). Where nothing but impacts moves the contact, what they make
+    of each other counts; where others hold against them (a light body between a heavy one and the floor) only what the
+    impulse itself would make, since theirs are not shifted.
     """
     t, taken, support = memory.impact[c, INSTANT], memory.impact[c, TAKEN], memory.impact[c, SUPPORT]
     if not problem.impulse[c, 2] > 0.0 or taken <= 0.0 and support <= 0.0:
         return 0.0
-    made = max(read_normal(model.row_dof, problem, c, y), 1e-300)
+    made, all_made = read_normal(model.row_dof, problem, c, y), read_normal(model.row_dof, problem, c, problem.y)
+    own = problem.block[c, 2, 2] * problem.impulse[c, 2]
+    if not abs(all_made - made) <= ALONE * own:
+        made = own
+    made = max(made, 1e-300)
     share = min(1.0, taken / made)
     held = min(1.0 - share, support / made)
     return share * (0.5 * dt - t) - held * 0.5 * t
