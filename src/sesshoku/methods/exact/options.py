@@ -19,11 +19,12 @@ class Options:
     tolerance (m/s): residual of the contact law at which a solve ends. newton_cap: Newton steps of an island at most,
     2.5 times as many where it has more than three bodies. margin (m): contacts are found this far apart, and farther by
     what the shapes travel in `ahead` steps. most_per_pair: keep at most so many points of a pair of shapes (0: all).
-    correction: share of an overlap that is undone per step, where it is deeper than slop (m), and correction_speed (m/s)
-    the most that is asked for it: what begins inside something else comes out at that speed, and is not thrown; inf: no
-    limit. restitution_speed (m/s): slower impacts do not bounce. slip_speed (m/s): a faster contact slips, and has kinetic friction. rounds: of
-    switching between static and kinetic friction in a step. anchor: share of the drift of a sticking contact that is
-    undone per step; 0: friction holds velocities, not places, and second-order errors of the motion remain.
+    correction: share of an overlap that is undone per step, where it is deeper than slop (m), and correction_speed
+    (m/s) the most that is asked for it: what begins inside something else comes out at that speed, and is not thrown;
+    inf: no limit. restitution_speed (m/s): slower impacts do not bounce. slip_speed (m/s): a faster contact slips, and
+    has kinetic friction. rounds: of switching between static and kinetic friction in a step. anchor: share of the drift
+    of a sticking contact that is undone per step; 0: friction holds velocities, not places, and second-order errors of
+    the motion remain.
     """
 
     integrator: Literal["midpoint", "semi-implicit"] = "midpoint"
