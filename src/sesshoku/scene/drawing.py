@@ -1,0 +1,73 @@
+"""A scene as something to draw: bodies with their visible shapes, colours and meshes, as JSON can hold it.
+
+Recordings keep it, so that they can be played without the scene; the viewer sends it to each browser once.
+"""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import numpy as np
+
+from sesshoku.scene.scene import Scene
+from sesshoku.scene.shapes import Box, Capsule, ConvexMesh, Cylinder, Mesh, Plane, Shape, Sphere
+
+PALETTE = ((0.30, 0.47, 0.66), (0.95, 0.56, 0.17), (0.35, 0.63, 0.31), (0.88, 0.34, 0.35), (0.46, 0.72, 0.70),
+           (0.69, 0.48, 0.63), (0.93, 0.79, 0.28), (0.61, 0.46, 0.37))
+GROUND = (0.80, 0.82, 0.85)
+FIXED = (0.62, 0.65, 0.69)
+
+
+def drawing(scene: Scene) -> dict[str, Any]:
+    """name; bodies: name, robot, moves; shapes: body (number), kind, sizes, pose, colour, mesh (number); meshes."""
+    bodies, shapes = [], []
+    meshes: list[dict[str, str]] = []
+    numbers: dict[int, int] = {}  # id of a mesh -> its place in the list: many bodies may share one
+    moving: set[str] = set()
+    hues: dict[str, int] = {}
+    for n, body in enumerate(scene.bodies.values()):
+        moves = body.joint.kind != "fixed" or body.kinematic or body.parent in moving
+        if moves:
+            moving.add(body.name)
+        hue = PALETTE[hues.setdefault(body.robot or body.name, len(hues)) % len(PALETTE)] if moves else FIXED
+        bodies.append({"name": body.name, "robot": body.robot, "moves": moves, "kinematic": bool(body.kinematic)})
+        for geometry in body.geometries:
+            if not geometry.visible:
+                continue
+            shape = geometry.shape
+            color = list(geometry.color) if geometry.color else [*(GROUND if isinstance(shape, Plane) else hue), 1.0]
+            described = {"body": n, "kind": shape.kind, "color": color, "position": geometry.position.tolist(),
+                         "rotation": geometry.rotation.tolist(), **_sizes(shape)}
+            if isinstance(shape, ConvexMesh | Mesh):
+                if id(shape) not in numbers:
+                    numbers[id(shape)] = len(meshes)
+                    meshes.append({"vertices": _text(shape.vertices, np.float32), "faces": _text(shape.faces, np.uint32)})
+                described["mesh"] = numbers[id(shape)]
+            shapes.append(described)
+    return {"name": scene.name, "gravity": scene.gravity.tolist(), "mass": _usual_mass(scene), "bodies": bodies,
+            "shapes": shapes, "meshes": meshes}
+
+
+def _sizes(shape: Shape) -> dict[str, Any]:
+    if isinstance(shape, Box):
+        return {"size": list(shape.size)}
+    if isinstance(shape, Sphere):
+        return {"radius": shape.radius}
+    if isinstance(shape, Capsule | Cylinder):
+        return {"radius": shape.radius, "length": shape.length}
+    return {}
+
+
+def _text(values: np.ndarray, kind: Any) -> str:
+    return base64.b64encode(np.ascontiguousarray(values, dtype=kind).tobytes()).decode()
+
+
+def _usual_mass(scene: Scene) -> float:
+    """What a thing in this scene weighs, kg, for the length of force arrows: the median of free bodies and robots."""
+    masses: dict[str, float] = {}
+    for body in scene.bodies.values():
+        if body.inertial is not None and (body.robot or body.joint.kind != "fixed"):
+            owner = body.robot or body.name
+            masses[owner] = masses.get(owner, 0.0) + body.inertial.mass
+    return float(np.median([mass for mass in masses.values() if mass > 0.0] or [1.0]))

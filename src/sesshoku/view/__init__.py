@@ -1,0 +1,126 @@
+"""In the browser: a live viewer of a simulation, and recordings as pages that play from disk.
+
+    sim.show()                                  # opens a browser; until Ctrl-C
+    viewer = show(sim, block=False)             # goes on in the background: viewer.sim, viewer.url, viewer.stop()
+    recording.to_html("run.html")               # one self-contained file
+
+How the parts hang together: `Runner` (runner.py) runs the simulation by the clock in a thread of its own and keeps
+only its latest frame; `ViewServer` (server.py) serves the page and one websocket: frames go out as float32 (frame.py),
+inputs come in as small JSON messages (messages.py). In the browser, static/live.js is the live source and
+static/playback.js the recorded one; both hand frames to static/viewer.js, which draws them with static/scene.js and
+static/contacts.js.
+
+**A page of its own on top of the viewer**, with inputs, a display and a function of every step, without a copy of
+anything: subclass `Page` (page.py), and give it a module with `setup(viewer)`.
+
+    class Press(Message):                       # sesshoku.view.messages.Message: unknown fields are refused
+        type: Literal["press"]
+        key: Literal["left", "right"]
+        down: bool
+
+    class Game(Page):
+        title, panels, draggable = "crane", ("method",), False
+        methods = ("springs", "exact")          # of the menu; those that cannot carry the scene are greyed, with why
+        inputs = (Press,)
+        modules = {"game/page": HERE / "page.js"}   # import name -> file; import it or others by these names
+        extension = "game/page"
+        styles = (HERE / "page.css",)
+
+        def placed(self, sim): ...              # a new simulation or its start: method switched, reset
+        def before_step(self, sim): ...         # in the simulation's thread, before every step: set targets, forces
+        def after_step(self, sim): ...
+        def receive(self, message, client): ... # a checked Press, in the same thread, between steps
+        def left(self, client): ...             # a browser closed: let its keys go
+        def state(self): return {"score": 3}    # JSON for the display, sent when it changes (looked at 60 times a second)
+
+    viewer = show(sim, page=Game())             # or Runner(sim, Game()) and ViewServer(runner, host, port)
+
+    // page.js
+    import { add } from "sesshoku/viewer";      // add(parent, tag, class, text)
+    import { button, section, slider, menu } from "sesshoku/panel";
+    export function setup(viewer) {
+      const score = add(viewer.overlay, "div", "score");            // over the canvas; pointer-events: none by default
+      viewer.onStatus((status) => { score.textContent = status.page.score; });  // also method, speed, notice ...
+      viewer.onFrame((frame) => { frame.head.time, frame.head.factor, frame.head.step; });  // every drawn frame
+      addEventListener("keydown", (e) => { if (!e.repeat) viewer.send({ type: "press", key: "left", down: true }); });
+      viewer.look([2, -3, 2], [0, 0, 0.5]);     // camera from, to; also viewer.camera, viewer.controls, viewer.canvas
+      button(viewer.bar, "drop", "drop the claw", () => viewer.send(...));  // viewer.bar, viewer.side: bar and side panel
+    }
+
+`runner.pause()`, `runner.reset()`, `runner.switch(name)` may be called from the page's hooks; from other threads through
+`runner.ask(function)`. `runner.factor` is the real-time factor, `runner.step_time` seconds a step, `runner.behind`
+whether the machine cannot keep up (time then passes more slowly, evenly).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import webbrowser
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from sesshoku.view.page import Page
+
+if TYPE_CHECKING:
+    from sesshoku.simulation import Simulation
+
+
+class Viewer:
+    """A viewer that is open: `sim` is the simulation shown now (another one once the method was switched)."""
+
+    def __init__(self, sim: Simulation, page: Page | None, host: str, port: int,
+                 controller: Callable[[Any], None] | None, playing: bool, speed: float) -> None:
+        from sesshoku.view.bundle import require
+
+        require()
+        from sesshoku.view.runner import Runner
+        from sesshoku.view.server import ViewServer
+
+        self.runner = Runner(sim, page, controller=controller, playing=playing, speed=speed)
+        self.server = ViewServer(self.runner, host, port)
+        self.server.start()
+
+    @property
+    def sim(self) -> Simulation:
+        return self.runner.sim
+
+    @property
+    def url(self) -> str:
+        """The address to open; it holds the token where one is needed."""
+        return self.server.url
+
+    def wait(self) -> None:
+        """Until Ctrl-C, or `stop` from elsewhere."""
+        with contextlib.suppress(KeyboardInterrupt):
+            self.server.wait()
+        self.stop()
+
+    def stop(self) -> None:
+        self.server.stop()
+
+    def __enter__(self) -> Viewer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+def show(sim: Simulation, *, page: Page | None = None, controller: Callable[[Any], None] | None = None,
+         host: str = "127.0.0.1", port: int = 0, block: bool = True, browser: bool = True, playing: bool = True,
+         speed: float = 1.0) -> Viewer:
+    """Show a simulation in the browser and let it run by the clock.
+
+    controller(sim) is called before every step. host, port: where to listen; a host that is not this machine's loopback
+    puts a random token into the address. block: return only when the viewer ends (Ctrl-C). browser: open one.
+    """
+    viewer = Viewer(sim, page, host, port, controller, playing, speed)
+    print(f"viewer: {viewer.url}" + ("   (Ctrl-C ends it)" if block else ""), flush=True)
+    if browser:
+        with contextlib.suppress(Exception):  # a machine without one: the address is printed
+            webbrowser.open(viewer.url)
+    if block:
+        viewer.wait()
+    return viewer
+
+
+__all__ = ["Page", "Viewer", "show"]

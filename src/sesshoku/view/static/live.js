@@ -1,0 +1,185 @@
+// The live source: one websocket that brings frames (binary) and status (JSON) and takes inputs (JSON).
+
+import { Viewer, add } from "sesshoku/viewer";
+import { decode } from "sesshoku/frame";
+import { Charts } from "sesshoku/charts";
+import { button, materialPanel, menu, section, showPanel, slider } from "sesshoku/panel";
+
+const SLIDER_PAUSE = 80; // ms between messages of one slider
+
+class Live {
+  constructor(element) {
+    this.element = element;
+    this.waiting = new Map(); // inputs that come often: only the latest of each is sent
+    this.statusListeners = [];
+    this.#connect();
+    setInterval(() => this.#flush(), SLIDER_PAUSE);
+  }
+
+  #connect() {
+    const address = new URL("/socket", location.href);
+    address.protocol = "ws:";
+    address.search = location.search; // the token
+    this.socket = new WebSocket(address);
+    this.socket.binaryType = "arraybuffer";
+    this.socket.addEventListener("message", ({ data }) => this.#message(data));
+    this.socket.addEventListener("close", () => this.#lost());
+  }
+
+  #lost() {
+    document.body.dataset.state = "lost";
+    if (this.viewer) this.note.textContent = "connection lost; trying again ...";
+    setTimeout(() => this.#connect(), 1000);
+  }
+
+  send(message) {
+    if (this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
+  }
+
+  // For inputs that change often: the latest one goes out a little later.
+  sendSoon(key, message) { this.waiting.set(key, message); }
+
+  #flush() {
+    for (const message of this.waiting.values()) this.send(message);
+    this.waiting.clear();
+  }
+
+  #message(data) {
+    if (typeof data !== "string") {
+      this.pending = data; // an older frame that was not drawn is dropped
+      this.pendingCount = (this.pendingCount || 0) + 1;
+      if (!this.asked) {
+        this.asked = true;
+        requestAnimationFrame(() => this.#draw());
+      }
+      return;
+    }
+    const message = JSON.parse(data);
+    if (message.type === "hello") this.#hello(message);
+    if (message.type === "status") this.#status(message);
+  }
+
+  #draw() {
+    this.asked = false;
+    if (!this.viewer) return;
+    this.frame = decode(this.pending, this.layout);
+    this.viewer.show(this.frame);
+    for (; this.pendingCount > 0; this.pendingCount--) this.send({ type: "drawn", number: this.frame.head.number });
+    if (this.charts) this.charts.add(this.frame.head);
+    const now = performance.now();
+    this.fps = 0.95 * (this.fps || 30) + 0.05 * (1000 / Math.max(now - (this.lastDraw || now - 33), 1));
+    this.lastDraw = now;
+    if (now - (this.lastText || 0) > 150) {
+      this.lastText = now;
+      this.#text(this.frame.head);
+    }
+  }
+
+  #text(head) {
+    this.clock.textContent = `${head.time.toFixed(2)} s`;
+    const speed = head.running ? `${head.factor.toFixed(2)} × real time` : "paused";
+    this.numbers.textContent = `${speed} · ${(1000 * head.step).toFixed(3)} ms a step · ${this.fps.toFixed(0)} frames/s · `
+      + `${head.contacts} contacts`;
+    const slow = head.running && head.factor < 0.93 * head.speed && head.factor > 0;
+    this.numbers.classList.toggle("slow", slow);
+    if (slow) this.numbers.textContent += " · slower than asked: this machine can't keep up";
+    if (this.charts) this.charts.draw();
+  }
+
+  async #hello(hello) {
+    document.body.dataset.state = "connected";
+    this.layout = hello.layout;
+    this.pendingCount = 0;
+    if (this.viewer) return; // connected again: the page is there already
+    document.title = `${hello.drawing.name} · ${hello.title}`;
+    this.viewer = new Viewer(this.element, [{ title: hello.drawing.name, drawing: hello.drawing }]);
+    const { viewer } = this;
+    Object.assign(viewer, {
+      live: this, client: hello.client, send: (message) => this.send(message),
+      onStatus: (listener) => this.statusListeners.push(listener),
+    });
+    if (hello.draggable) {
+      viewer.grab = {
+        move: (body, point, target) => { this.sendSoon("drag", { type: "drag", body, point, target }); this.#dragSoon(); },
+        release: () => { this.waiting.delete("drag"); this.send({ type: "release" }); },
+      };
+    }
+    this.#panels(hello);
+    if (hello.extension) (await import(hello.extension)).setup(viewer);
+    if (this.lastStatus) this.#status(this.lastStatus);
+    window.sesshoku = viewer; // for scripts and tests
+  }
+
+  #dragSoon() { // as often as frames, not as often as the mouse moves
+    if (this.dragAsked) return;
+    this.dragAsked = true;
+    requestAnimationFrame(() => {
+      this.dragAsked = false;
+      if (this.waiting.has("drag")) { this.send(this.waiting.get("drag")); this.waiting.delete("drag"); }
+    });
+  }
+
+  #panels(hello) {
+    const { viewer } = this;
+    const has = (panel) => hello.panels.includes(panel);
+    add(viewer.side, "h1", "", hello.drawing.name);
+    this.note = add(viewer.side, "p", "note");
+    this.note.setAttribute("role", "status");
+    this.methodPlace = has("method") ? section(viewer.side, "Method") : null;
+    if (has("show")) showPanel(viewer, viewer.side, () => { if (this.frame) viewer.show(this.frame); });
+    this.materialPlace = has("materials") ? add(viewer.side, "div") : null;
+    if (has("charts")) this.charts = new Charts(section(viewer.side, "Charts"));
+    this.#bar(has("playback"));
+    if (!viewer.side.querySelector("details")) viewer.side.remove();
+  }
+
+  #bar(buttons) {
+    const { bar } = this.viewer;
+    if (buttons) {
+      this.playButton = button(bar, "❚❚", "pause", () => this.send({ type: this.playing ? "pause" : "play" }));
+      this.playButton.id = "play";
+      button(bar, "▸❘", "one step", () => this.send({ type: "step", count: 1 })).id = "step";
+      button(bar, "↺", "back to the start", () => this.send({ type: "reset" })).id = "reset";
+      this.speed = slider(bar, "speed: 10^", { min: -2, max: 0.5, step: 0.05, value: 0 },
+        (value) => this.sendSoon("speed", { type: "speed", value: 10 ** value }));
+      this.speed.id = "speed";
+    }
+    this.clock = add(bar, "span", "clock", "0.00 s");
+    this.numbers = add(bar, "span", "numbers");
+  }
+
+  #status(status) {
+    this.lastStatus = status;
+    if (!this.viewer) return;
+    this.playing = status.playing;
+    if (this.playButton) {
+      this.playButton.textContent = status.playing ? "❚❚" : "▶";
+      this.playButton.title = status.playing ? "pause" : "play";
+      this.speed.setValue(Math.log10(status.speed));
+    }
+    this.note.textContent = status.busy ? `making ${status.busy} ready; the first time it is compiled, which takes a while ...`
+      : status.notice;
+    if (this.methodPlace) this.#methods(status);
+    if (this.materialPlace && !this.updateMaterials) {
+      this.updateMaterials = materialPanel(this.materialPlace, status.materials,
+        (message) => this.sendSoon(`${message.material} ${message.field}`, message));
+    } else if (this.updateMaterials) {
+      this.updateMaterials(status.materials);
+    }
+    for (const listener of this.statusListeners) listener(status);
+  }
+
+  #methods(status) {
+    if (!this.methodMenu) {
+      const options = status.methods.map(({ name, refused }) => ({
+        value: name, text: refused ? `${name} (cannot)` : name, title: refused, disabled: Boolean(refused) }));
+      this.methodMenu = menu(this.methodPlace, "contact law", options, (name) => this.send({ type: "method", name }));
+      this.methodMenu.id = "method";
+    }
+    this.methodMenu.value = status.busy || status.method;
+  }
+}
+
+export function start(element) {
+  return new Live(element);
+}

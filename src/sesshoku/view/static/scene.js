@@ -1,0 +1,171 @@
+// World: the bodies of a scene as three.js objects, with ground, grid, lights and shadows.
+
+import { THREE } from "three-bundle";
+import { Contacts } from "sesshoku/contacts";
+
+const DARK = matchMedia("(prefers-color-scheme: dark)");
+const GROUND_SIZE = 400; // m: far enough to end in the haze
+
+function bytesOf(text) {
+  return Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+}
+
+function meshGeometry({ vertices, faces }) {
+  const geometry = new THREE.BufferGeometry();
+  geometry.setAttribute("position", new THREE.BufferAttribute(new Float32Array(bytesOf(vertices).buffer), 3));
+  geometry.setIndex(new THREE.BufferAttribute(new Uint32Array(bytesOf(faces).buffer), 1));
+  const flat = geometry.toNonIndexed(); // each triangle its own normal: edges stay sharp
+  flat.computeVertexNormals();
+  return flat;
+}
+
+function shapeGeometry(shape, meshes) {
+  switch (shape.kind) {
+    case "box": return new THREE.BoxGeometry(...shape.size);
+    case "sphere": return new THREE.SphereGeometry(shape.radius, 32, 20);
+    case "capsule": return new THREE.CapsuleGeometry(shape.radius, shape.length, 8, 24).rotateX(Math.PI / 2);
+    case "cylinder": return new THREE.CylinderGeometry(shape.radius, shape.radius, shape.length, 32).rotateX(Math.PI / 2);
+    case "plane": return new THREE.PlaneGeometry(GROUND_SIZE, GROUND_SIZE);
+    default: return meshes[shape.mesh];
+  }
+}
+
+export class World {
+  constructor(drawing) {
+    this.drawing = drawing;
+    this.scene = new THREE.Scene();
+    this.bodies = drawing.bodies.map((body, number) => {
+      const group = new THREE.Group();
+      group.name = body.name;
+      group.userData = { number, moves: body.moves };
+      this.scene.add(group);
+      return group;
+    });
+    this.planes = [];
+    const meshes = drawing.meshes.map(meshGeometry);
+    for (const shape of drawing.shapes) this.#add(shape, meshes);
+    this.#lights();
+    this.placed = false;
+    this.unit = 1; // m: the size of a usual body, found with the first frame
+    this.contacts = new Contacts(this);
+    this.colour();
+    DARK.addEventListener("change", () => this.colour());
+  }
+
+  #add(shape, meshes) {
+    const [r, g, b, a] = shape.color;
+    const color = new THREE.Color().setRGB(r, g, b, THREE.SRGBColorSpace);
+    const plane = shape.kind === "plane";
+    const material = new THREE.MeshStandardMaterial({
+      color, roughness: 0.75, metalness: 0.05, transparent: a < 1, opacity: a,
+      polygonOffset: plane, polygonOffsetFactor: 1, polygonOffsetUnits: 1,
+    });
+    const mesh = new THREE.Mesh(shapeGeometry(shape, meshes), material);
+    mesh.position.fromArray(shape.position);
+    const [w, x, y, z] = shape.rotation;
+    mesh.quaternion.set(x, y, z, w);
+    mesh.castShadow = !plane;
+    mesh.receiveShadow = true;
+    mesh.userData.body = shape.body;
+    if (plane) this.planes.push(mesh);
+    this.bodies[shape.body].add(mesh);
+  }
+
+  #lights() {
+    this.scene.add(new THREE.HemisphereLight(0xffffff, 0xb8bcc4, 1.6));
+    this.sun = new THREE.DirectionalLight(0xffffff, 2.2);
+    this.sun.castShadow = true;
+    this.sun.shadow.mapSize.set(2048, 2048);
+    this.sun.shadow.bias = -0.0005;
+    this.sun.shadow.normalBias = 0.02;
+    this.scene.add(this.sun, this.sun.target);
+  }
+
+  colour() {
+    const background = DARK.matches ? 0x1b2026 : 0xeef1f5;
+    this.scene.background = new THREE.Color(background);
+    if (this.scene.fog) this.scene.fog.color.set(background);
+    for (const plane of this.planes) plane.material.color.set(DARK.matches ? 0x3a424c : 0xd9dee5);
+  }
+
+  // poses: 7 numbers a body, position and quaternion w x y z
+  setPoses(poses) {
+    for (let i = 0, at = 0; i < this.bodies.length; i++, at += 7) {
+      const body = this.bodies[i];
+      body.position.set(poses[at], poses[at + 1], poses[at + 2]);
+      body.quaternion.set(poses[at + 4], poses[at + 5], poses[at + 6], poses[at + 3]);
+    }
+  }
+
+  show(frame) {
+    this.setPoses(frame.poses);
+    if (!this.placed) this.#measure();
+    this.contacts.show(frame);
+  }
+
+  // With the first poses: where things are and how large, for camera, grid and shadows.
+  #measure() {
+    this.placed = true;
+    this.scene.updateMatrixWorld(true);
+    const box = new THREE.Box3();
+    const sizes = [];
+    const measure = (moving) => {
+      for (const body of this.bodies) {
+        if (moving && !body.userData.moves) continue;
+        const own = new THREE.Box3();
+        for (const mesh of body.children) {
+          if (!this.planes.includes(mesh)) own.expandByObject(mesh);
+        }
+        if (own.isEmpty()) continue;
+        box.union(own);
+        sizes.push(own.getSize(new THREE.Vector3()).length());
+      }
+    };
+    measure(true);
+    if (box.isEmpty()) measure(false);
+    if (box.isEmpty()) box.set(new THREE.Vector3(-1, -1, 0), new THREE.Vector3(1, 1, 1));
+    this.center = box.getCenter(new THREE.Vector3());
+    this.radius = Math.max(box.getSize(new THREE.Vector3()).length() / 2, 0.05);
+    sizes.sort((a, b) => a - b);
+    this.unit = sizes.length ? sizes[sizes.length >> 1] : 1;
+    this.scene.fog = new THREE.Fog(this.scene.background, 12 * this.radius, 40 * this.radius);
+    this.colour();
+    this.#grids();
+    this.#shadows();
+  }
+
+  #grids() {
+    const cell = 10 ** Math.round(Math.log10(this.radius / 4)); // 1 m, 0.1 m ...
+    const lines = () => {
+      const grid = new THREE.GridHelper(120 * cell, 120, 0x8a94a3, 0xa3adba);
+      grid.material.transparent = true;
+      grid.material.opacity = 0.45;
+      return grid.rotateX(Math.PI / 2);
+    };
+    for (const plane of this.planes) plane.add(lines());
+    if (!this.planes.length) this.scene.add(lines());
+  }
+
+  #shadows() {
+    const reach = 3 * this.radius;
+    const camera = this.sun.shadow.camera;
+    Object.assign(camera, { left: -reach, right: reach, top: reach, bottom: -reach, near: 0.1 * reach, far: 8 * reach });
+    camera.updateProjectionMatrix();
+    this.follow(this.center);
+  }
+
+  // The sun goes along with what is looked at, so that shadows stay sharp.
+  follow(point) {
+    if (!this.radius) return;
+    const reach = 3 * this.radius;
+    this.sun.target.position.copy(point);
+    this.sun.position.copy(point).add(new THREE.Vector3(0.9, -1.2, 2.6).multiplyScalar(reach));
+  }
+
+  // What a ray meets first: { body, point } or null; planes stop the ray but are no body to take hold of.
+  pick(raycaster) {
+    const hit = raycaster.intersectObjects(this.bodies, true).find((found) => found.object.isMesh);
+    if (!hit || hit.object.userData.body === undefined) return null;
+    return { body: this.bodies[hit.object.userData.body], point: hit.point };
+  }
+}

@@ -1,0 +1,184 @@
+// Viewer: one canvas with one or several worlds side by side under one camera. Where frames come from is not its
+// business: a source calls show(frame, cell); a page of its own adds elements, inputs and a function of each frame.
+
+import { THREE, OrbitControls } from "three-bundle";
+import { World } from "sesshoku/scene";
+
+export class Viewer {
+  // cells: [{ title, drawing }]
+  constructor(element, cells) {
+    this.element = element;
+    element.classList.add("sesshoku-view");
+    this.canvasBox = add(element, "div", "canvas-box");
+    this.side = add(element, "aside", "side");
+    this.bar = add(element, "div", "bar");
+    this.overlay = add(this.canvasBox, "div", "overlay"); // for a page's own display
+    this.tip = add(this.canvasBox, "div", "tip");
+    this.renderer = new THREE.WebGLRenderer({ antialias: true, preserveDrawingBuffer: true });
+    this.renderer.shadowMap.enabled = true;
+    this.renderer.shadowMap.type = THREE.PCFSoftShadowMap;
+    this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
+    this.canvas = this.renderer.domElement;
+    this.canvasBox.prepend(this.canvas);
+    this.camera = new THREE.PerspectiveCamera(40, 1, 0.01, 1000);
+    this.camera.up.set(0, 0, 1);
+    this.controls = new OrbitControls(this.camera, this.canvas);
+    this.controls.addEventListener("change", () => { this.dirty = true; });
+    this.raycaster = new THREE.Raycaster();
+    this.cells = cells.map(({ title, drawing }) => this.#cell(title, drawing, cells.length));
+    this.worlds = this.cells.map((cell) => cell.world);
+    this.frameListeners = []; // functions of (frame, cell number)
+    this.grab = null; // set by a source that lets bodies be pulled: { move(body, point, target), release() }
+    this.ready = false; // a first frame has been drawn
+    this.drawnFrames = 0;
+    this.#pointer();
+    new ResizeObserver(() => this.#resize()).observe(this.canvasBox);
+    this.#resize();
+    const loop = () => { requestAnimationFrame(loop); this.#tick(); };
+    requestAnimationFrame(loop);
+  }
+
+  #cell(title, drawing, count) {
+    const label = count > 1 ? add(this.canvasBox, "div", "cell-title", title) : null;
+    return { world: new World(drawing), label, rect: { x: 0, y: 0, width: 1, height: 1 } };
+  }
+
+  onFrame(listener) { this.frameListeners.push(listener); }
+
+  show(frame, cell = 0) {
+    this.worlds[cell].show(frame);
+    if (!this.ready && cell === 0) this.look();
+    this.ready = true;
+    this.dirty = true;
+    for (const listener of this.frameListeners) listener(frame, cell);
+  }
+
+  redraw() { this.dirty = true; }
+
+  // Turn kinds of contact drawings on and off: points, forces, cones, polygons, springs, marks.
+  setShown(kind, on) {
+    for (const world of this.worlds) world.contacts.shown[kind] = on;
+  }
+
+  // Look at the scene from the front, slightly from above; or from given points [x, y, z].
+  look(from = null, to = null) {
+    const { center, radius } = this.worlds[0];
+    const target = to ? new THREE.Vector3(...to) : center;
+    this.controls.target.copy(target);
+    if (from) this.camera.position.set(...from);
+    else this.camera.position.copy(target).add(new THREE.Vector3(1.4, -2.6, 1.3).multiplyScalar(1.35 * radius));
+    this.camera.near = radius / 100;
+    this.camera.far = 300 * radius;
+    this.controls.maxDistance = 60 * radius;
+    this.#resize();
+    this.controls.update();
+  }
+
+  #resize() {
+    const { clientWidth: width, clientHeight: height } = this.canvasBox;
+    if (!width || !height) return;
+    this.renderer.setSize(width, height, false);
+    const count = this.cells.length;
+    let columns = 1; // cells as nearly 4:3 as they can be
+    for (let c = 1; c <= count; c++) {
+      const off = (n) => Math.abs(Math.log((width / n) / (height / Math.ceil(count / n)) * 0.75));
+      if (off(c) < off(columns)) columns = c;
+    }
+    const rows = Math.ceil(count / columns);
+    this.cells.forEach((cell, i) => {
+      const w = width / columns;
+      const h = height / rows;
+      cell.rect = { x: (i % columns) * w, y: Math.floor(i / columns) * h, width: w, height: h };
+      if (cell.label) Object.assign(cell.label.style, { left: `${cell.rect.x + 10}px`, top: `${cell.rect.y + 8}px` });
+    });
+    this.camera.aspect = (width / columns) / (height / rows);
+    this.camera.updateProjectionMatrix();
+    this.height = height;
+    this.dirty = true;
+  }
+
+  #tick() {
+    if (!this.dirty || !this.ready) return;
+    this.dirty = false;
+    const { renderer } = this;
+    renderer.setScissorTest(this.cells.length > 1);
+    for (const { world, rect } of this.cells) {
+      if (!world.placed) continue;
+      const bottom = this.height - rect.y - rect.height;
+      renderer.setViewport(rect.x, bottom, rect.width, rect.height);
+      renderer.setScissor(rect.x, bottom, rect.width, rect.height);
+      world.follow(this.controls.target);
+      renderer.render(world.scene, this.camera);
+    }
+    this.drawnFrames += 1;
+    if (this.onDrawn) this.onDrawn();
+  }
+
+  // ---- mouse and touch
+
+  #cellAt(event) {
+    const box = this.canvas.getBoundingClientRect();
+    const x = event.clientX - box.left;
+    const y = event.clientY - box.top;
+    const cell = this.cells.find(({ rect: r }) => x >= r.x && x < r.x + r.width && y >= r.y && y < r.y + r.height);
+    if (!cell) return null;
+    const { rect } = cell;
+    const pointer = new THREE.Vector2(2 * (x - rect.x) / rect.width - 1, 1 - 2 * (y - rect.y) / rect.height);
+    this.raycaster.setFromCamera(pointer, this.camera);
+    return { cell, x, y };
+  }
+
+  #pointer() {
+    this.canvas.addEventListener("pointerdown", (event) => this.#down(event), { capture: true });
+    this.canvas.addEventListener("pointermove", (event) => this.#move(event));
+    for (const kind of ["pointerup", "pointercancel"]) this.canvas.addEventListener(kind, () => this.#up());
+    this.canvas.addEventListener("pointerleave", () => { this.tip.style.display = "none"; });
+  }
+
+  #down(event) {
+    if (!this.grab || event.button !== 0 || event.ctrlKey || event.shiftKey) return;
+    const at = this.#cellAt(event);
+    const hit = at && at.cell.world.pick(this.raycaster);
+    if (!hit || !hit.body.userData.moves) return;
+    const facing = this.camera.getWorldDirection(new THREE.Vector3());
+    this.held = {
+      number: hit.body.userData.number,
+      point: hit.body.worldToLocal(hit.point.clone()).toArray(),
+      plane: new THREE.Plane().setFromNormalAndCoplanarPoint(facing, hit.point),
+    };
+    this.controls.enabled = false;
+    this.canvas.setPointerCapture(event.pointerId);
+    this.grab.move(this.held.number, this.held.point, hit.point.toArray());
+  }
+
+  #move(event) {
+    const at = this.#cellAt(event);
+    if (this.held) {
+      const target = this.raycaster.ray.intersectPlane(this.held.plane, new THREE.Vector3());
+      if (target) this.grab.move(this.held.number, this.held.point, target.toArray());
+      return;
+    }
+    const hit = at && event.buttons === 0 ? at.cell.world.pick(this.raycaster) : null;
+    this.tip.style.display = hit ? "block" : "none";
+    if (hit) {
+      this.tip.textContent = hit.body.name;
+      Object.assign(this.tip.style, { left: `${at.x + 14}px`, top: `${at.y + 10}px` });
+    }
+  }
+
+  #up() {
+    if (!this.held) return;
+    this.held = null;
+    this.controls.enabled = true;
+    this.grab.release();
+  }
+}
+
+// A new element in a parent: tag, class and text.
+export function add(parent, tag, className = "", text = "") {
+  const made = document.createElement(tag);
+  if (className) made.className = className;
+  if (text) made.textContent = text;
+  parent.append(made);
+  return made;
+}
