@@ -19,8 +19,11 @@ GROUND = (0.80, 0.82, 0.85)
 FIXED = (0.62, 0.65, 0.69)
 
 
-def drawing(scene: Scene) -> dict[str, Any]:
-    """name; bodies: name, robot, moves; shapes: body (number), kind, sizes, pose, colour, mesh (number); meshes."""
+def drawing(scene: Scene, poses: np.ndarray) -> dict[str, Any]:
+    """name; bodies: name, robot, moves; shapes: body (number), kind, sizes, pose, colour, mesh (number); meshes; poses.
+
+    poses: (F, 7) of the bodies at the start: where things are, for the first view.
+    """
     bodies, shapes = [], []
     meshes: list[dict[str, str]] = []
     numbers: dict[int, int] = {}  # id of a mesh -> its place in the list: many bodies may share one
@@ -46,7 +49,7 @@ def drawing(scene: Scene) -> dict[str, Any]:
                 described["mesh"] = numbers[id(shape)]
             shapes.append(described)
     return {"name": scene.name, "gravity": scene.gravity.tolist(), "mass": _usual_mass(scene), "bodies": bodies,
-            "shapes": shapes, "meshes": meshes}
+            "shapes": shapes, "meshes": meshes, "poses": np.round(poses, 6).tolist()}
 
 
 def _sizes(shape: Shape) -> dict[str, Any]:

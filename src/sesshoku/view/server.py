@@ -54,7 +54,7 @@ class ViewServer:
         self._paths = {f"/module/{name}.js": path for name, path in self._modules.items()}
         self._paths |= {f"/style/{n}.css": path for n, path in enumerate((bundle.STYLE, *runner.page.styles))}
         self._reader = Reader(runner.page.inputs)
-        self._drawing = drawing(runner.sim.scene)
+        self._drawing = drawing(runner.sim.scene, runner.sim.body_poses())
         self._loop: asyncio.AbstractEventLoop | None = None
         routes = [Route("/", self._page), Route("/module/{path:path}", self._file), Route("/style/{path:path}", self._file),
                   WebSocketRoute("/socket", self._socket_route)]

@@ -67,18 +67,24 @@ class Live {
     for (; this.pendingCount > 0; this.pendingCount--) this.send({ type: "drawn", number: this.frame.head.number });
     if (this.charts) this.charts.add(this.frame.head);
     const now = performance.now();
-    this.fps = 0.95 * (this.fps || 30) + 0.05 * (1000 / Math.max(now - (this.lastDraw || now - 33), 1));
-    this.lastDraw = now;
+    this.drawTimes = (this.drawTimes || []).filter((time) => time > now - 2000);
+    this.drawTimes.push(now);
     if (now - (this.lastText || 0) > 150) {
       this.lastText = now;
       this.#text(this.frame.head);
     }
   }
 
+  // Over the last two seconds.
+  framesPerSecond() {
+    const times = this.drawTimes || [];
+    return times.length < 2 ? 0 : (times.length - 1) * 1000 / (times[times.length - 1] - times[0]);
+  }
+
   #text(head) {
     this.clock.textContent = `${head.time.toFixed(2)} s`;
     const speed = head.running ? `${head.factor.toFixed(2)} × real time` : "paused";
-    this.numbers.textContent = `${speed} · ${(1000 * head.step).toFixed(3)} ms a step · ${this.fps.toFixed(0)} frames/s · `
+    this.numbers.textContent = `${speed} · ${(1000 * head.step).toFixed(3)} ms a step · ${this.framesPerSecond().toFixed(0)} frames/s · `
       + `${head.contacts} contacts`;
     const slow = head.running && head.factor < 0.93 * head.speed && head.factor > 0;
     this.numbers.classList.toggle("slow", slow);
@@ -140,8 +146,8 @@ class Live {
       this.playButton.id = "play";
       button(bar, "▸❘", "one step", () => this.send({ type: "step", count: 1 })).id = "step";
       button(bar, "↺", "back to the start", () => this.send({ type: "reset" })).id = "reset";
-      this.speed = slider(bar, "speed: 10^", { min: -2, max: 0.5, step: 0.05, value: 0 },
-        (value) => this.sendSoon("speed", { type: "speed", value: 10 ** value }));
+      this.speed = slider(bar, "speed", { min: -2, max: 0.5, step: 0.05, value: 1, decades: true, unit: " ×" },
+        (value) => this.sendSoon("speed", { type: "speed", value }));
       this.speed.id = "speed";
     }
     this.clock = add(bar, "span", "clock", "0.00 s");
@@ -155,7 +161,7 @@ class Live {
     if (this.playButton) {
       this.playButton.textContent = status.playing ? "❚❚" : "▶";
       this.playButton.title = status.playing ? "pause" : "play";
-      this.speed.setValue(Math.log10(status.speed));
+      this.speed.setValue(status.speed);
     }
     this.note.textContent = status.busy ? `making ${status.busy} ready; the first time it is compiled, which takes a while ...`
       : status.notice;
@@ -173,7 +179,7 @@ class Live {
     if (!this.methodMenu) {
       const options = status.methods.map(({ name, refused }) => ({
         value: name, text: refused ? `${name} (cannot)` : name, title: refused, disabled: Boolean(refused) }));
-      this.methodMenu = menu(this.methodPlace, "contact law", options, (name) => this.send({ type: "method", name }));
+      this.methodMenu = menu(this.methodPlace, "law", options, (name) => this.send({ type: "method", name }));
       this.methodMenu.id = "method";
     }
     this.methodMenu.value = status.busy || status.method;

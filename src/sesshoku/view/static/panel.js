@@ -31,22 +31,27 @@ export function menu(parent, label, options, action) {
   return select;
 }
 
-export function slider(parent, label, { min, max, step, value }, action) {
+// decades: the slider moves the logarithm; numbers given and handed out are the numbers themselves
+export function slider(parent, label, { min, max, step, value, decades = false, unit = "" }, action) {
+  const put = (number) => (decades ? Math.log10(number) : number);
+  const say = (number) => `${Number(number.toPrecision(number >= 1000 ? 2 : 3))}${unit}`;
   const box = add(parent, "label", "field slider");
   add(box, "span", "", label);
   const input = add(box, "input");
-  Object.assign(input, { type: "range", min, max, step, value });
-  const shown = add(box, "output", "", String(value));
-  input.addEventListener("input", () => { shown.textContent = say(input.valueAsNumber); action(input.valueAsNumber); });
+  Object.assign(input, { type: "range", min, max, step, value: put(value) });
+  const shown = add(box, "output", "", say(value));
+  input.addEventListener("input", () => {
+    const number = decades ? 10 ** input.valueAsNumber : input.valueAsNumber;
+    shown.textContent = say(number);
+    action(number);
+  });
   input.setValue = (number) => {
     if (document.activeElement === input && input.matches(":active")) return; // the user holds it
-    input.value = number;
+    input.value = put(number);
     shown.textContent = say(number);
   };
   return input;
 }
-
-function say(number) { return String(Number(number.toPrecision(3))); }
 
 const KINDS = [["points", "contact points"], ["forces", "forces"], ["cones", "friction cones"], ["polygons", "contact polygons"],
   ["springs", "contact springs"], ["marks", "centre of mass, zero-moment point"]];
@@ -65,8 +70,8 @@ export function showPanel(viewer, parent, redraw) {
     add(box, "span", "", label);
     input.addEventListener("change", () => { viewer.setShown(kind, input.checked); redraw(); });
   }
-  slider(body, "arrow length", { min: -1, max: 1, step: 0.05, value: 0 }, (value) => {
-    for (const world of viewer.worlds) world.contacts.scale = 10 ** value;
+  slider(body, "arrow length", { min: -1, max: 1, step: 0.05, value: 1, decades: true, unit: " ×" }, (value) => {
+    for (const world of viewer.worlds) world.contacts.scale = value;
     redraw();
   });
   const legend = add(body, "p", "legend");
@@ -79,7 +84,7 @@ export function showPanel(viewer, parent, redraw) {
 
 const RANGES = { static_friction: ["static friction", 0, 1.5, 0.01], kinetic_friction: ["kinetic friction", 0, 1.5, 0.01],
   restitution: ["restitution", 0, 1, 0.01] };
-const DECADES = { stiffness: ["stiffness, N/m: 10^", 1, 7], damping: ["damping, N s/m: 10^", -1, 5] };
+const DECADES = { stiffness: ["stiffness, N/m", 1, 7], damping: ["damping, N s/m", -1, 5] };
 
 // Sliders of each material; they act on the running scene. Returns a function that takes in new values.
 export function materialPanel(parent, materials, send) {
@@ -94,14 +99,14 @@ export function materialPanel(parent, materials, send) {
     }
     for (const [field, [label, min, max]] of Object.entries(DECADES)) {
       if (material[field] === null) continue; // the method chooses
-      made[field] = slider(box, label, { min, max, step: 0.05, value: Math.log10(material[field]) },
-        (value) => send({ type: "material", material: number, field, value: 10 ** value }));
+      made[field] = slider(box, label, { min, max, step: 0.05, value: material[field], decades: true },
+        (value) => send({ type: "material", material: number, field, value }));
     }
     return made;
   });
   return (now) => now.forEach((material, number) => {
     for (const [field, input] of Object.entries(inputs[number] || {})) {
-      input.setValue(field in DECADES ? Math.log10(material[field]) : material[field]);
+      input.setValue(material[field]);
     }
   });
 }

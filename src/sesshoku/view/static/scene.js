@@ -45,10 +45,11 @@ export class World {
     const meshes = drawing.meshes.map(meshGeometry);
     for (const shape of drawing.shapes) this.#add(shape, meshes);
     this.#lights();
-    this.placed = false;
-    this.unit = 1; // m: the size of a usual body, found with the first frame
+    this.start = Float32Array.from(drawing.poses.flat());
+    this.unit = 1; // m: the size of a usual body
     this.contacts = new Contacts(this);
-    this.colour();
+    this.setPoses(this.start);
+    this.#measure();
     DARK.addEventListener("change", () => this.colour());
   }
 
@@ -58,7 +59,6 @@ export class World {
     const plane = shape.kind === "plane";
     const material = new THREE.MeshStandardMaterial({
       color, roughness: 0.75, metalness: 0.05, transparent: a < 1, opacity: a,
-      polygonOffset: plane, polygonOffsetFactor: 1, polygonOffsetUnits: 1,
     });
     const mesh = new THREE.Mesh(shapeGeometry(shape, meshes), material);
     mesh.position.fromArray(shape.position);
@@ -75,7 +75,7 @@ export class World {
     this.scene.add(new THREE.HemisphereLight(0xffffff, 0xb8bcc4, 1.6));
     this.sun = new THREE.DirectionalLight(0xffffff, 2.2);
     this.sun.castShadow = true;
-    this.sun.shadow.mapSize.set(2048, 2048);
+    this.sun.shadow.mapSize.set(1024, 1024);
     this.sun.shadow.bias = -0.0005;
     this.sun.shadow.normalBias = 0.02;
     this.scene.add(this.sun, this.sun.target);
@@ -99,13 +99,11 @@ export class World {
 
   show(frame) {
     this.setPoses(frame.poses);
-    if (!this.placed) this.#measure();
     this.contacts.show(frame);
   }
 
-  // With the first poses: where things are and how large, for camera, grid and shadows.
+  // At the start: where things are and how large, for camera, grid and shadows.
   #measure() {
-    this.placed = true;
     this.scene.updateMatrixWorld(true);
     const box = new THREE.Box3();
     const sizes = [];
@@ -139,7 +137,9 @@ export class World {
     const lines = () => {
       const grid = new THREE.GridHelper(120 * cell, 120, 0x8a94a3, 0xa3adba);
       grid.material.transparent = true;
-      grid.material.opacity = 0.45;
+      grid.material.opacity = 0.6;
+      grid.material.depthWrite = false;
+      grid.position.z = 0.002 * this.radius; // above the plane by more than depth rounds
       return grid.rotateX(Math.PI / 2);
     };
     for (const plane of this.planes) plane.add(lines());

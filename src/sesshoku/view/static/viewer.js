@@ -4,6 +4,8 @@
 import { THREE, OrbitControls } from "three-bundle";
 import { World } from "sesshoku/scene";
 
+const SLOW = 50; // ms a picture
+
 export class Viewer {
   // cells: [{ title, drawing }]
   constructor(element, cells) {
@@ -16,7 +18,7 @@ export class Viewer {
     this.tip = add(this.canvasBox, "div", "tip");
     this.renderer = new THREE.WebGLRenderer({ antialias: true, preserveDrawingBuffer: true });
     this.renderer.shadowMap.enabled = true;
-    this.renderer.shadowMap.type = THREE.PCFSoftShadowMap;
+    this.renderer.shadowMap.type = THREE.PCFShadowMap;
     this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
     this.canvas = this.renderer.domElement;
     this.canvasBox.prepend(this.canvas);
@@ -34,6 +36,7 @@ export class Viewer {
     this.#pointer();
     new ResizeObserver(() => this.#resize()).observe(this.canvasBox);
     this.#resize();
+    this.look();
     const loop = () => { requestAnimationFrame(loop); this.#tick(); };
     requestAnimationFrame(loop);
   }
@@ -47,7 +50,6 @@ export class Viewer {
 
   show(frame, cell = 0) {
     this.worlds[cell].show(frame);
-    if (!this.ready && cell === 0) this.look();
     this.ready = true;
     this.dirty = true;
     for (const listener of this.frameListeners) listener(frame, cell);
@@ -101,9 +103,9 @@ export class Viewer {
     if (!this.dirty || !this.ready) return;
     this.dirty = false;
     const { renderer } = this;
+    const begin = performance.now();
     renderer.setScissorTest(this.cells.length > 1);
     for (const { world, rect } of this.cells) {
-      if (!world.placed) continue;
       const bottom = this.height - rect.y - rect.height;
       renderer.setViewport(rect.x, bottom, rect.width, rect.height);
       renderer.setScissor(rect.x, bottom, rect.width, rect.height);
@@ -111,7 +113,20 @@ export class Viewer {
       renderer.render(world.scene, this.camera);
     }
     this.drawnFrames += 1;
-    if (this.onDrawn) this.onDrawn();
+    this.#lighten(performance.now() - begin);
+    document.body.dataset.drawn = "";
+  }
+
+  // Where drawing is slow (a machine without a graphics card) first the resolution goes down, then shadows go.
+  #lighten(spent) {
+    this.slowness = 0.9 * (this.slowness || 0) + 0.1 * spent;
+    if (this.drawnFrames - (this.lightenedAt || 0) < 20 || this.slowness < SLOW || this.lightened >= 2) return;
+    this.lightened = (this.lightened || 0) + 1;
+    this.slowness = 0;
+    this.lightenedAt = this.drawnFrames;
+    if (this.lightened === 1) this.renderer.setPixelRatio(0.75);
+    else for (const world of this.worlds) world.sun.castShadow = false;
+    this.#resize();
   }
 
   // ---- mouse and touch
