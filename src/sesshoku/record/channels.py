@@ -21,7 +21,7 @@ from sesshoku.scene.model import FREE, KINEMATIC, PLANAR, PRISMATIC, REVOLUTE, S
 
 Read = Callable[[Any], Any]  # simulation -> number or array
 
-RESERVED = ("time", "meta")  # names an .npz file needs for itself
+RESERVED = ("time", "meta", "film_shapes", "film_looks")  # names an .npz file needs for itself
 QUATERNION = "quaternion"  # the unit of quaternion components; plots leave them out
 REPORT_UNITS = ("m/s", "N s", "m", "N", "J", "J", "rad or m", "m", "", "", "", "", "")
 

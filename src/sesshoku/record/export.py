@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sesshoku.errors import RecordingError
-from sesshoku.record.stream import FLOAT, Store
+from sesshoku.record.stream import FLOAT, LOOKS, SHAPES, Store
 
 if TYPE_CHECKING:
     from sesshoku.record.recording import Recording
 
 BLOCK_BYTES = 8 * 2**20
+FILM_ENTRIES = {"film_shapes": SHAPES, "film_looks": LOOKS}  # of an .npz file -> what they hold
 
 
 def save(recording: Recording, path: Path) -> Path:
@@ -61,8 +62,17 @@ def _write_npz(recording: Recording, path: Path) -> None:
                 for start, stop in blocks(recording, math.prod(shape[1:])):
                     file.write(recording.read(name, start, stop).astype(FLOAT, copy=False).tobytes())
         meta = recording.meta | {"channels": recording.header()["channels"], "truncated": recording.truncated}
+        for entry, body in _film_entries(recording).items():
+            with archive.open(f"{entry}.npy", "w") as file:
+                np.lib.format.write_array(file, np.frombuffer(body, np.uint8), allow_pickle=False)
         with archive.open("meta.npy", "w") as file:
             np.lib.format.write_array(file, np.array(json.dumps(meta)), allow_pickle=False)
+
+
+def _film_entries(recording: Recording) -> dict[str, bytes]:
+    film = recording.film
+    return ({"film_shapes": film.shapes_bytes()} if film.drawing is not None else {}) | \
+        ({"film_looks": film.looks_bytes()} if film.looks else {})
 
 
 def read_npz(path: Path) -> tuple[dict[str, Any], Store, bool]:
@@ -71,6 +81,7 @@ def read_npz(path: Path) -> tuple[dict[str, Any], Store, bool]:
         with np.load(path, allow_pickle=False) as archive:
             meta: dict[str, Any] = json.loads(str(archive["meta"]))
             channels, truncated = meta.pop("channels"), meta.pop("truncated")
+            film = {kind: archive[entry].tobytes() for entry, kind in FILM_ENTRIES.items() if entry in archive}
             arrays = [archive["time"], *(archive[channel["name"]] for channel in channels)]
     except OSError as error:
         raise RecordingError(f"{path}: cannot be read ({error.strerror or error})") from error
@@ -78,6 +89,7 @@ def read_npz(path: Path) -> tuple[dict[str, Any], Store, bool]:
         raise RecordingError(f"{path}: is damaged, or not a recording of sesshoku ({error})") from error
     store = Store([1] + [math.prod(channel["shape"]) for channel in channels])
     store.keep(arrays)
+    store.film = film
     return {"channels": channels, "meta": meta}, store, not truncated
 
 
@@ -85,9 +97,13 @@ def _write_ssk(recording: Recording, path: Path) -> None:
     sizes = [1] + [channel.size for channel in recording.channels.values()]
     store = Store(sizes)
     store.write_to(path, recording.header())
+    if recording.film.drawing is not None:
+        store.add_film(SHAPES, recording.film.shapes_bytes())
     try:
         for start, stop in blocks(recording, sum(sizes)):
             store.add([recording.read(name, start, stop) for name in ("time", *recording.channels)])
+        if recording.film.looks:
+            store.add_film(LOOKS, recording.film.looks_bytes())
     finally:
         store.finish(complete=not recording.truncated)
 

@@ -14,7 +14,8 @@ import numpy as np
 from sesshoku._version import __version__
 from sesshoku.errors import RecordingError
 from sesshoku.record.channels import Channel, bind
-from sesshoku.record.stream import MEMORY_LIMIT, Store, open_file
+from sesshoku.record.film import Film
+from sesshoku.record.stream import LOOKS, MEMORY_LIMIT, SHAPES, Store, open_file
 from sesshoku.scene.calls import checked_as
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ class Recorder:
         self.path = None if path is None else _stream_path(path)
         if self.path is not None:
             self._store.write_to(self.path, _header(self.channels, self.meta), fsync)
+        self._film = Film.of(sim)
+        self._store.add_film(SHAPES, self._film.shapes_bytes())
         capacity = max(1, CHUNK_BYTES // (8 * sum(self._store.sizes)))
         self._time = np.empty(capacity)
         self._buffers = [np.empty((capacity, *channel.shape)) for channel in self.channels.values()]
@@ -84,6 +87,7 @@ class Recorder:
         time = self._time[k] = sim.time
         for read, buffer in self._pairs:
             buffer[k] = read(sim)
+        self._film.sample(sim, time)
         self._count = k + 1  # the sample counts only once it is whole
         now = wall.monotonic()
         # the next sample may come too late for the deadline when steps are slow: expect it to take as long as this one
@@ -114,11 +118,13 @@ class Recorder:
             if not self._failed:
                 self._sample_end()
                 self.flush()
+                self._store.add_film(LOOKS, self._film.looks_bytes())
             elif self._count:
                 self._store.keep(self._taken())
                 self._count = 0
             self._close_store()
-            self._recording = Recording(self._store, self.channels, self.meta, path=self.path, truncated=self._failed)
+            self._recording = Recording(self._store, self.channels, self.meta, path=self.path, truncated=self._failed,
+                                        film=self._film)
             self._capacity, self._count, self._sim = 0, 0, None
             self._time, self._buffers, self._pairs = np.empty(0), [], []
         return self._recording
@@ -154,9 +160,10 @@ class Recording:
     """
 
     def __init__(self, store: Store, channels: Mapping[str, Channel], meta: dict[str, Any], *, path: Path | None = None,
-                 truncated: bool = False, rows: range | None = None) -> None:
+                 truncated: bool = False, rows: range | None = None, film: Film | None = None) -> None:
         self._store, self.channels, self.meta, self.path, self.truncated = store, dict(channels), meta, path, truncated
         self._rows = range(store.rows) if rows is None else rows
+        self.film = film if film is not None else Film.from_bytes(store.film.get(SHAPES), store.film.get(LOOKS))
         self._numbers = {name: i + 1 for i, name in enumerate(self.channels)}
         self._cache: dict[str, np.ndarray] = {}
 
@@ -237,7 +244,8 @@ class Recording:
         slack = 1e-3 * self.meta.get("dt", 0.0)  # times are sums of dt and so carry its rounding
         first, last = np.searchsorted(time, start - slack), np.searchsorted(time, stop + slack, side="right")
         rows = self._rows[int(first):max(int(first), int(last))]
-        return Recording(self._store, self.channels, self.meta, path=self.path, truncated=self.truncated, rows=rows)
+        return Recording(self._store, self.channels, self.meta, path=self.path, truncated=self.truncated, rows=rows,
+                         film=self.film)
 
     # ---- leaving
 
@@ -257,6 +265,16 @@ class Recording:
         from sesshoku.record.plot import plot
 
         return plot(self, channels, path, show, bodies=bodies, joints=joints)
+
+    def to_html(self, path: str | Path, *, rate: float = 60.0, title: str | None = None) -> Path:
+        """Write one self-contained page that plays the run in a browser, from disk: timeline, speed, contact forces.
+
+        rate: frames per simulated second at most; without the channel "poses" there is nothing to show. Needs the extra
+        `view`. Returns the path.
+        """
+        from sesshoku.view.playback import write_playback
+
+        return write_playback(self, _path(path), rate, title)
 
     def close(self) -> None:
         """Free the memory or temporary file now rather than with the object; also for its `between` parts."""

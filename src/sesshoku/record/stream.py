@@ -6,6 +6,7 @@ The file (`.ssk`, everything little-endian, float64):
     JSON            channels and meta, padded with spaces so that the numbers behind it lie on multiples of 8 bytes
     chunk ...       24 bytes: b"SSKC", rows, bytes of the body (8), CRC-32 of the body, CRC-32 of the 20 bytes before
                     body: time (rows), then each channel (rows, ...), each contiguous
+    film            chunk headers b"SSKD" and b"SSKV" with 0 rows: what there is to draw, and contacts (record/film.py)
     end mark        a chunk header b"SSKE" with 0 rows: the recording was finished, not cut
 
 A chunk counts once it is whole, so a file cut or damaged anywhere is readable up to there.
@@ -34,6 +35,7 @@ from sesshoku.errors import RecordingError
 
 FORMAT, VERSION = b"sesshoku-recording", 1
 CHUNK, END = b"SSKC", b"SSKE"
+SHAPES, LOOKS = b"SSKD", b"SSKV"  # parts of a film
 CHUNK_HEADER = struct.Struct("<4sIQI")  # without its own CRC
 HEADER_SIZE = CHUNK_HEADER.size + 4
 FLOAT = np.dtype("<f8")
@@ -63,6 +65,7 @@ class Store:
         self._file: _Appender | None = None
         self._source: _Source | None = None
         self._closed = False
+        self.film: dict[bytes, bytes] = {}  # SHAPES, LOOKS of a file that was read
 
     # ---- writing
 
@@ -71,6 +74,11 @@ class Store:
         self._file = _Appender.at_path(path, header, fsync)
         self._source = self._file.source()
         weakref.finalize(self, self._file.file.close)
+
+    def add_film(self, kind: bytes, body: bytes) -> None:
+        """Write a part of the film to the file, if there is one."""
+        if self._file is not None:
+            self._file.append_film(kind, body)
 
     def add(self, arrays: list[np.ndarray]) -> None:
         """Take over one chunk; the caller may reuse the arrays afterwards. On RecordingError it was not taken."""
@@ -238,6 +246,11 @@ class _Appender:
         self._write(chunk_header(CHUNK, rows, body) + body)
         return begin + HEADER_SIZE
 
+    def append_film(self, kind: bytes, body: bytes) -> None:
+        if self.path is not None:
+            body += bytes(-len(body) % 8)  # numbers behind it stay on multiples of 8 bytes
+            self._write(chunk_header(kind, 0, body) + body)
+
     def finish(self, complete: bool) -> None:
         """Close a file that has a path; a temporary one stays open to be read."""
         if self.path is None:
@@ -307,8 +320,11 @@ def read_header(file: BinaryIO, path: Path) -> dict[str, Any]:
     return header
 
 
-def scan(file: BinaryIO, row_size: int) -> tuple[list[Frame], bool]:
-    """Index the chunks from the present position on; whether the end mark was reached. Every CRC is checked."""
+def scan(file: BinaryIO, row_size: int, film: dict[bytes, bytes] | None = None) -> tuple[list[Frame], bool]:
+    """Index the chunks from the present position on; whether the end mark was reached. Every CRC is checked.
+
+    film: takes the parts of the film that are met.
+    """
     frames: list[Frame] = []
     size, position = os.fstat(file.fileno()).st_size, file.tell()
     while True:
@@ -319,6 +335,14 @@ def scan(file: BinaryIO, row_size: int) -> tuple[list[Frame], bool]:
         if kind == END:
             return frames, True
         position += HEADER_SIZE
+        if kind in (SHAPES, LOOKS) and position + length <= size:
+            body = file.read(length)
+            if zlib.crc32(body) != crc:
+                return frames, False
+            if film is not None:
+                film[kind] = body
+            position += length
+            continue
         if kind != CHUNK or length != 8 * rows * row_size or position + length > size or _crc(file, length) != crc:
             return frames, False
         frames.append(Frame(rows, position, None))
@@ -341,8 +365,8 @@ def open_file(path: Path) -> tuple[dict[str, Any], Store, bool]:
         with path.open("rb") as file:
             header = read_header(file, path)
             sizes = [1] + [math.prod(channel["shape"]) for channel in header["channels"]]
-            frames, complete = scan(file, sum(sizes))
             store = Store(sizes)
+            frames, complete = scan(file, sum(sizes), store.film)
             store.adopt(_Source(path, file), frames)
     except OSError as error:
         raise RecordingError(f"{path}: cannot be read ({error.strerror})") from error

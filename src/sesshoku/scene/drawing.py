@@ -45,7 +45,8 @@ def drawing(scene: Scene, poses: np.ndarray) -> dict[str, Any]:
             if isinstance(shape, ConvexMesh | Mesh):
                 if id(shape) not in numbers:
                     numbers[id(shape)] = len(meshes)
-                    meshes.append({"vertices": _text(shape.vertices, np.float32), "faces": _text(shape.faces, np.uint32)})
+                    meshes.append({"vertices": _text(shape.vertices, np.float32),
+                                   "faces": _text(shape.faces, np.uint32)})
                 described["mesh"] = numbers[id(shape)]
             shapes.append(described)
     return {"name": scene.name, "gravity": scene.gravity.tolist(), "mass": _usual_mass(scene), "bodies": bodies,

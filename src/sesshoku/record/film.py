@@ -1,0 +1,194 @@
+"""`Film`: what a recording keeps so that it can be looked at: the scene's shapes, and contacts now and then.
+
+Poses are a channel of their own. Contacts come and go, so they are no channel: at most `RATE` times per simulated
+second the contacts of the last step are kept as rows of float32 (see `Look`), in memory; `.npz` and `.ssk` files hold
+them too (of a run that was killed only the shapes).
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sesshoku.collision.contacts import CONTACTS, SLIP
+from sesshoku.scene.drawing import drawing
+
+RATE = 60.0  # looks per simulated second at most
+MEMORY = 64 * 2**20  # bytes; when full, every other look is dropped and the rate halved
+CONTACT, CORNER, LINE, MARK = 11, 5, 7, 4  # numbers in a row
+WIDTHS = (CONTACT, CORNER, LINE, MARK)
+SPRING, PULL = 0.0, 1.0  # kinds of lines: a contact's spring, the pull of a mouse
+CENTER_OF_MASS, ZERO_MOMENT = 0.0, 1.0  # kinds of marks
+MOST_CONTACTS = 2000  # drawn; a scene with more shows those of the largest force
+
+
+class Look(NamedTuple):
+    """Contacts at one instant, float32.
+
+    contacts (n, 11): point, normal, force on b, friction coefficient of its state, state (0 released, 1 stick, 2 slip).
+    corners (n, 5): of contact polygons: point, number of the polygon, state. lines (n, 7): from, to, kind.
+    marks (n, 4): kind, point.
+    """
+
+    contacts: np.ndarray
+    corners: np.ndarray
+    lines: np.ndarray
+    marks: np.ndarray
+
+
+def look(sim: Any) -> Look:
+    """What there is to see of a simulation besides the poses."""
+    return Look(contact_rows(sim), polygon_rows(sim), spring_rows(sim), mark_rows(sim))
+
+
+class Film:
+    """Looks at a run. drawing: the scene's shapes (scene/drawing.py), None where a file does not have them."""
+
+    def __init__(self, shapes: dict[str, Any] | None = None) -> None:
+        self.drawing = shapes
+        self.times: list[float] = []
+        self.looks: list[Look] = []
+        self._interval, self._bytes, self._due = 1.0 / RATE, 0, -np.inf
+
+    @classmethod
+    def of(cls, sim: Any) -> Film:
+        return cls(drawing(sim.compiled.scene, sim.body_poses()))
+
+    def sample(self, sim: Any, time: float) -> None:
+        """Take a look if one is due; called with every sample."""
+        if time < self._due and not (self.times and time < self.times[-1]):
+            return
+        self._due = time + self._interval - 0.5 * sim.dt
+        seen = look(sim)
+        self.times.append(time)
+        self.looks.append(seen)
+        self._bytes += sum(part.nbytes for part in seen)
+        if self._bytes > MEMORY:
+            self.times, self.looks = self.times[::2], self.looks[::2]
+            self._bytes, self._interval = sum(part.nbytes for one in self.looks for part in one), 2.0 * self._interval
+
+    def at(self, time: float) -> Look | None:
+        """The last look at or before a time."""
+        n = int(np.searchsorted(self.times, time + 1e-9, side="right")) - 1
+        return self.looks[n] if n >= 0 else None
+
+    # ---- files
+
+    def shapes_bytes(self) -> bytes:
+        return zlib.compress(json.dumps(self.drawing).encode())
+
+    def looks_bytes(self) -> bytes:
+        """Times (float64), rows of each part (uint32), then all rows (float32), each with its length before it."""
+        counts = np.array([[len(part) for part in one] for one in self.looks], dtype="<u4").reshape(-1, len(WIDTHS))
+        rows = [part.astype("<f4").tobytes() for one in self.looks for part in one]
+        parts = (np.array(self.times, dtype="<f8").tobytes(), counts.tobytes(), b"".join(rows))
+        return zlib.compress(b"".join(len(part).to_bytes(8, "little") + part for part in parts))
+
+    @classmethod
+    def from_bytes(cls, shapes: bytes | None, looks: bytes | None) -> Film:
+        film = cls(json.loads(zlib.decompressobj().decompress(shapes)) if shapes else None)
+        if looks:
+            data, parts = zlib.decompressobj().decompress(looks), []
+            while data:
+                length = int.from_bytes(data[:8], "little")
+                parts.append(data[8:8 + length])
+                data = data[8 + length:]
+            film.times = np.frombuffer(parts[0], "<f8").tolist()
+            rows, at = np.frombuffer(parts[2], "<f4"), 0
+            for counts in np.frombuffer(parts[1], "<u4").reshape(-1, len(WIDTHS)):
+                found = []
+                for count, width in zip(counts.tolist(), WIDTHS, strict=True):
+                    found.append(rows[at:at + count * width].reshape(count, width))
+                    at += count * width
+                film.looks.append(Look(*found))
+        return film
+
+
+# ---- parts of a look -------------------------------------------------------------------------------------------------
+
+
+def contact_rows(sim: Any) -> np.ndarray:
+    """(n, 11) contacts of the last step, released ones included."""
+    record = sim.records.get("contacts")
+    if record is None:
+        return np.zeros((0, CONTACT), dtype=np.float32)
+    count = int(record.counts[CONTACTS])
+    chosen = np.arange(count)
+    if count > MOST_CONTACTS:
+        strength = np.linalg.norm(record.force[:count], axis=1)
+        chosen = np.sort(np.argpartition(-strength, MOST_CONTACTS)[:MOST_CONTACTS])
+    rows = np.empty((len(chosen), CONTACT), dtype=np.float32)
+    rows[:, 0:3], rows[:, 3:6], rows[:, 6:9] = record.point[chosen], record.normal[chosen], record.force[chosen]
+    state = record.state[chosen]
+    rows[:, 9] = np.where(state == SLIP, record.material[chosen, 1], record.material[chosen, 0])
+    rows[:, 10] = state
+    return rows
+
+
+def polygon_rows(sim: Any) -> np.ndarray:
+    """(n, 5) corners of the overlaps of method `volume`; none for others."""
+    if "overlaps" not in sim.records:
+        return np.zeros((0, CORNER), dtype=np.float32)
+    contacts, shapes, memory = (sim.records[name] for name in ("contacts", "overlaps", "memory"))
+    rows = []
+    for c in range(int(contacts.counts[CONTACTS])):
+        corners = shapes.polygon[shapes.polygon_start[c]:shapes.polygon_start[c + 1]]
+        if len(corners) >= 3:
+            points = memory.center[c] + corners @ contacts.tangent[c]
+            rows.append(np.column_stack([points, np.full(len(points), c), np.full(len(points), contacts.state[c])]))
+    return np.concatenate(rows).astype(np.float32) if rows else np.zeros((0, CORNER), dtype=np.float32)
+
+
+def spring_rows(sim: Any) -> np.ndarray:
+    """(n, 7) contact springs of method `springs`, from the host's point to the guest's; none for others."""
+    if "presses" not in sim.records:
+        return np.zeros((0, LINE), dtype=np.float32)
+    contacts = sim.records["contacts"]
+    count = min(int(contacts.counts[CONTACTS]), MOST_CONTACTS)
+    half = -0.5 * contacts.gap[:count, None] * contacts.normal[:count]  # the point is midway
+    rows = np.empty((count, LINE), dtype=np.float32)
+    rows[:, 0:3], rows[:, 3:6], rows[:, 6] = contacts.point[:count] + half, contacts.point[:count] - half, SPRING
+    return rows
+
+
+def mark_rows(sim: Any) -> np.ndarray:
+    """(n, 4) centre of mass and zero-moment point of each robot, or of all that moves where there is no robot."""
+    rows = []
+    if not hasattr(sim, "center_of_mass"):  # a stand-in
+        return np.zeros((0, MARK), dtype=np.float32)
+    robots: list[str | None] = [*sim.scene.robots] or [None]
+    for robot in robots:
+        rows.append([CENTER_OF_MASS, *sim.center_of_mass(robot)])
+        point = zero_moment_point(sim, robot)
+        if point is not None:
+            rows.append([ZERO_MOMENT, *point])
+    return np.array(rows, dtype=np.float32)
+
+
+def zero_moment_point(sim: Any, robot: str | None = None) -> np.ndarray | None:
+    """Where the contact forces on a robot (or on all that moves) have no moment about horizontal axes, world (3), m.
+
+    In the horizontal plane through the mean height of the contacts, weighted by their forces along gravity; None where
+    nothing presses. Contacts within the robot cancel and are left out.
+    """
+    record = sim.records.get("contacts")
+    count = 0 if record is None else int(record.counts[CONTACTS])
+    gravity = np.asarray(sim.model.gravity)
+    if count == 0 or abs(gravity[2]) < 0.99 * np.linalg.norm(gravity) or not gravity.any():
+        return None
+    members = np.zeros(sim.model.link_count + 1, dtype=bool)  # the last: the world, link -1
+    for first, last in sim._links_of(robot):
+        members[first:last] = True
+    a, b = members[record.link[:count, 0]], members[record.link[:count, 1]]
+    sign = b.astype(float) - a.astype(float)  # forces are on b
+    force, torque = sign[:, None] * record.force[:count], sign[:, None] * record.torque[:count]
+    total, up = force.sum(axis=0), -np.sign(gravity[2])
+    if up * total[2] <= 1e-9 * np.abs(record.force[:count]).sum() or up * total[2] <= 0.0:
+        return None
+    weight = np.maximum(up * force[:, 2], 0.0)
+    height = float(weight @ record.point[:count, 2] / weight.sum())
+    moment = (np.cross(record.point[:count], force) + torque).sum(axis=0)
+    return np.array([(height * total[0] - moment[1]) / total[2], (moment[0] + height * total[1]) / total[2], height])
