@@ -31,7 +31,7 @@ anything: subclass `Page` (page.py), and give it a module with `setup(viewer)`.
         def after_step(self, sim): ...
         def receive(self, message, client): ... # a checked Press, in the same thread, between steps
         def left(self, client): ...             # a browser closed: let its keys go
-        def state(self): return {"score": 3}    # JSON for the display, sent when it changes (looked at 60 times a second)
+        def state(self): return {"score": 3}    # JSON for the display, sent when it changes (asked 60 times a second)
 
     viewer = show(sim, page=Game())             # or Runner(sim, Game()) and ViewServer(runner, host, port)
 
@@ -42,9 +42,9 @@ anything: subclass `Page` (page.py), and give it a module with `setup(viewer)`.
       const score = add(viewer.overlay, "div", "score");            // over the canvas; pointer-events: none by default
       viewer.onStatus((status) => { score.textContent = status.page.score; });  // also method, speed, notice ...
       viewer.onFrame((frame) => { frame.head.time, frame.head.factor, frame.head.step; });  // every drawn frame
-      addEventListener("keydown", (e) => { if (!e.repeat) viewer.send({ type: "press", key: "left", down: true }); });
+      addEventListener("keydown", (e) => { if (!e.repeat) viewer.send({ type: "press", key: "left", down: true }) });
       viewer.look([2, -3, 2], [0, 0, 0.5]);     // camera from, to; also viewer.camera, viewer.controls, viewer.canvas
-      button(viewer.bar, "drop", "drop the claw", () => viewer.send(...));  // viewer.bar, viewer.side: bar and side panel
+      button(viewer.bar, "drop", "drop the claw", () => viewer.send(...));  // viewer.bar, viewer.side: panels
     }
 
 `runner.pause()`, `runner.reset()`, `runner.switch(name)` may be called from the page's hooks; from other threads through

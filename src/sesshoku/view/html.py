@@ -80,7 +80,7 @@ def player_parts() -> str:
 
 
 def player(name: str, about: dict[str, Any], frames: bytes, height: str = "100vh") -> str:
-    """One player. name: unique on the page. about: views, drawing, layout (see `playback`); frames: one after another."""
+    """One player. name: unique on the page. about: `playback.describe`. frames: of all its views."""
     told = json.dumps(about).encode()
     told += b" " * (-len(told) % 4)  # frames begin at a multiple of four
     data = len(told).to_bytes(4, "little") + told + frames

@@ -87,7 +87,7 @@ BuiltIn = Play | Pause | Step | Reset | Speed | ChooseMethod | ChangeMaterial | 
 
 
 class Reader:
-    """Bytes or text -> a checked message, or None. `extra`: models of a page's own inputs, each with a literal `type`."""
+    """Bytes or text -> a checked message, or None. extra: models of a page's own inputs, each with a literal `type`."""
 
     def __init__(self, extra: tuple[type[Message], ...] = ()) -> None:
         choice: Any = BuiltIn

@@ -50,7 +50,8 @@ class Runner:
         self._thread: threading.Thread | None = None
         self._building = 0  # number of the latest simulation under construction
         self._page_state: Any = None
-        self._remember(sim)
+        self._fresh = sim.save()  # what `reset` goes back to: the method's own memory, and the state
+        self._start = {name: getattr(sim.data, name).copy() for name in STATE}
 
     # ---- from other threads --------------------------------------------------------------------------------------
 
@@ -96,8 +97,9 @@ class Runner:
             self._do_commands()
             now = wall.perf_counter()
             if self.playing:
-                owed = owed + self.speed * (now - last)
-                self.behind, owed = owed > PATIENCE * self.speed + self.sim.dt, min(owed, PATIENCE * self.speed + self.sim.dt)
+                most = PATIENCE * self.speed + self.sim.dt
+                owed += self.speed * (now - last)
+                self.behind, owed = owed > most, min(owed, most)
                 done = self._advance(owed)
                 owed, advanced = owed - done, advanced + done
             else:
@@ -281,9 +283,7 @@ class Runner:
             return
         self.busy = ""
         if made is not None:
-            start = self._start
-            self._remember(made)
-            self._start = start
+            self._fresh = made.save()
             for name in STATE:
                 getattr(made.data, name)[...] = getattr(self.sim.data, name)
             made._stale = True
@@ -293,12 +293,8 @@ class Runner:
             self.page.placed(made)
         self.changed(reason)
 
-    def _remember(self, sim: Simulation) -> None:
-        """What `reset` goes back to."""
-        self._fresh = sim.save()
-        self._start = {name: getattr(sim.data, name).copy() for name in STATE}
-
 
 def _offered(sim: Simulation, names: tuple[str, ...] | None) -> list[dict[str, str]]:
     """The methods of the menu, each with the reason why it cannot carry the scene, if there is one."""
-    return [{"name": name, "refused": "; ".join(obstacles(resolve(name), sim.compiled))} for name in names or keywords()]
+    return [{"name": name, "refused": "; ".join(obstacles(resolve(name), sim.compiled))}
+            for name in names or keywords()]

@@ -56,8 +56,8 @@ class ViewServer:
         self._reader = Reader(runner.page.inputs)
         self._drawing = drawing(runner.sim.scene, runner.sim.body_poses())
         self._loop: asyncio.AbstractEventLoop | None = None
-        routes = [Route("/", self._page), Route("/module/{path:path}", self._file), Route("/style/{path:path}", self._file),
-                  WebSocketRoute("/socket", self._socket_route)]
+        routes = [Route("/", self._page), Route("/module/{path:path}", self._file),
+                  Route("/style/{path:path}", self._file), WebSocketRoute("/socket", self._socket_route)]
         config = uvicorn.Config(Starlette(routes=routes), log_level="warning", ws_max_size=LONGEST, ws_max_queue=64,
                                 lifespan="off", server_header=False, ws_per_message_deflate=False,
                                 timeout_graceful_shutdown=2)

@@ -6,7 +6,7 @@ export const COLORS = { released: 0x9aa4b0, stick: 0x2563eb, slip: 0xf97316, pul
   center: 0xfacc15, moment: 0xd946ef };
 const STATES = [COLORS.released, COLORS.stick, COLORS.slip];
 const MOST = 2000;
-const ARROW_SCALE = 2; // lengths of a usual body for the weight of one
+const ARROW_SCALE = 1.2; // lengths of a usual body for the weight of one
 const LONGEST = 4; // lengths of a usual body
 const Z = new THREE.Vector3(0, 0, 1);
 

@@ -70,6 +70,11 @@ export function showPanel(viewer, parent, redraw) {
     add(box, "span", "", label);
     input.addEventListener("change", () => { viewer.setShown(kind, input.checked); redraw(); });
   }
+  const follow = add(body, "label", "check");
+  const following = add(follow, "input");
+  following.type = "checkbox";
+  add(follow, "span", "", "camera follows the bodies");
+  following.addEventListener("change", () => { viewer.setFollowing(following.checked); redraw(); });
   slider(body, "arrow length", { min: -1, max: 1, step: 0.05, value: 1, decades: true, unit: " ×" }, (value) => {
     for (const world of viewer.worlds) world.contacts.scale = value;
     redraw();

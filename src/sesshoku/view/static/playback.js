@@ -21,6 +21,7 @@ class Playback {
     this.viewer = new Viewer(element, this.about.views.map(({ title }) => ({ title, drawing: this.about.drawing })));
     this.viewer.playback = this;
     this.#panels(element);
+    this.#fit();
     this.goTo(this.begin);
     let last = performance.now();
     const tick = (now) => {
@@ -44,6 +45,23 @@ class Playback {
       }
       return { places, times, shown: -1 };
     });
+  }
+
+  // The camera sees all of the first run.
+  #fit() {
+    const low = [Infinity, Infinity, Infinity];
+    const high = [-Infinity, -Infinity, -Infinity];
+    const { unit } = this.viewer.worlds[0];
+    for (const place of this.runs[0].places) {
+      const { poses } = decode(this.data, this.about.layout, place);
+      this.about.drawing.bodies.forEach(({ moves }, body) => {
+        for (let i = 0; moves && i < 3; i++) {
+          low[i] = Math.min(low[i], poses[7 * body + i] - 0.5 * unit);
+          high[i] = Math.max(high[i], poses[7 * body + i] + 0.5 * unit);
+        }
+      });
+    }
+    if (low[0] <= high[0]) this.viewer.fit(low, high);
   }
 
   #advance(seconds) {
@@ -105,7 +123,7 @@ class Playback {
     this.loop.type = "checkbox";
     add(box, "span", "", "repeat");
     if (this.about.title) add(side, "h1", "", this.about.title);
-    if (this.about.note) add(side, "p", "note", this.about.note);
+    if (this.about.note) add(side, "p", "about", this.about.note);
     showPanel(this.viewer, side, () => this.goTo(this.time, true));
     if (this.runs.length === 1) {
       this.charts = new Charts(section(side, "Charts"), { span: null, live: false });

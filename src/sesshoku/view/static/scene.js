@@ -30,6 +30,29 @@ function shapeGeometry(shape, meshes) {
   }
 }
 
+function gridTexture() {
+  const size = 1024;
+  const canvas = document.createElement("canvas");
+  canvas.width = canvas.height = size;
+  const context = canvas.getContext("2d");
+  context.fillStyle = "#fff";
+  context.fillRect(0, 0, size, size);
+  for (let i = 0; i <= 10; i++) {
+    const strong = i % 10 === 0;
+    context.fillStyle = strong ? "#99a1ad" : "#c3c9d2";
+    const width = strong ? 6 : 3;
+    for (const at of [Math.round(i * size / 10) - width / 2]) {
+      context.fillRect(at, 0, width, size);
+      context.fillRect(0, at, size, width);
+    }
+  }
+  const texture = new THREE.CanvasTexture(canvas);
+  texture.wrapS = texture.wrapT = THREE.RepeatWrapping;
+  texture.anisotropy = 8;
+  texture.colorSpace = THREE.SRGBColorSpace;
+  return texture;
+}
+
 export class World {
   constructor(drawing) {
     this.drawing = drawing;
@@ -85,7 +108,7 @@ export class World {
     const background = DARK.matches ? 0x1b2026 : 0xeef1f5;
     this.scene.background = new THREE.Color(background);
     if (this.scene.fog) this.scene.fog.color.set(background);
-    for (const plane of this.planes) plane.material.color.set(DARK.matches ? 0x3a424c : 0xd9dee5);
+    for (const plane of this.planes) plane.material.color.set(DARK.matches ? 0x3a424c : 0xe3e7ec);
   }
 
   // poses: 7 numbers a body, position and quaternion w x y z
@@ -132,22 +155,32 @@ export class World {
     this.#shadows();
   }
 
+  // Squares of 1 m, 0.1 m ..., every tenth line stronger, as a texture: it fades with distance without flicker.
   #grids() {
-    const cell = 10 ** Math.round(Math.log10(this.radius / 4)); // 1 m, 0.1 m ...
-    const lines = () => {
-      const grid = new THREE.GridHelper(120 * cell, 120, 0x8a94a3, 0xa3adba);
-      grid.material.transparent = true;
-      grid.material.opacity = 0.6;
-      grid.material.depthWrite = false;
-      grid.position.z = 0.002 * this.radius; // above the plane by more than depth rounds
-      return grid.rotateX(Math.PI / 2);
-    };
-    for (const plane of this.planes) plane.add(lines());
-    if (!this.planes.length) this.scene.add(lines());
+    const cell = 10 ** Math.round(Math.log10(this.radius / 4));
+    const texture = gridTexture();
+    texture.repeat.setScalar(GROUND_SIZE / (10 * cell));
+    for (const plane of this.planes) {
+      plane.material.map = texture;
+      plane.material.needsUpdate = true;
+    }
+    if (this.planes.length) return;
+    const lines = new THREE.Mesh(new THREE.PlaneGeometry(GROUND_SIZE, GROUND_SIZE), new THREE.MeshBasicMaterial({
+      map: texture, transparent: true, opacity: 0.35, depthWrite: false, side: THREE.DoubleSide }));
+    lines.raycast = () => {};
+    this.scene.add(lines);
+  }
+
+  // Shadows and haze for a run that goes farther than the start.
+  widen(reach) {
+    this.radius = Math.max(this.radius, reach);
+    this.scene.fog.near = 12 * this.radius;
+    this.scene.fog.far = 40 * this.radius;
+    this.#shadows();
   }
 
   #shadows() {
-    const reach = 3 * this.radius;
+    const reach = (this.radius > 4 ? 1.6 : 3) * this.radius;
     const camera = this.sun.shadow.camera;
     Object.assign(camera, { left: -reach, right: reach, top: reach, bottom: -reach, near: 0.1 * reach, far: 8 * reach });
     camera.updateProjectionMatrix();
@@ -156,10 +189,9 @@ export class World {
 
   // The sun goes along with what is looked at, so that shadows stay sharp.
   follow(point) {
-    if (!this.radius) return;
-    const reach = 3 * this.radius;
+    const reach = (this.radius > 4 ? 1.6 : 3) * this.radius;
     this.sun.target.position.copy(point);
-    this.sun.position.copy(point).add(new THREE.Vector3(0.9, -1.2, 2.6).multiplyScalar(reach));
+    this.sun.position.copy(point).add(new THREE.Vector3(1.5, -1.0, 2.2).multiplyScalar(reach));
   }
 
   // What a ray meets first: { body, point } or null; planes stop the ray but are no body to take hold of.

@@ -50,6 +50,7 @@ export class Viewer {
 
   show(frame, cell = 0) {
     this.worlds[cell].show(frame);
+    if (this.following && cell === 0) this.#follow(this.worlds[0]);
     this.ready = true;
     this.dirty = true;
     for (const listener of this.frameListeners) listener(frame, cell);
@@ -62,13 +63,40 @@ export class Viewer {
     for (const world of this.worlds) world.contacts.shown[kind] = on;
   }
 
+  // The whole of a run in view: box [x, y, z, x, y, z] of where bodies come, within reason.
+  fit(low, high) {
+    const { center, radius } = this.worlds[0];
+    const middle = low.map((x, i) => 0.5 * (x + high[i]));
+    const reach = Math.min(0.5 * Math.hypot(...high.map((x, i) => x - low[i])), 12 * radius);
+    if (reach <= radius) return;
+    const target = reach < 12 * radius ? new THREE.Vector3(...middle) : center;
+    this.look(target.clone().add(new THREE.Vector3(1.0, -2.6, 1.3).multiplyScalar(0.95 * reach)).toArray(), target.toArray());
+    for (const world of this.worlds) world.widen(reach);
+  }
+
+  // Keep bodies in view: the camera goes along with their mean place.
+  #follow(world) {
+    const mean = new THREE.Vector3();
+    const moving = world.bodies.filter((body) => body.userData.moves);
+    for (const body of moving) mean.addScaledVector(body.position, 1 / moving.length);
+    if (this.followed) {
+      const way = mean.clone().sub(this.followed);
+      this.camera.position.add(way);
+      this.controls.target.add(way);
+      this.controls.update();
+    }
+    this.followed = mean;
+  }
+
+  setFollowing(on) { this.following = on; this.followed = null; }
+
   // Look at the scene from the front, slightly from above; or from given points [x, y, z].
   look(from = null, to = null) {
     const { center, radius } = this.worlds[0];
     const target = to ? new THREE.Vector3(...to) : center;
     this.controls.target.copy(target);
     if (from) this.camera.position.set(...from);
-    else this.camera.position.copy(target).add(new THREE.Vector3(1.4, -2.6, 1.3).multiplyScalar(1.35 * radius));
+    else this.camera.position.copy(target).add(new THREE.Vector3(1.4, -2.6, 1.3).multiplyScalar(1.15 * radius));
     this.camera.near = radius / 100;
     this.camera.far = 300 * radius;
     this.controls.maxDistance = 60 * radius;
