@@ -139,7 +139,7 @@ def run_method(scene: Scene, method: Method, label: str, controller: Callable[[A
         outcome.refused = f"refused: {error}"
         return outcome
     steps = max(round(duration / sim.dt), 1)
-    watcher, begin = Watcher(watched, steps), sim.save()
+    watcher, begin = Watcher(watched, steps, sim.dt), sim.save()
     watcher.sample(sim)
     try:
         for n in range(steps):

@@ -193,7 +193,7 @@ def run_mujoco(scene: Scene, controller: Callable[[Any], None] | None, duration:
     """MuJoCo's run, measured as ours are; what it does not report is NaN."""
     outcome = Outcome(NAME)
     steps = max(round(duration / dt), 1)
-    watcher = Watcher(watched, steps)
+    watcher = Watcher(watched, steps, dt)
     try:
         peer = MujocoRun(scene, dt)
         watcher.sample(peer)

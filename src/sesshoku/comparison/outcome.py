@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from sesshoku.errors import SceneError
+from sesshoku.record.film import Look
 from sesshoku.scene import check
 from sesshoku.scene.calls import checked
 from sesshoku.scene.scene import Scene
@@ -55,6 +56,7 @@ class Outcome:
     time: np.ndarray = field(default_factory=lambda: np.zeros(0))
     traces: dict[str, np.ndarray] = field(default_factory=dict)  # name -> samples, for the plots
     frames: list[tuple[float, np.ndarray]] = field(default_factory=list)  # time, poses (F, 7): for the picture
+    film: list[tuple[float, np.ndarray, Look | None]] = field(default_factory=list)  # time, poses, contacts: to play
 
     @property
     def ran(self) -> bool:

@@ -1,4 +1,7 @@
-"""The page of `compare`: one self-contained HTML file with tables, side views and plots; no script, nothing fetched."""
+"""The page of `compare`: one self-contained HTML file with tables, side views and plots; nothing is fetched.
+
+With the extra `view` the runs can be played side by side; without it the page has no script at all.
+"""
 
 from __future__ import annotations
 
@@ -157,15 +160,15 @@ def places(comparison: Comparison) -> str:
             f"<th>method</th>{head}</tr></thead>{rows}</table></div></details>")
 
 
-def section(comparison: Comparison, colors: dict[str, str]) -> str:
-    """Everything about one scene."""
+def section(comparison: Comparison, colors: dict[str, str], player: str = "") -> str:
+    """Everything about one scene. player: its runs side by side, to be played."""
     note = f"<p class='note'>{html.escape(comparison.note)}</p>" if comparison.note else ""
     watched = f" The first watched body is <b>{html.escape(comparison.watched[0])}</b>." if comparison.watched else ""
     views = side_views(comparison.subject, comparison.outcomes, colors) if comparison.subject is not None else ""
     steps = round(comparison.duration / comparison.dt)
     return (f"<section><h2>{html.escape(comparison.title or comparison.scene)}</h2>{note}"
             f"<p class='meta'>{comparison.duration:g} s in {steps} steps of {comparison.dt:g} s.{watched}</p>"
-            f"{table(comparison, colors)}{views}{legend(comparison, colors)}{plots(comparison, colors)}"
+            f"{table(comparison, colors)}{player}{views}{legend(comparison, colors)}{plots(comparison, colors)}"
             f"{reports(comparison)}{places(comparison)}</section>")
 
 
@@ -194,12 +197,13 @@ def write_page(comparisons: Sequence[Comparison], path: str | Path, title: str =
     meanings = "".join(f"<dt>{html.escape(m.heading)}</dt><dd>{html.escape(m.meaning)}</dd>" for m in MEASURES.values())
     lead = intro or "The same scene, step size and forces under every contact method."
     top = glance(comparisons, keys, headings, colors) if keys else ""
+    head, players = _players(comparisons)
     text = (
         "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
         "<meta name='viewport' content='width=device-width, initial-scale=1'>"
-        f"<title>{html.escape(title)}</title><style>{STYLE}</style></head><body><header><h1>{html.escape(title)}</h1>"
+        f"<title>{html.escape(title)}</title><style>{STYLE}</style>{head}</head><body><header><h1>{html.escape(title)}</h1>"
         f"<p>{html.escape(lead)}</p></header>{top}"
-        f"{''.join(section(comparison, colors) for comparison in comparisons)}"
+        f"{''.join(section(c, colors, player) for c, player in zip(comparisons, players, strict=True))}"
         f"<section><h2>How to read it</h2><dl>{meanings}</dl><p>{READING}</p></section>"
         f"<footer>sesshoku {__version__}</footer></body></html>\n"
     )
@@ -207,6 +211,17 @@ def write_page(comparisons: Sequence[Comparison], path: str | Path, title: str =
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise RecordingError(f"{path}: cannot be written ({error.strerror})") from error
+
+
+def _players(comparisons: Sequence[Comparison]) -> tuple[str, list[str]]:
+    """What players need in the page's head, and a player for each scene; empty without the extra `view`."""
+    from sesshoku.view.embed import player_head, side_by_side
+
+    head = player_head()
+    if not head:
+        return "", [""] * len(comparisons)
+    players = [side_by_side(comparison, f"player{n}") for n, comparison in enumerate(comparisons)]
+    return (head, players) if any(players) else ("", players)
 
 
 def page_path(path: str | Path) -> Path:

@@ -16,9 +16,12 @@ import numpy as np
 from sesshoku.collision.contacts import CONTACTS, RELEASED
 from sesshoku.comparison.outcome import Outcome
 from sesshoku.methods.report import Report
+from sesshoku.record.film import Look, look
 
 SAMPLES = 400  # samples kept of a run, for the plots
 LONGEST_TIMING = 3.0  # s of wall time
+FILM_FRAMES = 150  # looks kept of a run, to be played; at most FILM_RATE a simulated second
+FILM_RATE = 50.0
 FRAMES = 5  # poses kept of a run, for the picture
 TRACES = ("travel", "height", "energy", "force", "penetration", "residual")
 
@@ -53,8 +56,11 @@ def time_steps(sim: Any, controller: Callable[[Any], None] | None, steps: int) -
 class Watcher:
     """Give it the start and every state after a step by `sample`; `write` fills an Outcome."""
 
-    def __init__(self, watched: list[str], steps: int) -> None:
+    def __init__(self, watched: list[str], steps: int, dt: float = 1e-3) -> None:
         self.watched, self.stride = watched, max(-(-steps // SAMPLES), 1)
+        self.film_stride = max(-(-steps // FILM_FRAMES), round(1.0 / (FILM_RATE * dt)), 1)
+        self.film: list[tuple[float, np.ndarray, Look | None]] = []
+        self.steps = steps
         self.frame_steps = {round(i * steps / (FRAMES - 1)) for i in range(FRAMES)}
         self.count = 0
         self.slip = 0.0
@@ -102,6 +108,8 @@ class Watcher:
             self.rows[-1][5], self.rows[-1][6] = max(self.rows[-1][5], row[5]), max(self.rows[-1][6], row[6])
         if self.count in self.frame_steps:
             self.frames.append((sim.time, sim.body_poses()))
+        if self.count % self.film_stride == 0 or self.count == self.steps:
+            self.film.append((sim.time, sim.body_poses(), None if hasattr(sim, "touch") else look(sim)))
         self.count += 1
 
     def write(self, outcome: Outcome) -> None:
@@ -113,7 +121,7 @@ class Watcher:
         sine = 0.5 * np.linalg.norm(_axis(self.first_rotation.T @ self.rotation))
         outcome.positions = self.last
         outcome.report = self.worst
-        outcome.frames = self.frames
+        outcome.frames, outcome.film = self.frames, self.film
         outcome.measures = {
             "travel": float(np.hypot(way[0], way[1])), "height": float(self.place[2]),
             "turned": float(np.degrees(np.arctan2(sine, cosine))), "lift": self.lift, "slip": self.slip,
