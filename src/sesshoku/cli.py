@@ -1,4 +1,4 @@
-"""The command line: `sesshoku run | compare | reproduce | info | bench | prepare`.
+"""The command line: `sesshoku run | view | compare | reproduce | info | bench | prepare`.
 
 Exit codes: 0 done, 1 the run failed, 2 bad input.
 """
@@ -17,7 +17,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.tree import Tree
 
-from sesshoku import commands, methods
+from sesshoku import commands, commands_view, methods
 from sesshoku._version import __version__
 from sesshoku.commands import read
 from sesshoku.errors import (
@@ -375,6 +375,7 @@ def bench(
 app.command()(commands.compare)
 app.command()(commands.reproduce)
 app.command()(commands.prepare)
+app.command()(commands_view.view)
 
 
 def _version(show: bool) -> None:

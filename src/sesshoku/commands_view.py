@@ -1,4 +1,4 @@
-"""`sesshoku view`: a scene in motion, or a recording as a page, in the browser."""
+"""The command `view`: a scene in motion, or a recording as a page, in the browser; cli.py registers it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from sesshoku.commands import read
 from sesshoku.errors import RecordingError, SceneError
 from sesshoku.methods.registry import DEFAULT
 
@@ -25,7 +26,7 @@ def view(
     host: Annotated[str, typer.Option(help="Address to listen on. Default: this machine only. Any other puts a random "
                                            "token into the URL, which a browser then needs.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0: any that is free.")] = 0,
-    html: Annotated[Path | None, typer.Option(help="Of a recording: write the page here instead of opening it.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Of a recording: write the page here, open nothing.")] = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address.")] = False,
     fixed_base: Annotated[bool, typer.Option("--fixed-base", help="Bolt the base of a robot to the world.")] = False,
     pose: Annotated[str | None, typer.Option(metavar="NAME", help="Start a robot (.xml) in this keyframe.")] = None,
@@ -46,7 +47,6 @@ def view(
         raise SceneError("--html is for recordings", value=str(file), remedy="record first: sesshoku run --record")
     if not 0.001 <= speed <= 10.0:
         raise SceneError("speed is out of range", element="--speed", value=speed, remedy="give 0.001 .. 10")
-    from sesshoku.commands import read
     from sesshoku.simulation import Simulation
     from sesshoku.view import show
 

@@ -153,6 +153,15 @@ class Simulation:
             self.recording = recorder.finish()
         return self.recording
 
+    def show(self, **options: Any) -> Any:
+        """Show the simulation in the browser, running by the clock, until Ctrl-C; needs the extra `view`.
+
+        options: controller, host, port, block, browser, playing, speed, page; see `sesshoku.view.show`.
+        """
+        from sesshoku.view import show
+
+        return show(self, **options)
+
     def _diverged(self) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
             bad = np.flatnonzero(~np.isfinite(self.data.new_v**2))
