@@ -157,11 +157,9 @@ def spring_rows(sim: Any) -> np.ndarray:
 def mark_rows(sim: Any) -> np.ndarray:
     """(n, 4) centre of mass and zero-moment point of each robot, or of all that moves where there is no robot."""
     rows = []
-    if not hasattr(sim, "center_of_mass"):  # a stand-in
-        return np.zeros((0, MARK), dtype=np.float32)
-    robots: list[str | None] = [*sim.scene.robots] or [None]
+    robots: list[str | None] = [*sim.compiled.scene.robots] or [None]
     for robot in robots:
-        rows.append([CENTER_OF_MASS, *sim.center_of_mass(robot)])
+        rows.append([CENTER_OF_MASS, *(sim.center_of_mass(robot) if robot else sim.center_of_mass())])
         point = zero_moment_point(sim, robot)
         if point is not None:
             rows.append([ZERO_MOMENT, *point])
@@ -176,7 +174,7 @@ def zero_moment_point(sim: Any, robot: str | None = None) -> np.ndarray | None:
     """
     record = sim.records.get("contacts")
     count = 0 if record is None else int(record.counts[CONTACTS])
-    gravity = np.asarray(sim.model.gravity)
+    gravity = np.asarray(sim.compiled.model.gravity)
     if count == 0 or abs(gravity[2]) < 0.99 * np.linalg.norm(gravity) or not gravity.any():
         return None
     members = np.zeros(sim.model.link_count + 1, dtype=bool)  # the last: the world, link -1

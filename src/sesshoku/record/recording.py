@@ -50,8 +50,9 @@ class Recorder:
         self.path = None if path is None else _stream_path(path)
         if self.path is not None:
             self._store.write_to(self.path, _header(self.channels, self.meta), fsync)
-        self._film = Film.of(sim)
-        self._store.add_film(SHAPES, self._film.shapes_bytes())
+        self._film = Film.of(sim) if "poses" in self.channels else None  # without poses nothing can be drawn
+        if self._film is not None:
+            self._store.add_film(SHAPES, self._film.shapes_bytes())
         capacity = max(1, CHUNK_BYTES // (8 * sum(self._store.sizes)))
         self._time = np.empty(capacity)
         self._buffers = [np.empty((capacity, *channel.shape)) for channel in self.channels.values()]
@@ -87,7 +88,8 @@ class Recorder:
         time = self._time[k] = sim.time
         for read, buffer in self._pairs:
             buffer[k] = read(sim)
-        self._film.sample(sim, time)
+        if self._film is not None:
+            self._film.sample(sim, time)
         self._count = k + 1  # the sample counts only once it is whole
         now = wall.monotonic()
         # the next sample may come too late for the deadline when steps are slow: expect it to take as long as this one
@@ -118,7 +120,8 @@ class Recorder:
             if not self._failed:
                 self._sample_end()
                 self.flush()
-                self._store.add_film(LOOKS, self._film.looks_bytes())
+                if self._film is not None:
+                    self._store.add_film(LOOKS, self._film.looks_bytes())
             elif self._count:
                 self._store.keep(self._taken())
                 self._count = 0

@@ -44,7 +44,7 @@ anything: subclass `Page` (page.py), and give it a module with `setup(viewer)`.
       viewer.onFrame((frame) => { frame.head.time, frame.head.factor, frame.head.step; });  // every drawn frame
       addEventListener("keydown", (e) => { if (!e.repeat) viewer.send({ type: "press", key: "left", down: true }) });
       viewer.look([2, -3, 2], [0, 0, 0.5]);     // camera from, to; also viewer.camera, viewer.controls, viewer.canvas
-      button(viewer.bar, "drop", "drop the claw", () => viewer.send(...));  // viewer.bar, viewer.side: panels
+      button(viewer.bar, "drop", "drop the claw", () => viewer.send(...));  // also viewer.side
     }
 
 `runner.pause()`, `runner.reset()`, `runner.switch(name)` may be called from the page's hooks; from other threads through

@@ -11,6 +11,7 @@ from sesshoku.scene.model import KINEMATIC
 FREQUENCY = 14.0  # rad/s of the spring with the mass it feels
 DAMPING_RATIO = 0.8
 STEPS_PER_RADIAN = 4.0  # the spring is softened where steps are too long for it
+CALMING = 8.0  # 1/s: damps the turning of what is held, which would else swing on and on
 LONGEST_PULL = 2.0  # m: farther away the force grows no more
 
 
@@ -21,6 +22,8 @@ class Pull:
         self.body, self.name = body, sim.compiled.frame_names[body]
         self.point, self.target = np.array(point, dtype=float), np.array(target, dtype=float)
         self._mass = felt_mass(sim, self.name, self.where(sim))
+        link = sim.bodies[self.name].link
+        self._inertia = float(sim.model.link_inertia[link, :3].mean())
 
     def where(self, sim: Any) -> np.ndarray:
         """The pulled point, world (3)."""
@@ -35,7 +38,7 @@ class Pull:
         away *= min(1.0, LONGEST_PULL / max(float(np.linalg.norm(away)), 1e-12))
         speed = view.velocity + np.cross(view.angular_velocity, at - view.position)
         force = self._mass * (omega**2 * away - 2.0 * DAMPING_RATIO * omega * speed)
-        sim.apply_force(self.name, force, point=at)
+        sim.apply_force(self.name, force, torque=-CALMING * self._inertia * view.angular_velocity, point=at)
 
     def ends(self, sim: Any) -> np.ndarray:
         """(2, 3) what the visible line joins."""

@@ -35,6 +35,9 @@ def write_playback(recording: Recording, path: Path, rate: float = 60.0, title: 
         raise RecordingError(f"{path}: a page ends in .html; choose such a name")
     if not isinstance(rate, (int, float)) or isinstance(rate, bool) or not 0.0 < rate < np.inf:
         raise RecordingError(f"rate must be a positive number of frames per second (got {rate!r})")
+    if "poses" not in recording:
+        raise RecordingError("the channel 'poses' was not recorded, so there is nothing to show; "
+                             "leave `record` out, or name 'poses' in it")
     if recording.film.drawing is None:
         raise RecordingError(f"{recording.path or 'the recording'}: holds no shapes to draw (it was made by an older "
                              "sesshoku); record the run again")
@@ -66,9 +69,6 @@ def _note(recording: Recording) -> str:
 
 def frames_of(recording: Recording, rate: float = 60.0) -> Run:
     """The frames of a recording, at most `rate` a simulated second."""
-    if "poses" not in recording:
-        raise RecordingError("the channel 'poses' was not recorded, so there is nothing to show; "
-                             "leave `record` out, or name 'poses' in it")
     if len(recording) == 0:
         raise RecordingError("the recording is empty: there is nothing to show")
     chosen = _thinned(recording.time, rate)
