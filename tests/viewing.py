@@ -42,7 +42,8 @@ class Guest:
         address = f"ws://127.0.0.1:{viewer.server.port}/socket" + viewer.url.partition("/?")[2].join(("?", ""))
         options.setdefault("origin", f"http://127.0.0.1:{viewer.server.port}")
         self.draws = draws
-        self.socket = connect(address, max_size=None, open_timeout=20, **options)
+        self._connection = connect(address, max_size=None, open_timeout=20, **options)
+        self.socket = self._connection.__enter__()
         self.hello = json.loads(self.socket.recv(timeout=20))
         self.status: dict[str, Any] = {}
         self.frame: dict[str, float] = {}
@@ -74,7 +75,7 @@ class Guest:
             self.receive(timeout=seconds)
 
     def close(self) -> None:
-        self.socket.close()
+        self._connection.__exit__(None, None, None)
 
     def __enter__(self) -> Guest:
         return self

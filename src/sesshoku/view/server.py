@@ -174,7 +174,7 @@ class Client:
 
     def __init__(self, server: ViewServer, socket: WebSocket, number: int) -> None:
         self.server, self.socket, self.number = server, socket, number
-        self.sent = self.drawn = self.status = 0.0
+        self.sent = self.status = 0  # numbers of the last frame and status that went out
         self.under_way = 0
         self._news = asyncio.Event()
         self._allowance = Allowance()
@@ -215,11 +215,12 @@ class Client:
             if event["type"] == "websocket.disconnect":
                 return
             given = event.get("text") or event.get("bytes") or ""
-            message = self.server._reader.read(given) if self._allowance.take() else None
-            if isinstance(message, Drawn):
-                self.under_way = max(0, self.under_way - 1)
+            message = self.server._reader.read(given)
+            if isinstance(message, Drawn) and self.under_way > 0:  # one for each frame: no more can come than we sent
+                self.under_way -= 1
                 self.wake()
-            elif message is None or not self.server.runner.receive(message, self.number):
+            elif not self._allowance.take() or message is None or isinstance(message, Drawn) \
+                    or not self.server.runner.receive(message, self.number):
                 self.server.refused += 1
 
 

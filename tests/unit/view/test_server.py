@@ -22,7 +22,6 @@ from sesshoku.errors import SesshokuError
 from sesshoku.view import Viewer
 from sesshoku.view.messages import LONGEST
 from sesshoku.view.server import MOST_CLIENTS, is_loopback
-from support import sample_count
 from viewing import Guest, box_scene, viewing
 
 
@@ -69,7 +68,7 @@ def test_other_hosts_need_the_token() -> None:
         for query in ("", "?token=", "?token=wrong", f"?token={token}x", f"?token={token[:-1]}"):
             with pytest.raises(websockets.exceptions.InvalidStatus):
                 connect(f"ws://127.0.0.1:{viewer.server.port}/socket{query}",
-                        origin=f"http://127.0.0.1:{viewer.server.port}", open_timeout=20)
+                        origin=f"http://127.0.0.1:{viewer.server.port}", open_timeout=20).__enter__()
 
 
 def test_tokens_differ() -> None:
@@ -217,8 +216,8 @@ def garbage(rng: random.Random) -> str | bytes:
 
 
 def test_garbage_does_not_stop_the_simulation(seed: int) -> None:
-    """10,000 messages of garbage (all of them in the full run); the simulation goes on, and good messages still act."""
-    rng, count = random.Random(seed), sample_count(10_000, 10_000)
+    """10,000 messages of garbage: the simulation goes on, and good messages still act."""
+    rng, count = random.Random(seed), 10_000
     with viewing(ss.Simulation(box_scene())) as viewer, Guest(viewer) as guest:
         guest.until(lambda g: bool(g.frame))
         begin, state = viewer.sim.time, viewer.runner.status()
@@ -230,7 +229,7 @@ def test_garbage_does_not_stop_the_simulation(seed: int) -> None:
         while viewer.server.refused < count:
             assert time.monotonic() < end, viewer.server.refused
             guest.receive()
-        assert viewer.server.refused >= count  # a few of ours that said "drawn" may have been too many too
+        assert viewer.server.refused == count
         now = viewer.sim.time
         assert now > begin and viewer.runner.running
         assert viewer.runner.status() == state
