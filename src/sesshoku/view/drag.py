@@ -23,6 +23,7 @@ class Pull:
         self.point, self.target = np.array(point, dtype=float), np.array(target, dtype=float)
         self._mass = felt_mass(sim, self.name, self.where(sim))
         link = sim.bodies[self.name].link
+        self._weight = -float(sim.model.link_mass[link]) * np.asarray(sim.model.gravity)  # carried, so it does not sag
         self._inertia = float(sim.model.link_inertia[link, :3].mean())
 
     def where(self, sim: Any) -> np.ndarray:
@@ -37,7 +38,7 @@ class Pull:
         away = self.target - at
         away *= min(1.0, LONGEST_PULL / max(float(np.linalg.norm(away)), 1e-12))
         speed = view.velocity + np.cross(view.angular_velocity, at - view.position)
-        force = self._mass * (omega**2 * away - 2.0 * DAMPING_RATIO * omega * speed)
+        force = self._weight + self._mass * (omega**2 * away - 2.0 * DAMPING_RATIO * omega * speed)
         sim.apply_force(self.name, force, torque=-CALMING * self._inertia * view.angular_velocity, point=at)
 
     def ends(self, sim: Any) -> np.ndarray:

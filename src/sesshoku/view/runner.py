@@ -50,6 +50,7 @@ class Runner:
         self._thread: threading.Thread | None = None
         self._building = 0  # number of the latest simulation under construction
         self._page_state: Any = None
+        self._sight: Any = None  # what the latest frame shows
         self._fresh = sim.save()  # what `reset` goes back to: the method's own memory, and the state
         self._start = {name: getattr(sim.data, name).copy() for name in STATE}
 
@@ -158,7 +159,9 @@ class Runner:
         if state != self._page_state:
             self._page_state = state
             self.changed()
-        if self.watchers > 0:
+        sight = (self.sim.time, id(self.sim), self.watchers, self.status_number, bool(self.pulls))
+        if self.watchers > 0 and (self.playing or sight != self._sight):  # a picture at rest is not sent again
+            self._sight = sight
             pull = next((pull.ends(self.sim) for pull in self.pulls.values()), None)
             number = self.latest[0] + 1
             extra = {"number": number, "running": float(self.playing), "speed": self.speed, "factor": self.factor,

@@ -6,8 +6,6 @@ import re
 
 import pytest
 
-pytest.importorskip("nicegui", reason="the extra `view` is not installed")
-
 from sesshoku.view import bundle
 
 

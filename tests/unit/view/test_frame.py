@@ -34,7 +34,8 @@ def test_a_frame_holds_poses_contacts_and_numbers() -> None:
     assert len(found["contacts"]) == len(contacts) == 8
     for row, contact in zip(found["contacts"], contacts, strict=True):
         np.testing.assert_allclose(row[:9], [*contact.point, *contact.normal, *contact.force], rtol=1e-5, atol=1e-5)
-        assert np.isclose(row[9], contact.static_friction) and ("released", "stick", "slip")[int(row[10])] == contact.state
+        assert np.isclose(row[9], contact.static_friction)
+        assert ("released", "stick", "slip")[int(row[10])] == contact.state
     assert np.isclose(head["force"], sum(contact.normal_force for contact in contacts), rtol=1e-5)
     assert np.isclose(head["force"], 2 * 9.8, rtol=1e-3)
 

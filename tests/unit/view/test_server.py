@@ -11,11 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-pytest.importorskip("starlette", reason="the extra `view` is not installed")
-websockets = pytest.importorskip("websockets", reason="the extra `view` is not installed")
-
-from websockets.sync.client import connect
+import websockets
+import websockets.sync.client
 
 import sesshoku as ss
 from sesshoku.errors import SesshokuError
@@ -67,8 +64,9 @@ def test_other_hosts_need_the_token() -> None:
             assert guest.hello["type"] == "hello"
         for query in ("", "?token=", "?token=wrong", f"?token={token}x", f"?token={token[:-1]}"):
             with pytest.raises(websockets.exceptions.InvalidStatus):
-                connect(f"ws://127.0.0.1:{viewer.server.port}/socket{query}",
-                        origin=f"http://127.0.0.1:{viewer.server.port}", open_timeout=20).__enter__()
+                websockets.sync.client.connect(f"ws://127.0.0.1:{viewer.server.port}/socket{query}",
+                                               origin=f"http://127.0.0.1:{viewer.server.port}",
+                                               open_timeout=20).__enter__()
 
 
 def test_tokens_differ() -> None:
@@ -79,7 +77,8 @@ def test_tokens_differ() -> None:
 def test_a_page_of_elsewhere_may_not_connect() -> None:
     with viewing() as viewer:
         port = viewer.server.port
-        for origin in ("http://evil.example", f"https://127.0.0.1:{port}", "null", f"http://127.0.0.1:{port + 1}", None):
+        wrong = ("http://evil.example", f"https://127.0.0.1:{port}", "null", f"http://127.0.0.1:{port + 1}", None)
+        for origin in wrong:
             assert refused(viewer, origin=origin), origin
         assert not refused(viewer)
 
