@@ -10,6 +10,12 @@ RUN  := $(VENV)/.installed-run
 TEST := $(VENV)/.installed-test
 DOCS := $(VENV)/.installed-docs
 
+# Tests of the viewer drive the system's Chromium: it is installed where that is allowed, else they are skipped.
+CHROMIUM = command -v chromium chromium-browser google-chrome >/dev/null || \
+  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || \
+  echo "warning: no Chromium, and it could not be installed; tests of pages in the browser will be skipped" >&2
+
 PYTEST := $(BIN)/python -m pytest
 
 .PHONY: help demo test test-full bench lint docs clean
@@ -35,9 +41,10 @@ $(RUN): pyproject.toml | $(BIN)/python
 
 # The peers are other simulators, as oracles. Where one has no wheel the tests that need it are skipped, and say so.
 $(TEST): $(RUN)
-	$(PIP) install --quiet --editable '.[test]'
+	$(PIP) install --quiet --editable '.[test,view]'
 	$(PIP) install --quiet --editable '.[peers]' || \
 	  echo "warning: not all peers could be installed; comparisons with them will be skipped" >&2
+	@$(CHROMIUM)
 	@touch $@
 
 $(DOCS): $(RUN)
