@@ -11,9 +11,10 @@ TEST := $(VENV)/.installed-test
 DOCS := $(VENV)/.installed-docs
 
 # Tests of the viewer drive the system's Chromium: it is installed where that is allowed, else they are skipped.
-CHROMIUM = command -v chromium chromium-browser google-chrome >/dev/null || \
-  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || \
+APT := DEBIAN_FRONTEND=noninteractive apt-get -qq
+CHROMIUM = command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \
+  command -v google-chrome >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+    { $(APT) update; $(APT) install -y --no-install-recommends chromium; } >/dev/null 2>&1; } || \
   echo "warning: no Chromium, and it could not be installed; tests of pages in the browser will be skipped" >&2
 
 PYTEST := $(BIN)/python -m pytest
