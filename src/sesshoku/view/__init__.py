@@ -47,7 +47,7 @@ anything: subclass `Page` (page.py), and give it a module with `setup(viewer)`.
       button(viewer.bar, "drop", "drop the claw", () => viewer.send(...));  // also viewer.side
     }
 
-`runner.pause()`, `runner.reset()`, `runner.switch(name)` may be called from the page's hooks; from other threads through
+`runner.pause()`, `runner.reset()`, `runner.switch(name)` may be called from the page's hooks; from other threads by
 `runner.ask(function)`. `runner.factor` is the real-time factor, `runner.step_time` seconds a step, `runner.behind`
 whether the machine cannot keep up (time then passes more slowly, evenly).
 """

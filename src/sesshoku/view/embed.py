@@ -35,7 +35,7 @@ def side_by_side(comparison: Comparison, name: str) -> str:
                   for n, (time, poses, look) in enumerate(outcome.film)]
         runs.append(Run(outcome.method, len(blocks), b"".join(blocks)))
     about = describe(runs, drawing(comparison.subject, shown[0].film[0][1]), "")
-    rows = -(-len(runs) // 4)
-    player = html.player(name, about, b"".join(run.frames for run in runs), height=f"{max(22, 15 * rows + 4)}rem")
+    rows = -(-len(runs) // 3)
+    player = html.player(name, about, b"".join(run.frames for run in runs), height=f"{max(24, 13 * rows + 5)}rem")
     return f"<h3>Side by side</h3>{player}"
 

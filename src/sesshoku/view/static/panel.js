@@ -82,8 +82,9 @@ export function showPanel(viewer, parent, redraw) {
   const legend = add(body, "p", "legend");
   for (const [name, color] of [["stick", COLORS.stick], ["slip", COLORS.slip], ["no force", COLORS.released],
     ["centre of mass", COLORS.center], ["zero-moment point", COLORS.moment]]) {
-    add(legend, "i").style.background = hex(color);
-    add(legend, "span", "", name);
+    const entry = add(legend, "span");
+    add(entry, "i").style.background = hex(color);
+    entry.append(name);
   }
 }
 

@@ -31,7 +31,7 @@ function shapeGeometry(shape, meshes) {
 }
 
 function gridTexture() {
-  const size = 1024;
+  const size = 2048;
   const canvas = document.createElement("canvas");
   canvas.width = canvas.height = size;
   const context = canvas.getContext("2d");
@@ -40,7 +40,7 @@ function gridTexture() {
   for (let i = 0; i <= 10; i++) {
     const strong = i % 10 === 0;
     context.fillStyle = strong ? "#99a1ad" : "#c3c9d2";
-    const width = strong ? 6 : 3;
+    const width = strong ? 6 : 4;
     for (const at of [Math.round(i * size / 10) - width / 2]) {
       context.fillRect(at, 0, width, size);
       context.fillRect(0, at, size, width);

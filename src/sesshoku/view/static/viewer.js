@@ -109,11 +109,10 @@ export class Viewer {
     if (!width || !height) return;
     this.renderer.setSize(width, height, false);
     const count = this.cells.length;
-    let columns = 1; // cells as nearly 4:3 as they can be
-    for (let c = 1; c <= count; c++) {
-      const off = (n) => Math.abs(Math.log((width / n) / (height / Math.ceil(count / n)) * 0.75));
-      if (off(c) < off(columns)) columns = c;
-    }
+    let columns = 1; // cells as nearly 4:3 as they can be, with few places left empty
+    const off = (n) => Math.abs(Math.log((width / n) / (height / Math.ceil(count / n)) * 0.75))
+      + (n * Math.ceil(count / n) - count) / count;
+    for (let c = 1; c <= count; c++) if (off(c) < off(columns)) columns = c;
     const rows = Math.ceil(count / columns);
     this.cells.forEach((cell, i) => {
       const w = width / columns;
