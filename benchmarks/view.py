@@ -14,6 +14,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
+
 import sesshoku as ss
 from sesshoku.bench import Comparison
 
@@ -24,13 +26,14 @@ FLAGS = ("--headless=new", "--no-sandbox", "--use-gl=angle", "--use-angle=swifts
 SECONDS = 6.0
 
 
-def scene_of(count: int) -> ss.Scene:
-    """Boxes that fall on the ground in layers of 25."""
-    scene = ss.Scene(name=f"{count} boxes")
+def scene_of(count: int, turned: bool = False) -> ss.Scene:
+    """Boxes that fall on the ground in layers of 25; turned: each its own way, so that they tumble into a pile."""
+    scene, rng = ss.Scene(name=f"{count} boxes"), np.random.default_rng(1)
     scene.add_ground()
     for n in range(count):
-        scene.add_box(f"box{n}", size=(0.2, 0.2, 0.2), mass=1.0,
-                      position=(0.3 * (n % 5), 0.3 * (n // 5 % 5), 0.15 + 0.3 * (n // 25)))
+        rotation = rng.normal(size=4) if turned else np.array([1.0, 0.0, 0.0, 0.0])
+        scene.add_box(f"box{n}", size=(0.2, 0.2, 0.2), mass=1.0, rotation=rotation / np.linalg.norm(rotation),
+                      position=(0.3 * (n % 5), 0.3 * (n // 5 % 5), 0.2 + 0.36 * (n // 25)))
     return scene
 
 
@@ -54,7 +57,8 @@ def measure(say: Callable[[str], None]) -> tuple[list[Comparison], dict[str, Any
             for name, playing in (("frames per second", True), ("frames per second, without the simulation", False)):
                 details[name][count] = round(frames_per_second(found, count, playing), 1)
     say("a page of 300 frames of 50 bodies ...")
-    details["page of 300 frames of 50 bodies, MB"] = round(page_size() / 1e6, 2)
+    for name, turned in (("at rest", False), ("tumbling into a pile", True)):
+        details[f"page of 300 frames of 50 bodies {name}, MB"] = round(page_size(turned) / 1e6, 2)
     return [], details
 
 
@@ -128,8 +132,8 @@ def frames_per_second(chromium: str, count: int, playing: bool) -> float:
     return drawn / spent
 
 
-def page_size() -> int:
+def page_size(turned: bool) -> int:
     """Bytes of the playback file of 300 frames of 50 bodies, with contacts."""
-    recording = ss.Simulation(scene_of(50), dt=1 / 300).run(299 / 60, rate=60)
+    recording = ss.Simulation(scene_of(50, turned), dt=1 / 300).run(299 / 60, rate=60)
     with TemporaryDirectory() as folder:
         return recording.to_html(Path(folder) / "run.html").stat().st_size

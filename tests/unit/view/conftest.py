@@ -6,7 +6,7 @@ import importlib.util
 
 NEEDED = ("nicegui", "starlette", "uvicorn", "websockets")
 MISSING = [name for name in NEEDED if importlib.util.find_spec(name) is None]
-collect_ignore = ["test_bundle.py", "test_server.py", "test_playback.py"] if MISSING else []
+collect_ignore = ["test_bundle.py", "test_server.py", "test_playback.py", "test_command.py"] if MISSING else []
 
 
 def pytest_report_header() -> str | None:

@@ -85,3 +85,14 @@ def test_springs_shows_its_springs() -> None:
     assert len(seen.lines) == len(seen.contacts) == 4
     depth = np.linalg.norm(seen.lines[:, :3] - seen.lines[:, 3:6], axis=1)
     np.testing.assert_allclose(depth, [contact.depth for contact in sim.contacts], atol=1e-6)
+
+
+def test_volume_shows_its_polygons() -> None:
+    """A box of 0.4 m on the ground: one polygon of its four corners, at the height of the ground."""
+    sim = ss.Simulation(box_scene(), "volume")
+    sim.step(50)
+    corners = look(sim).corners
+    assert len(set(corners[:, 3])) == 1 and (corners[:, 4] == 1.0).all()
+    np.testing.assert_allclose(np.sort(np.abs(corners[:, :2]), axis=0), 0.2, atol=1e-3)
+    np.testing.assert_allclose(corners[:, 2], 0.0, atol=1e-3)
+    assert corners.shape == (4, 5) and len(look(ss.Simulation(box_scene(), "exact")).corners) == 0

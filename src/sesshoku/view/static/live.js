@@ -96,7 +96,12 @@ class Live {
     document.body.dataset.state = "connected";
     this.layout = hello.layout;
     this.pendingCount = 0;
-    if (this.viewer) return; // connected again: the page is there already
+    const scene = JSON.stringify(hello.drawing);
+    if (this.viewer) { // connected again: the page is there already, unless it is of another scene now
+      if (scene !== this.scene) location.reload();
+      return;
+    }
+    this.scene = scene;
     document.title = `${hello.drawing.name} · ${hello.title}`;
     this.viewer = new Viewer(this.element, [{ title: hello.drawing.name, drawing: hello.drawing }]);
     const { viewer } = this;

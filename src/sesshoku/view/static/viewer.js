@@ -96,7 +96,7 @@ export class Viewer {
     const target = to ? new THREE.Vector3(...to) : center;
     this.controls.target.copy(target);
     if (from) this.camera.position.set(...from);
-    else this.camera.position.copy(target).add(new THREE.Vector3(1.4, -2.6, 1.3).multiplyScalar(1.15 * radius));
+    else this.camera.position.copy(target).add(new THREE.Vector3(1.4, -2.6, 1.3).multiplyScalar(1.3 * radius));
     this.camera.near = radius / 100;
     this.camera.far = 300 * radius;
     this.controls.maxDistance = 60 * radius;
