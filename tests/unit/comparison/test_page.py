@@ -64,7 +64,9 @@ def result() -> Comparison:
     return ss.compare(scene, time=0.3, dt=2e-3, peers=["mujoco"], expected={"travel": (0.0, 1e-3), "turned": (0.0, 1)})
 
 
-def test_the_page_stands_alone(result: Comparison, tmp_path: Path) -> None:
+def test_the_page_stands_alone(result: Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the extra `view`; with it, see below."""
+    monkeypatch.setattr("sesshoku.view.embed.player_head", lambda: "")
     result.to_html(tmp_path / "report.html")
     page, raw = read(tmp_path / "report.html"), (tmp_path / "report.html").read_text(encoding="utf-8")
     assert page.count("script") == page.count("link") == page.count("img") == 0
@@ -79,6 +81,21 @@ def test_the_page_stands_alone(result: Comparison, tmp_path: Path) -> None:
     assert len(charts) == 6
     assert sum(tag == "figure" for tag, _ in page.tags) == len(result.outcomes)  # a side view each
     assert "nan" not in page.text.replace("unannounced", "") and len(raw) < 400_000
+
+
+def test_with_the_viewer_the_runs_can_be_played_and_nothing_is_fetched(tmp_path: Path) -> None:
+    pytest.importorskip("nicegui", reason="the extra `view` is not installed")
+    scene = crate_on_floor(1.0)
+    scene.name = "crates & <b>barrels</b>"
+    ss.compare(scene, ["exact", "lcp"], time=0.1, dt=2e-3).to_html(tmp_path / "report.html")
+    page = read(tmp_path / "report.html")
+    players = [a for tag, a in page.tags if tag == "div" and "data-playback" in a]
+    data = [a for tag, a in page.tags if tag == "script" and a.get("id") == "player0"]
+    assert len(players) == len(data) == 1 and players[0]["data-playback"] == "player0"
+    assert not any(name in ("src", "href") for _, attributes in page.tags for name in attributes)
+    raw = (tmp_path / "report.html").read_text(encoding="utf-8")
+    raw = re.sub(r"(<script type='text/plain'[^>]*>)[^<]*", r"\1", raw)
+    assert not re.search(r"https?://|url\(|@import|src=", raw) and page.count("b") == 1
 
 
 def test_hits_and_misses_are_marked(result: Comparison, tmp_path: Path) -> None:
