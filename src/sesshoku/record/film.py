@@ -41,7 +41,8 @@ class Look(NamedTuple):
 
 def look(sim: Any) -> Look:
     """What there is to see of a simulation besides the poses."""
-    return Look(contact_rows(sim), polygon_rows(sim), spring_rows(sim), mark_rows(sim))
+    with np.errstate(over="ignore", invalid="ignore"):  # of a run that diverges
+        return Look(contact_rows(sim), polygon_rows(sim), spring_rows(sim), mark_rows(sim))
 
 
 class Film:

@@ -27,9 +27,10 @@ def pack(numbers: dict[str, float], poses: np.ndarray, seen: Look | None = None)
     contacts, corners, lines, marks = seen if seen is not None else (EMPTY,) * 4
     counts = {"bodies": poses.size // 7, "contacts": contacts.size // CONTACT, "corners": corners.size // CORNER,
               "lines": lines.size // LINE, "marks": marks.size // MARK}
-    header = np.array([(numbers | counts).get(name, 0.0) for name in HEADER], dtype="<f4")
     parts = (poses, contacts, corners, lines, marks)
-    return b"".join((header.tobytes(), *(np.asarray(part, dtype="<f4").tobytes() for part in parts)))
+    with np.errstate(over="ignore", invalid="ignore"):  # of a run that diverges
+        header = np.array([(numbers | counts).get(name, 0.0) for name in HEADER]).astype("<f4")
+        return b"".join((header.tobytes(), *(np.asarray(part).astype("<f4").tobytes() for part in parts)))
 
 
 def numbers_of(sim: Any) -> dict[str, float]:

@@ -89,9 +89,20 @@ class Runner:
 
     # ---- the loop ------------------------------------------------------------------------------------------------
 
+    def _guard(self, action: Callable[[], None]) -> None:
+        """Whatever a page's hook or a command raises is said, once, and ends nothing."""
+        try:
+            action()
+        except Exception as error:
+            reason = str(error) if isinstance(error, SesshokuError) else f"{type(error).__name__}: {error}"
+            if not isinstance(error, SesshokuError) and reason != self.notice:
+                traceback.print_exc()
+            if reason != self.notice:
+                self.changed(reason)
+
     def _loop(self) -> None:
-        self.page.begin(self)
-        self.page.placed(self.sim)
+        self._guard(lambda: self.page.begin(self))
+        self._guard(lambda: self.page.placed(self.sim))
         last = frame_due = measured = wall.perf_counter()
         owed, advanced = 0.0, 0.0  # simulated seconds to do, and done since `measured`
         while not self._stop.is_set():
@@ -110,7 +121,7 @@ class Runner:
             if now - measured > 0.5:
                 self.factor, advanced, measured = advanced / (now - measured), 0.0, now
             if now >= frame_due:
-                self.publish()
+                self._guard(self.publish)
                 frame_due = max(frame_due + 1.0 / FRAME_RATE, now - 1.0 / FRAME_RATE)
             self._stop.wait(self._idle(owed, frame_due))
 
@@ -184,13 +195,7 @@ class Runner:
                 command = self._commands.get_nowait()
             except queue.Empty:
                 return
-            try:
-                command()
-            except SesshokuError as error:
-                self.changed(str(error))
-            except Exception as error:
-                traceback.print_exc()
-                self.changed(f"{type(error).__name__}: {error}")
+            self._guard(command)
 
     def _act(self, message: messages.Message, client: int) -> None:
         match message:
@@ -293,6 +298,7 @@ class Runner:
             self.sim, self.step_time = made, 0.0
             self.pulls.clear()
             self.materials = list_materials(made.scene)
+            self.methods = _offered(made, self.page.methods)  # a material may be what a method cannot carry
             self.page.placed(made)
         self.changed(reason)
 

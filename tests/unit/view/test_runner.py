@@ -197,3 +197,21 @@ def test_a_machine_too_slow_runs_slowly_and_evenly() -> None:
     with running(ss.Simulation(box_scene(), dt=0.005), Slow()) as runner:
         until(lambda: runner.sim.time > 0.25)
         assert runner.behind and 0.0 < runner.factor <= 0.22
+
+
+def test_a_page_whose_display_fails_does_not_stop_the_simulation() -> None:
+    class Broken(Page):
+        def state(self) -> dict[str, int]:
+            raise KeyError("score")
+
+    with running(page=Broken()) as runner:
+        until(lambda: runner.sim.time > 0.2)
+        assert "KeyError" in runner.notice
+
+
+def test_a_material_that_a_method_cannot_carry_greys_it() -> None:
+    with running(playing=False) as runner:
+        assert not next(entry for entry in runner.methods if entry["name"] == "volume")["refused"]
+        runner.receive(messages.ChangeMaterial(type="material", material=0, field="restitution", value=0.5))
+        until(lambda: runner.materials[0]["restitution"] == 0.5)
+        assert "restitution" in next(entry for entry in runner.methods if entry["name"] == "volume")["refused"]

@@ -182,11 +182,14 @@ class Live {
 
   #methods(status) {
     if (!this.methodMenu) {
-      const options = status.methods.map(({ name, refused }) => ({
-        value: name, text: refused ? `${name} (cannot)` : name, title: refused, disabled: Boolean(refused) }));
+      const options = status.methods.map(({ name }) => ({ value: name, text: name }));
       this.methodMenu = menu(this.methodPlace, "law", options, (name) => this.send({ type: "method", name }));
       this.methodMenu.id = "method";
     }
+    status.methods.forEach(({ name, refused }, i) => {
+      Object.assign(this.methodMenu.options[i], {
+        text: refused ? `${name} (cannot)` : name, title: refused, disabled: Boolean(refused) });
+    });
     this.methodMenu.value = status.busy || status.method;
   }
 }
