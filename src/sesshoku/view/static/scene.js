@@ -54,8 +54,10 @@ function gridTexture() {
 }
 
 export class World {
-  constructor(drawing) {
+  // light: draw with less, for a processor that does it all
+  constructor(drawing, light = false) {
     this.drawing = drawing;
+    this.light = light;
     this.scene = new THREE.Scene();
     this.bodies = drawing.bodies.map((body, number) => {
       const group = new THREE.Group();
@@ -80,9 +82,9 @@ export class World {
     const [r, g, b, a] = shape.color;
     const color = new THREE.Color().setRGB(r, g, b, THREE.SRGBColorSpace);
     const plane = shape.kind === "plane";
-    const material = new THREE.MeshStandardMaterial({
-      color, roughness: 0.75, metalness: 0.05, transparent: a < 1, opacity: a,
-    });
+    const see = { color, transparent: a < 1, opacity: a };
+    const material = this.light ? new THREE.MeshLambertMaterial(see)
+      : new THREE.MeshStandardMaterial({ ...see, roughness: 0.75, metalness: 0.05 });
     const mesh = new THREE.Mesh(shapeGeometry(shape, meshes), material);
     mesh.position.fromArray(shape.position);
     const [w, x, y, z] = shape.rotation;
@@ -98,7 +100,7 @@ export class World {
     this.scene.add(new THREE.HemisphereLight(0xffffff, 0xb8bcc4, 1.6));
     this.sun = new THREE.DirectionalLight(0xffffff, 2.2);
     this.sun.castShadow = true;
-    this.sun.shadow.mapSize.set(1024, 1024);
+    this.sun.shadow.mapSize.setScalar(this.light ? 512 : 1024);
     this.sun.shadow.bias = -0.0005;
     this.sun.shadow.normalBias = 0.02;
     this.scene.add(this.sun, this.sun.target);
@@ -159,6 +161,7 @@ export class World {
   #grids() {
     const cell = 10 ** Math.round(Math.log10(this.radius / 4));
     const texture = gridTexture();
+    if (this.light) Object.assign(texture, { anisotropy: 2, minFilter: THREE.LinearMipmapNearestFilter });
     texture.repeat.setScalar(GROUND_SIZE / (10 * cell));
     for (const plane of this.planes) {
       plane.material.map = texture;

@@ -4,7 +4,17 @@
 import { THREE, OrbitControls } from "three-bundle";
 import { World } from "sesshoku/scene";
 
-const SLOW = 50; // ms a picture
+const SLOW = 70; // ms from one picture to the next
+const FULL = new URLSearchParams(location.search).get("quality") === "full"; // whatever it costs
+
+// Whether pictures are computed by the processor: then everything is drawn with less.
+function isSoftware() {
+  const context = document.createElement("canvas").getContext("webgl2");
+  const info = context && context.getExtension("WEBGL_debug_renderer_info");
+  const name = info ? context.getParameter(info.UNMASKED_RENDERER_WEBGL) : "";
+  if (context) context.getExtension("WEBGL_lose_context")?.loseContext();
+  return /swiftshader|llvmpipe|software/i.test(name);
+}
 
 export class Viewer {
   // cells: [{ title, drawing }]
@@ -16,10 +26,13 @@ export class Viewer {
     this.bar = add(element, "div", "bar");
     this.overlay = add(this.canvasBox, "div", "overlay"); // for a page's own display
     this.tip = add(this.canvasBox, "div", "tip");
-    this.renderer = new THREE.WebGLRenderer({ antialias: true, preserveDrawingBuffer: true });
+    this.light = !FULL && isSoftware();
+    const { light } = this;
+    this.lightened = FULL ? 9 : Number(light); // steps of `#lighten` taken
+    this.renderer = new THREE.WebGLRenderer({ antialias: !light, preserveDrawingBuffer: true });
     this.renderer.shadowMap.enabled = true;
-    this.renderer.shadowMap.type = THREE.PCFShadowMap;
-    this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
+    this.renderer.shadowMap.type = light ? THREE.BasicShadowMap : THREE.PCFShadowMap;
+    this.renderer.setPixelRatio(light ? 0.75 : Math.min(devicePixelRatio, 2));
     this.canvas = this.renderer.domElement;
     this.canvasBox.prepend(this.canvas);
     this.camera = new THREE.PerspectiveCamera(40, 1, 0.01, 1000);
@@ -37,13 +50,20 @@ export class Viewer {
     new ResizeObserver(() => this.#resize()).observe(this.canvasBox);
     this.#resize();
     this.look();
-    const loop = () => { requestAnimationFrame(loop); this.#tick(); };
+    let last = performance.now();
+    let drew = false;
+    const loop = (now) => {
+      requestAnimationFrame(loop);
+      if (drew) this.#lighten(now - last); // the browser calls late where it is still busy with the last picture
+      last = now;
+      drew = this.#tick();
+    };
     requestAnimationFrame(loop);
   }
 
   #cell(title, drawing, count) {
     const label = count > 1 ? add(this.canvasBox, "div", "cell-title", title) : null;
-    return { world: new World(drawing), label, rect: { x: 0, y: 0, width: 1, height: 1 } };
+    return { world: new World(drawing, this.light), label, rect: { x: 0, y: 0, width: 1, height: 1 } };
   }
 
   onFrame(listener) { this.frameListeners.push(listener); }
@@ -127,10 +147,9 @@ export class Viewer {
   }
 
   #tick() {
-    if (!this.dirty || !this.ready) return;
+    if (!this.dirty || !this.ready) return false;
     this.dirty = false;
     const { renderer } = this;
-    const begin = performance.now();
     renderer.setScissorTest(this.cells.length > 1);
     for (const { world, rect } of this.cells) {
       const bottom = this.height - rect.y - rect.height;
@@ -140,15 +159,15 @@ export class Viewer {
       renderer.render(world.scene, this.camera);
     }
     this.drawnFrames += 1;
-    this.#lighten(performance.now() - begin);
     document.body.dataset.drawn = "";
+    return true;
   }
 
   // Where drawing is slow (a machine without a graphics card) first the resolution goes down, then shadows go.
   #lighten(spent) {
     this.slowness = 0.9 * (this.slowness || 0) + 0.1 * spent;
-    if (this.drawnFrames - (this.lightenedAt || 0) < 20 || this.slowness < SLOW || this.lightened >= 2) return;
-    this.lightened = (this.lightened || 0) + 1;
+    if (this.drawnFrames - (this.lightenedAt || 0) < 15 || this.slowness < SLOW || this.lightened >= 2) return;
+    this.lightened += 1;
     this.slowness = 0;
     this.lightenedAt = this.drawnFrames;
     if (this.lightened === 1) this.renderer.setPixelRatio(0.75);
