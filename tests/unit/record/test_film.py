@@ -27,9 +27,9 @@ def assert_same(one: film_module.Film, other: film_module.Film) -> None:
             np.testing.assert_array_equal(part, its)
 
 
-def test_contacts_are_looked_at_sixty_times_a_second() -> None:
+def test_contacts_are_looked_at_thirty_times_a_second() -> None:
     film = box_run().film
-    assert np.diff(film.times).min() >= 1 / 60 - 1e-3 and 11 <= len(film.times) <= 13
+    assert np.diff(film.times).min() >= 1 / 30 - 1e-3 and 6 <= len(film.times) <= 7
     seen = film.at(0.1)
     assert seen is not None and seen.contacts.shape == (4, 11)
     assert seen.contacts[:, 8].sum() == pytest.approx(9.8, rel=1e-3)  # the floor carries the weight
@@ -71,10 +71,10 @@ def test_without_poses_nothing_is_kept(tmp_path: Path) -> None:
 
 
 def test_a_long_run_is_looked_at_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(film_module, "MEMORY", 1500)
+    monkeypatch.setattr(film_module, "MEMORY", 900)
     film = box_run().film
-    assert 2 <= len(film.looks) <= 9 and film.times[0] == 0.0
-    assert sum(part.nbytes for one in film.looks for part in one) <= 1500
+    assert 2 <= len(film.looks) <= 5 and film.times[0] == 0.0
+    assert sum(part.nbytes for one in film.looks for part in one) <= 900
 
 
 def test_a_state_put_back_is_seen() -> None:
