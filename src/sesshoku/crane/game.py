@@ -76,6 +76,8 @@ class Game:
         self.path = Path(HOME, LIMITS)
         self.scene = game_scene(self.path, prizes)
         self.sim = Simulation(self.scene, self.method, self.dt)
+        owners = [self.sim.compiled.frame_names[frame] for frame in self.sim.model.shape_frame]
+        self._crane_shape = np.array([float(name == CRAB or name.partition("_")[0] in FINGERS) for name in owners])
         self._start = self.sim.save()
         self.new_round()
 
@@ -115,13 +117,21 @@ class Game:
         """Crane and fingers told what to do, and one step of physics."""
         self._closed = inputs.grab
         drive(self.sim, CLOSE_TORQUE if inputs.grab else OPEN_TORQUE)
-        self.path.aim(inputs, self.dt)
+        self.path.aim(inputs, self.dt, self._load())
         try:
             self.sim.step()
         except SimulationDiverged as error:
             self._trouble, self._over = str(error), True
             return
         self.path.advance(self.dt)
+
+    def _load(self) -> np.ndarray:
+        """Sum of the contact forces on the crane in the last step (3), N."""
+        contacts = self.sim.records["contacts"]
+        count = int(contacts.counts[0])
+        shapes, force = contacts.shape[:count], contacts.force[:count]
+        sign = self._crane_shape[shapes[:, 1]] - self._crane_shape[shapes[:, 0]]  # forces act on the second
+        return sign @ force
 
     def _count(self) -> None:
         """A prize is won when its middle is down in the chute."""

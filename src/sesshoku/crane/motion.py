@@ -71,6 +71,7 @@ class Limits:
     turn_speed: float = 1.0
     turn_acceleration: float = 2.0
     hurry: float = 8.0  # times the acceleration, and half of it times the speed: jerks no grip bears
+    force: float = 30.0  # N
     room: Any = ((-np.inf,) * 3, (np.inf,) * 3)
 
 
@@ -94,8 +95,11 @@ class Path:
         half = 0.5 * (self.angle + after * self.turning)
         return self.position + after * self.velocity, (float(np.cos(half)), 0.0, 0.0, float(np.sin(half)))
 
-    def aim(self, inputs: Inputs, dt: float) -> None:
-        """Velocities of the coming step: towards what is wanted, no faster than the limits allow."""
+    def aim(self, inputs: Inputs, dt: float, load: Any = (0.0, 0.0, 0.0)) -> None:
+        """Velocities of the coming step: towards what is wanted, no faster than the limits allow.
+
+        load (3), N: what pushes on the crane from outside. Against more than `limits.force` it does not go on.
+        """
         limits = self.limits
         haste = limits.hurry if inputs.hurry else 1.0
         fast = max(1.0, 0.25 * haste)
@@ -108,6 +112,11 @@ class Path:
                 most = min(np.sqrt(2.0 * a * left), left / dt) if np.isfinite(left) else np.inf
                 if sign * wanted[k] > most:
                     wanted[k] = sign * most
+        push = float(np.linalg.norm(load))
+        if push > limits.force:
+            against = np.asarray(load) / push
+            wanted = wanted - min(0.0, float(wanted @ against)) * against
+            self.velocity = self.velocity - min(0.0, float(self.velocity @ against)) * against
         change = wanted - self.velocity
         size = float(np.linalg.norm(change))
         self.velocity = self.velocity + change * min(1.0, a * dt / size if size > 0.0 else 1.0)

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from sesshoku.crane.motion import Inputs, Limits
-from sesshoku.crane.robot import HIP_RANGE, KNEE_RANGE, toe_height
+from sesshoku.crane.robot import HIP_OPEN, KNEE_RANGE, toe_height
 from sesshoku.crane.scene import CHUTE_HIGH, CHUTE_LOW, LIMITS
 
 GRIP_SECONDS, OPEN_SECONDS = 1.2, 1.2
 NEAR = 0.02  # m: as near as keys that are held for whole steps can bring it
 ABOVE = 0.05  # m above a prize's middle is where the toes take hold: it hangs, and does not tip
 #: height of the crab at which toes that close on a prize in the middle of their range touch it, above its middle
-HANG = toe_height(0.7 * HIP_RANGE[0], KNEE_RANGE[1])
+HANG = toe_height(0.7 * HIP_OPEN, KNEE_RANGE[1])
 
 
 def toward(here: float, speed: float, target: float, keys: tuple[str, str], acceleration: float) -> list[str]:

@@ -23,13 +23,14 @@ CRAB = "crab"
 FINGERS = {"right": 0.0, "back": 0.5 * np.pi, "left": np.pi, "front": 1.5 * np.pi}
 PAIRS = {"x": ("right", "left"), "y": ("back", "front")}
 RIM, UPPER, LOWER = 0.45, 0.70, 0.70  # m: hips from the middle, length of the two links
-HIP_RANGE, KNEE_RANGE = (-0.60, 0.50), (0.35, 0.75)  # rad, open .. closed
+HIP_RANGE, KNEE_RANGE = (-1.20, 0.50), (0.35, 0.75)  # rad
+HIP_OPEN, HIP_SPRING = -0.60, 12.0  # rad, N m/rad: a soft spring holds it open; what a toe lands on bends it further
 LINK_MASS, THICKNESS = 1.5, 0.18
 TOE, TOE_TILT = (0.22, 0.10, 0.10), 0.30  # m; how far the lower link leans inward when its toe is level, rad
 TOE_REACH = 0.16  # m by which a toe's end is further in than the lower link's
 VISCOUS = (8.0, 3.0)  # N m s/rad of hip and knee: the knee is bent before the toe arrives
-OPEN_TORQUE = (-16.0, -8.0)  # N m, hip and knee
-CLOSE_TORQUE = (14.0, 14.0)
+OPEN_TORQUE = (-9.0, -8.0)  # N m, hip and knee
+CLOSE_TORQUE = (16.0, 14.0)
 RED, DARK = (0.86, 0.16, 0.12, 1.0), (0.55, 0.08, 0.07, 1.0)
 
 
@@ -77,7 +78,7 @@ def add_crane(scene: Scene, path: Callable[[float], tuple[Any, Any]], material: 
         place = (RIM * np.cos(direction), RIM * np.sin(direction), 0.0)
         scene.add_body(hip, parent=CRAB, position=place, rotation=_about_z(direction),
                        joint=Joint("revolute", axis=(0, 1, 0), lower=HIP_RANGE[0], upper=HIP_RANGE[1],
-                                   position=[HIP_RANGE[0]], viscous=VISCOUS[0]), **_link(UPPER, LINK_MASS, False, material))
+                                   position=[HIP_OPEN], viscous=VISCOUS[0], stiffness=HIP_SPRING, rest=HIP_OPEN), **_link(UPPER, LINK_MASS, False, material))
         scene.add_body(knee, parent=hip, position=(0, 0, -UPPER),
                        joint=Joint("revolute", axis=(0, 1, 0), lower=KNEE_RANGE[0], upper=KNEE_RANGE[1],
                                    position=[KNEE_RANGE[0]], viscous=VISCOUS[1]), **_link(LOWER, LINK_MASS, True, material))

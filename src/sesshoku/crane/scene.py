@@ -15,13 +15,14 @@ from sesshoku.scene.elements import Material
 from sesshoku.scene.scene import Scene
 
 #: the platform's top is z = 0; the chute reaches down to the ground at -DEPTH
-LOW, HIGH, DEPTH, WALL = (-3.0, -2.0), (3.0, 2.0), 1.4, 0.1
-CHUTE_LOW, CHUTE_HIGH = (-3.0, -2.0), (-1.5, -0.4)
-HOME = (-2.2, -1.1, 3.0)
-LIMITS = Limits(room=((-2.2, -1.2, 1.46), (2.1, 1.2, 3.0)))
+LOW, HIGH, DEPTH, WALL = (-3.3, -2.4), (4.0, 2.4), 1.4, 0.1
+CHUTE_LOW, CHUTE_HIGH = (-3.3, -2.4), (-1.7, -0.4)
+HOME = (-2.3, -1.2, 3.0)
+LIMITS = Limits(room=((-2.5, -1.4, 1.46), (3.0, 1.4, 3.0)))
 WOOD, GLASS = (0.80, 0.66, 0.47, 1.0), (0.55, 0.68, 0.78, 1.0)
-#: of one contact spring, for the compliant methods: half of it is left when two such surfaces meet
-STIFFNESS, DAMPING = 600.0, 3.0
+#: of one contact spring at the fingers, for the compliant methods: a toe's four bear the grip within their limit, so that
+#: friction has something to act on; all others are left to the methods
+STIFFNESS, DAMPING = 300.0, 1.5
 FRICTION, BIN_FRICTION = 0.8, 0.5
 
 
@@ -35,19 +36,19 @@ class Prize:
 
 
 PRIZES = (
-    Prize("red_box", 10, (-0.4, -0.9, 0.35)),
-    Prize("flat_box", 10, (1.6, -0.8, 0.25)),
-    Prize("heart", 30, (0.9, 0.9, 0.2)),
-    Prize("drum", 15, (0.5, -0.6, 0.3)),
-    Prize("gem", 25, (1.9, 0.5, 0.3)),
-    Prize("ball", 20, (-0.6, 0.9, 0.36)),
+    Prize("red_box", 10, (-0.3, -1.1, 0.35)),
+    Prize("flat_box", 10, (1.4, -1.1, 0.25)),
+    Prize("heart", 30, (1.3, 1.1, 0.2)),
+    Prize("drum", 15, (2.9, -1.0, 0.3)),
+    Prize("gem", 25, (2.9, 1.0, 0.3)),
+    Prize("ball", 20, (-0.5, 1.1, 0.36)),
 )
 
 
-def materials(friction: float = FRICTION, bin_friction: float = BIN_FRICTION) -> tuple[Material, Material]:
-    """Of fingers and prizes, and of the bin."""
-    soft = {"stiffness": STIFFNESS, "damping": DAMPING}
-    return (Material(friction, name="rubber", **soft), Material(bin_friction, name="wood", **soft))
+def materials(friction: float = FRICTION) -> tuple[Material, Material, Material]:
+    """Of fingers, prizes and the bin."""
+    return (Material(friction, stiffness=STIFFNESS, damping=DAMPING, name="rubber"),
+            Material(friction, name="prize"), Material(BIN_FRICTION, name="wood"))
 
 
 def add_prize(scene: Scene, prize: Prize, material: Material) -> None:
@@ -91,10 +92,10 @@ def add_bin(scene: Scene, material: Material) -> None:
 def game_scene(path: Callable[[float], tuple[Any, Any]], prizes: tuple[Prize, ...] = PRIZES) -> Scene:
     """Everything: bin, prizes, crane."""
     scene = Scene(gravity=(0, 0, -9.8), name="crane game")
-    rubber, wood = materials()
+    rubber, skin, wood = materials()
     add_bin(scene, wood)
     for prize in prizes:
-        add_prize(scene, prize, rubber)
+        add_prize(scene, prize, skin)
     add_crane(scene, path, rubber)
     return scene
 
