@@ -17,12 +17,13 @@ ABOVE = 0.05  # m above a prize's middle is where the toes take hold: it hangs, 
 HANG = toe_height(0.7 * HIP_OPEN, KNEE_RANGE[1])
 
 
-def toward(here: float, speed: float, target: float, keys: tuple[str, str], acceleration: float) -> list[str]:
+def toward(here: float, speed: float, target: float, keys: tuple[str, str], acceleration: float,
+           near: float) -> list[str]:
     """The key to hold on one axis so that the crane stops at the target."""
     stop = here + speed * abs(speed) / (2.0 * acceleration)
-    if abs(target - here) < NEAR and abs(speed) < 0.1:
+    if abs(target - here) < near and abs(speed) < 0.1:
         return []
-    if abs(target - stop) < 0.5 * NEAR:
+    if abs(target - stop) < 0.5 * near:
         return []
     return [keys[1] if target > stop else keys[0]]
 
@@ -30,44 +31,46 @@ def toward(here: float, speed: float, target: float, keys: tuple[str, str], acce
 class Pilot:
     """Picks one prize up and drops it into the chute."""
 
-    def __init__(self, prize: str, limits: Limits = LIMITS) -> None:
-        self.prize, self.limits = prize, limits
+    def __init__(self, prize: str, limits: Limits = LIMITS, near: float = NEAR) -> None:
+        self.prize, self.limits, self.near = prize, limits, near
         self.stage, self.since = "over it", 0.0
 
-    def keys(self, game: Any) -> set[str]:
-        """What to hold down in the coming step."""
+    def inputs(self, game: Any) -> Inputs:
+        """What to hold down in the coming step of a `Game`."""
         path = game.path
-        position = game.sim.bodies[self.prize].position
+        return Inputs.of_keys(self.keys(path.position, path.velocity, game.sim.bodies[self.prize].position,
+                                        game.sim.dt))
+
+    def keys(self, crane: Any, velocity: Any, prize: Any, dt: float) -> set[str]:
+        """The keys to hold for the coming dt seconds: crane and prize where they are now, m, and m/s."""
         low, high = (np.asarray(side) for side in self.limits.room)
         carry = high[2]
         chute = 0.5 * (np.array(CHUTE_LOW) + CHUTE_HIGH)
-        if self.stage == "over it":
-            return self._go(path, (position[0], position[1], carry), set(), "down", game.dt)
-        if self.stage == "down":
-            grip = max(low[2], position[2] + ABOVE + HANG)
-            return self._go(path, (position[0], position[1], grip), set(), "grip", game.dt)
-        if self.stage == "grip":
-            return self._wait(GRIP_SECONDS, {"grab"}, "lift", game.dt)
-        if self.stage == "lift":
-            return self._go(path, (path.position[0], path.position[1], carry), {"grab"}, "carry", game.dt)
-        if self.stage == "carry":
-            return self._go(path, (chute[0], chute[1], carry), {"grab"}, "drop", game.dt)
-        if self.stage == "drop":
-            return self._wait(OPEN_SECONDS, set(), "done", game.dt)
+        grip = max(low[2], prize[2] + ABOVE + HANG)
+        match self.stage:
+            case "over it":
+                return self._go(crane, velocity, (prize[0], prize[1], carry), set(), "down")
+            case "down":
+                return self._go(crane, velocity, (prize[0], prize[1], grip), set(), "grip")
+            case "grip":
+                return self._wait(GRIP_SECONDS, {"grab"}, "lift", dt)
+            case "lift":
+                return self._go(crane, velocity, (crane[0], crane[1], carry), {"grab"}, "carry")
+            case "carry":
+                return self._go(crane, velocity, (chute[0], chute[1], carry), {"grab"}, "drop")
+            case "drop":
+                return self._wait(OPEN_SECONDS, set(), "done", dt)
         return set()
 
-    def inputs(self, game: Any) -> Inputs:
-        return Inputs.of_keys(self.keys(game))
-
-    def _go(self, path: Any, target: Any, held: set[str], after: str, dt: float) -> set[str]:
+    def _go(self, crane: Any, velocity: Any, target: Any, held: set[str], after: str) -> set[str]:
         target = np.clip(target, *(np.asarray(side) for side in self.limits.room))
-        if np.abs(target - path.position).max() < NEAR and np.abs(path.velocity).max() < 0.03:
+        if np.abs(target - crane).max() < self.near and np.abs(velocity).max() < 0.05:
             self.stage, self.since = after, 0.0
         names = (("left", "right"), ("back", "forward"), ("down", "up"))
         keys = set(held)
         for k in range(3):
-            keys |= set(toward(path.position[k], path.velocity[k], float(target[k]), names[k],
-                               self.limits.acceleration / np.sqrt(3.0)))
+            keys |= set(toward(crane[k], velocity[k], float(target[k]), names[k],
+                               self.limits.acceleration / np.sqrt(3.0), self.near))
         return keys
 
     def _wait(self, seconds: float, held: set[str], after: str, dt: float) -> set[str]:
