@@ -97,3 +97,10 @@ def toe_height(hip: float, knee: float) -> float:
     """How far below the crab the middle of a toe's end is, m."""
     lean = hip + knee
     return float(UPPER * np.cos(hip) + LOWER * np.cos(lean) - TOE_REACH * np.sin(lean - TOE_TILT))
+
+
+def grip_torque(hip: float, knee: float, force: float, gravity: float = 9.8) -> float:
+    """Torque of a hip, N m, so that a resting finger's toe presses inward with `force`, N, its knee at the stop."""
+    lean = hip + knee
+    weight = LINK_MASS * gravity * (0.5 * UPPER * np.sin(-hip) + UPPER * np.sin(-hip) - 0.5 * LOWER * np.sin(lean))
+    return float(force * toe_height(hip, knee) + HIP_SPRING * (hip - HIP_OPEN) - weight)
