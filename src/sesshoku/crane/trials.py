@@ -25,7 +25,7 @@ from sesshoku.methods.registry import Method
 from sesshoku.scene.scene import Scene
 from sesshoku.simulation import Simulation
 
-BOX, MASS, GRAVITY = 0.8, 1.0, 9.8
+BOX, MASS, GRAVITY = 0.8, 0.7, 9.8
 CLOSE_SECONDS, LIFT, LIFT_SPEED, HOLD_SECONDS = 1.6, 1.0, 0.5, 3.0
 
 
@@ -160,7 +160,7 @@ class Jerked:
     scene: Scene
 
 
-def jerk_box(method: str | Method, share: float, dt: float = TIME_STEP, force: float = 14.0, seconds: float = 0.4) -> Jerked:
+def jerk_box(method: str | Method, share: float, dt: float = TIME_STEP, force: float = 10.0, seconds: float = 0.2) -> Jerked:
     """(d) m sqrt(g^2 + a^2) = share * 2 mu N: holds for share < 1, drops for share > 1."""
     trial = Trial(method, box, start=over_box(), dt=dt)
     trial.run(0.4, closed=())

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sesshoku.view.messages import Message
 
 if TYPE_CHECKING:
+    from sesshoku.methods.registry import Method
     from sesshoku.simulation import Simulation
     from sesshoku.view.runner import Runner
 
@@ -37,6 +38,10 @@ class Page:
 
     def begin(self, runner: Runner) -> None:
         """Before the first step; keep the runner to pause, reset or switch from within."""
+
+    def method(self, name: str) -> str | Method:
+        """What a name of the menu stands for: itself, or a method with options of the page's own."""
+        return name
 
     def placed(self, sim: Simulation) -> None:
         """The simulation is another one now, or at its start again: method or material switched, or reset."""

@@ -256,7 +256,7 @@ class Runner:
         if offered is None or offered["refused"]:
             self.changed(f"method {name!r}: {offered['refused'] if offered else 'not offered'}"[:300])
             return
-        self._rebuild(self.sim.scene, name)
+        self._rebuild(self.sim.scene, self.page.method(name))
 
     def change_material(self, number: int, field: str, value: float) -> None:
         """One number of a material; the simulation is built anew around it and goes on."""
