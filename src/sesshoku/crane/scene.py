@@ -15,10 +15,10 @@ from sesshoku.scene.elements import Material
 from sesshoku.scene.scene import Scene
 
 #: the platform's top is z = 0; the chute reaches down to the ground at -DEPTH
-LOW, HIGH, DEPTH, WALL = (-3.3, -2.4), (4.0, 2.4), 1.4, 0.1
+LOW, HIGH, DEPTH, WALL = (-3.3, -2.4), (4.5, 2.4), 1.4, 0.1
 CHUTE_LOW, CHUTE_HIGH = (-3.3, -2.4), (-1.7, -0.4)
 HOME = (-2.3, -1.2, 3.0)
-LIMITS = Limits(room=((-2.5, -1.4, 1.46), (3.0, 1.4, 3.0)))
+LIMITS = Limits(room=((-2.5, -1.4, 1.46), (3.4, 1.4, 3.0)))
 WOOD, GLASS = (0.80, 0.66, 0.47, 1.0), (0.55, 0.68, 0.78, 1.0)
 #: of one contact spring at the fingers, for the compliant methods: a toe's four bear the grip within their limit, so that
 #: friction has something to act on; all others are left to the methods
@@ -39,8 +39,8 @@ PRIZES = (
     Prize("red_box", 10, (-0.3, -1.1, 0.35)),
     Prize("flat_box", 10, (1.4, -1.1, 0.25)),
     Prize("heart", 30, (1.3, 1.1, 0.2)),
-    Prize("drum", 15, (2.9, -1.0, 0.3)),
-    Prize("gem", 25, (2.9, 1.0, 0.3)),
+    Prize("drum", 15, (3.2, -1.1, 0.3)),
+    Prize("gem", 25, (3.2, 1.1, 0.3)),
     Prize("ball", 20, (-0.5, 1.1, 0.36)),
 )
 

@@ -11,7 +11,7 @@ ARC_STEPS = 9  # of a lobe: enough to look round, few enough to be fast
 
 
 def heart_outline(width: float = HEART_WIDTH) -> np.ndarray:
-    """Corners (n, 2) counter-clockwise from the tip (down); the notch between the lobes is the only concave corner.
+    """Corners (n, 2) counter-clockwise from the tip (down); concave only in the notch between the lobes.
 
     The lobes are arcs about (+-a, 0) that begin where the straight flanks touch them and end low on the axis between.
     """

@@ -25,7 +25,7 @@ class GamePage {
     this.#controls(overlay);
     this.#keyboard();
     for (const kind of ["points", "forces", "cones", "polygons", "springs", "marks"]) viewer.setShown(kind, false);
-    viewer.look([0.6, -10.2, 6.6], [0.35, 0.1, 0.35]);
+    viewer.look([0.6, -10.6, 6.8], [0.6, 0.1, 0.35]);
     viewer.onStatus((status) => this.#status(status));
     viewer.onFrame((frame) => this.#frame(frame));
   }

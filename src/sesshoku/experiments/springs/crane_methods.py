@@ -1,0 +1,64 @@
+"""The crane game's trials under every method that carries them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sesshoku.crane import trials
+from sesshoku.crane.game import playable
+from sesshoku.experiments.base import Check, Result, Table
+from sesshoku.experiments.springs.crane import a_round
+from sesshoku.record.plot import COLORS
+
+TITLE = "crane game: the same trials under every method, dt 1/50 s"
+COLUMNS = ["method", "box rises [m]", "slips [mm]", "frictionless rises [m]", "falls when let go [m]",
+           "sinks at 0.6 of the bound [m]", "at 1.5 [m]", "heart rises [m]", "its hull rises [m]", "deepest [mm]",
+           "a round [points]", "round's deepest [mm]", "times real time"]
+
+
+def run(progress: Callable[[str], None]) -> Result:
+    """Trials (a) to (e) and a round; a trial that fails is said to."""
+    rows, refused = [], []
+    for method, reasons in playable().items():
+        if reasons:
+            refused.append([method, "; ".join(reasons)])
+            continue
+        progress(method)
+        rows.append([method, *row(method)])
+    springs = next(line for line in rows if line[0] == "springs")
+    checks = [Check("methods that carry the game", len(rows), 1, 0, "", "at_least"),
+              Check("springs: box rises", springs[1], 0.9, 0.0, "m", "at_least")]
+    tables = [Table("trials", COLUMNS, rows)]
+    if refused:
+        tables.append(Table("refused", ["method", "why"], refused))
+    return Result(checks, lambda figure: paint(figure, rows), {"columns": COLUMNS, "rows": rows}, tables=tables)
+
+
+def row(method: str) -> list[Any]:
+    """The numbers of one method; None where a trial failed."""
+    lifted, _ = trials.tried(lambda: trials.lift_box(method))
+    slick, _ = trials.tried(lambda: trials.lift_box(method, 0.0))
+    jerks = [trials.tried(lambda share=share: trials.jerk_box(method, share))[0] for share in (0.6, 1.5)]
+    hearts = [trials.tried(lambda hull=hull: trials.hook_heart(method, hull))[0] for hull in (False, True)]
+    points, deepest, factor = a_round(method)
+
+    def of(result: Any, name: str, scale: float = 1.0) -> float | None:
+        return None if result is None else round(scale * float(getattr(result, name)), 3)
+
+    return [of(lifted, "rise"), of(lifted, "slip", 1e3), of(slick, "rise"), of(lifted, "fallen"), of(jerks[0], "drop"),
+            of(jerks[1], "drop"), of(hearts[0], "rise"), of(hearts[1], "rise"), of(lifted, "penetration", 1e3), points,
+            round(1e3 * deepest, 2), round(factor, 1)]
+
+
+def paint(figure: Any, rows: list[list[Any]]) -> None:
+    """How high box and heart rise under each method."""
+    axis = figure.add_subplot()
+    for n, (label, column) in enumerate((("box", 1), ("box without friction", 3), ("heart without friction", 7),
+                                         ("its hull", 8))):
+        heights = [float("nan") if line[column] is None else line[column] for line in rows]
+        axis.bar([k + 0.2 * (n - 1.5) for k in range(len(rows))], heights, width=0.2, label=label, color=COLORS[n])
+    axis.axhline(1.0, color="0.6", lw=0.8)
+    axis.set_xticks(range(len(rows)), [line[0] for line in rows], rotation=30, ha="right")
+    axis.set_ylabel("rises by [m]; the crane by 1 m")
+    axis.legend(fontsize=8)

@@ -1,0 +1,122 @@
+"""Demonstrations: what they hold, that they play again bit for bit, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sesshoku.crane import demos
+from sesshoku.crane.game import Game
+from sesshoku.crane.motion import Inputs
+from sesshoku.crane.pilot import Pilot
+from sesshoku.errors import RecordingError
+
+
+def recorded(path: Path, method: str = "springs", idle: int = 7, most: int = 2000) -> Game:
+    """A round that starts after some idle steps, written down."""
+    game, pilot = Game(method), Pilot("red_box")
+    recorder = demos.Recorder(game.round)
+    for n in range(idle + most):
+        held = Inputs() if n < idle else pilot.inputs(game)
+        recorder.before(game.sim, held)
+        game.step(held)
+        recorder.after(game.sim)
+        if pilot.stage == "done":
+            break
+    recorder.save(path)
+    return game
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("demos") / "round.npz"
+    recorded(path)
+    return path
+
+
+def test_it_holds_what_its_description_says(demo: Path) -> None:
+    found = demos.read(demo)
+    steps = len(found["inputs"])
+    assert found["inputs"].shape == (steps, 6) and list(found["input_names"])[:3] == ["x", "y", "z"]
+    assert found["inputs"][0].any()  # from the first key on
+    assert found["observations"].shape == (steps + 1, len(found["observation_names"]))
+    assert bool(found["success"]) and int(found["score"]) == 10 and found["won"].shape == (1, 2)
+    won_at, prize = found["won"][0]
+    assert 0 < won_at <= steps and found["prizes"][prize] == "red_box"
+    column = list(found["observation_names"]).index("red_box_z")
+    assert found["observations"][won_at, column] < 0.0 < found["observations"][won_at - 60, column]
+    assert str(found["method"]) == "springs" and '"limit": 0.01' in str(found["options"]) and float(found["dt"]) == 0.02
+    names, count = [str(name) for name in found["body_names"]], len(found["contact_step"])
+    assert count > steps and found["contact_step"].max() == steps - 1
+    for name, width in (("bodies", 2), ("point", 3), ("normal", 3), ("force", 3)):
+        assert found[f"contact_{name}"].shape == (count, width)
+    gripped = [pair for pair in found["contact_bodies"] if {"red_box", "left_knee"} == {names[k] for k in pair}]
+    assert len(gripped) > 100
+    assert np.linalg.norm(found["contact_normal"], axis=1) == pytest.approx(np.ones(count))
+
+
+def test_it_plays_again_bit_for_bit(demo: Path) -> None:
+    found = demos.replay(demo, method="springs", dt=0.02)
+    assert found.exact and found.differs_at is None and found.largest_difference == 0.0
+    assert found.score == 10 and found.won == ("red_box",)
+
+
+def test_a_changed_input_is_seen(demo: Path, tmp_path: Path) -> None:
+    arrays = demos.read(demo)
+    arrays["inputs"][100, 0] = -arrays["inputs"][100, 0] + 0.5 * (arrays["inputs"][100, 0] == 0.0)
+    np.savez(tmp_path / "changed.npz", **arrays)
+    found = demos.replay(tmp_path / "changed.npz")
+    assert found.differs_at == 101 and found.largest_difference > 0.0
+
+
+@pytest.mark.parametrize("changes, said", [
+    ({"version": "0.0.0"}, "version of sesshoku"), ({"machine": "abacus"}, "another machine"),
+    ({"rules": "cheating"}, "rules"), ({"format": 99}, "layout 99"), ({"method": "sprigns"}, "cannot be made"),
+    ({"options": '{"limitt": 1}'}, "limitt"), ({"options": '{"limit": -1}'}, "limit"), ({"options": "["}, "cannot be made"),
+    ({"prizes": np.array(["cake"])}, "cake"), ({"method": "lcp", "options": "{}"}, "another scene"),
+])
+def test_what_cannot_play_the_same_is_refused_by_name(demo: Path, tmp_path: Path, changes: dict, said: str) -> None:
+    np.savez(tmp_path / "other.npz", **(demos.read(demo) | changes))
+    with pytest.raises(RecordingError, match=said) as error:
+        demos.replay(tmp_path / "other.npz")
+    assert "other.npz" in str(error.value)
+
+
+def test_method_and_step_asked_for_must_be_the_file_s(demo: Path) -> None:
+    with pytest.raises(RecordingError, match="recorded with method 'springs', not 'exact'"):
+        demos.replay(demo, method="exact")
+    with pytest.raises(RecordingError, match="dt = 0.02 s, not 0.01"):
+        demos.replay(demo, dt=0.01)
+
+
+def test_files_that_are_none_are_refused(tmp_path: Path, demo: Path) -> None:
+    (tmp_path / "text.npz").write_text("no numbers")
+    np.savez(tmp_path / "empty.npz", a=1)
+    (tmp_path / "cut.npz").write_bytes(demo.read_bytes()[:5000])
+    for name in ("text.npz", "empty.npz", "cut.npz", "missing.npz"):
+        with pytest.raises(RecordingError, match=name):
+            demos.replay(tmp_path / name)
+
+
+def test_nothing_played_is_nothing_to_write(tmp_path: Path) -> None:
+    game = Game()
+    recorder = demos.Recorder(game.round)
+    recorder.before(game.sim, Inputs())
+    game.step()
+    recorder.after(game.sim)
+    assert not recorder.used
+    with pytest.raises(RecordingError, match="no key"):
+        recorder.save(tmp_path / "none.npz")
+
+
+def test_files_are_numbered(tmp_path: Path) -> None:
+    folder = tmp_path / "demos"
+    assert demos.next_path(folder).name == "round_0001.npz"
+    (folder / "round_0007.npz").touch()
+    (folder / "notes.txt").touch()
+    assert demos.next_path(folder).name == "round_0008.npz"
+    (tmp_path / "file").touch()
+    with pytest.raises(RecordingError, match="no folder"):
+        demos.next_path(tmp_path / "file")
