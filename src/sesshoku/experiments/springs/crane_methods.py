@@ -59,6 +59,7 @@ def paint(figure: Any, rows: list[list[Any]]) -> None:
         heights = [float("nan") if line[column] is None else line[column] for line in rows]
         axis.bar([k + 0.2 * (n - 1.5) for k in range(len(rows))], heights, width=0.2, label=label, color=COLORS[n])
     axis.axhline(1.0, color="0.6", lw=0.8)
+    axis.set_ylim(-0.3, 1.5)  # what flies off or sinks through the floor goes beyond
     axis.set_xticks(range(len(rows)), [line[0] for line in rows], rotation=30, ha="right")
-    axis.set_ylabel("rises by [m]; the crane by 1 m")
-    axis.legend(fontsize=8)
+    axis.set_ylabel("rises by [m], the crane by 1 m")
+    axis.legend(fontsize=8, ncols=4)
