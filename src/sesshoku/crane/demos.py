@@ -3,7 +3,7 @@
 One .npz per round. N steps, D observations, C contacts:
 
     format, version            int, text: of this layout, of sesshoku
-    machine, rules             text: what it was played with; the numbers of the game
+    machine, rules             text: what it was played with; a digest of the game's code
     method, options, dt        text, JSON, s
     seconds, prizes            s a round lasts; names of the prizes
     input_names, inputs        (6), (N, 6): x y z turn from -1 to 1, grab and hurry 0 or 1, of each step
@@ -22,6 +22,7 @@ One .npz per round. N steps, D observations, C contacts:
 
 from __future__ import annotations
 
+import hashlib
 import json
 import platform
 import re
@@ -33,9 +34,7 @@ import numpy as np
 
 from sesshoku._version import __version__
 from sesshoku.crane.motion import Inputs
-from sesshoku.crane.robot import CLOSE_TORQUE, OPEN_TORQUE
 from sesshoku.crane.round import Round
-from sesshoku.crane.scene import LIMITS
 from sesshoku.errors import MethodError, RecordingError, SesshokuError
 from sesshoku.methods import registry
 from sesshoku.simulation import Simulation, Snapshot
@@ -55,8 +54,11 @@ def machine() -> str:
 
 
 def rules() -> str:
-    """The game's own numbers that a round depends on; its scene is checked by the saved state."""
-    return repr((asdict(LIMITS), OPEN_TORQUE, CLOSE_TORQUE))
+    """Tells one game from another: a digest of what makes its crane, its room, its motion and its rules."""
+    digest = hashlib.sha256()
+    for name in ("robot", "scene", "shapes", "motion", "round"):
+        digest.update(FilePath(__file__).with_name(f"{name}.py").read_bytes())
+    return digest.hexdigest()[:16]
 
 
 class Recorder:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 REFRESH = 0.05  # s between looks at clock and crane; what changes the game is told at once
-Share = Annotated[float, Field(allow_inf_nan=False, ge=-1.0, le=1.0, strict=False)]
+Share = Annotated[float, Field(allow_inf_nan=False, ge=-1.0, le=1.0)]
 
 
 class Key(Message):
