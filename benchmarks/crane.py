@@ -30,7 +30,9 @@ WATCH = """(at) => {
     if (!e.repeat) { pressed = performance.now(); before = sesshoku.live.frame.poses[at]; }
   }, true);
   sesshoku.onFrame((frame) => {
-    if (pressed !== null && Math.abs(frame.poses[at] - before) > 1e-5) { window.late.push(performance.now() - pressed); pressed = null; }
+    if (pressed === null || Math.abs(frame.poses[at] - before) < 1e-5) return;
+    window.late.push(performance.now() - pressed);
+    pressed = null;
   });
 }"""
 
@@ -51,7 +53,8 @@ def round_times(method: str, prize: str = "red_box") -> dict[str, Any]:
     times = np.array(spent)
     return {"steps": len(times), "median µs per step": round(1e6 * float(np.median(times)), 1),
             "p99 µs per step": round(1e6 * float(np.quantile(times, 0.99)), 1),
-            "real-time factor": round(game.sim.dt / float(times.mean()), 1), "points of the last round": game.state.score}
+            "real-time factor": round(game.sim.dt / float(times.mean()), 1),
+            "points of the last round": game.state.score}
 
 
 def _summary(late: list[float]) -> dict[str, float]:

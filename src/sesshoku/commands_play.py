@@ -30,8 +30,8 @@ def play(
 
     `sesshoku play crane --record-demos demos`, then `sesshoku run --replay demos/round_0001.npz`
 
-    Arrow keys move, W and S lift and lower, A and D turn, space closes the fingers, shift hurries (and drops the prize).
-    Ctrl-C ends it. Exit code: 0 done, 2 bad input.
+    Arrow keys move, W and S lift and lower, A and D turn, space closes the fingers, shift hurries (and drops what is
+    held). Ctrl-C ends it. Exit code: 0 done, 2 bad input.
     """
     from sesshoku.crane.game import game_method
     from sesshoku.simulation import Simulation

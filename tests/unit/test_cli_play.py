@@ -73,7 +73,8 @@ def test_play_names_what_it_does_not_know(call: Call, tmp_path: Path) -> None:
     assert said.code == 2 and "no folder" in said.err
 
 
-def test_play_shows_the_page_and_says_what_it_wrote(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_play_shows_the_page_and_says_what_it_wrote(call: Call, tmp_path: Path,
+                                                        monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("nicegui", reason="NiceGUI is not installed (extra `view`)")
     shown = {}
 

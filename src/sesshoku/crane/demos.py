@@ -114,18 +114,19 @@ class Recorder:
         keys = ("step", "bodies", "point", "normal", "force", "depth", "state")
         listed = {f"contact_{key}": np.concatenate([entry[k] for entry in self.contacts])
                   for k, key in enumerate(keys)} if self.contacts else {}
+        arrays: dict[str, Any] = {
+            "format": FORMAT, "version": __version__, "machine": machine(), "rules": rules(),
+            "method": self.method.keyword, "options": json.dumps(asdict(self.method.options)), "dt": self.dt,
+            "seconds": game.seconds, "prizes": np.array(names),
+            "input_names": np.array([item.name for item in fields(Inputs)]), "inputs": np.array(self.inputs[:steps]),
+            "observation_names": np.array(game.observation_names()), "observations": np.array(self.observations),
+            "body_names": np.array(self.names), "score": game.score, "success": bool(game.won),
+            "won": np.array([(step, names.index(name)) for name, step in game.won.items()],
+                            dtype=np.int64).reshape(-1, 2)}
         path = FilePath(path)
         try:
             with path.open("wb") as file:
-                np.savez_compressed(
-                    file, format=FORMAT, version=__version__, machine=machine(), rules=rules(),
-                    method=self.method.keyword, options=json.dumps(asdict(self.method.options)), dt=self.dt,
-                    seconds=game.seconds, prizes=np.array(names),
-                    input_names=np.array([item.name for item in fields(Inputs)]),
-                    inputs=np.array(self.inputs[:steps]), observation_names=np.array(game.observation_names()),
-                    observations=np.array(self.observations), body_names=np.array(self.names),
-                    won=np.array([(step, names.index(name)) for name, step in game.won.items()], dtype=np.int64)
-                    .reshape(-1, 2), score=game.score, success=bool(game.won), **listed, **self.start)
+                np.savez_compressed(file, **(arrays | listed | self.start))
         except OSError as error:
             raise RecordingError(f"{path}: cannot be written ({error.strerror})") from error
         return path
@@ -135,10 +136,10 @@ def next_path(folder: FilePath) -> FilePath:
     """The next free name in a folder: round_0001.npz ..."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        taken = [int(found[1]) for entry in folder.iterdir() if (found := re.fullmatch(r"round_(\d+)\.npz", entry.name))]
+        names = [re.fullmatch(r"round_(\d+)\.npz", entry.name) for entry in folder.iterdir()]
     except OSError as error:
         raise RecordingError(f"{folder}: no folder for demonstrations ({error.strerror})") from error
-    return folder / f"round_{max(taken, default=0) + 1:04d}.npz"
+    return folder / f"round_{max((int(found[1]) for found in names if found), default=0) + 1:04d}.npz"
 
 
 # ---- playing it again ------------------------------------------------------------------------------------------------
@@ -186,8 +187,8 @@ def check_same(path: str | FilePath, found: dict[str, np.ndarray], anyway: bool 
         then = str(found[name])
         if then != now and not anyway:
             what = {"version": "version of sesshoku", "machine": "machine", "rules": "game's rules"}[name]
-            raise RecordingError(f"{path}: recorded with another {what} ({then}; here {now}), so that it would not play "
-                                 f"the same; its observations can still be read with numpy.load")
+            raise RecordingError(f"{path}: recorded with another {what} ({then}; here {now}), so that it would not "
+                                 f"play the same; its observations can still be read with numpy.load")
 
 
 def replay(path: str | FilePath, *, method: str | None = None, dt: float | None = None, anyway: bool = False) -> Replay:

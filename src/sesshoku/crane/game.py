@@ -15,8 +15,8 @@ from sesshoku.scene.compiler import compile_scene
 from sesshoku.simulation import Simulation
 
 TIME_STEP = 1.0 / 50.0
-#: what the game asks of a method where the player says nothing: contacts a finger's breadth deep at most, since in a step
-#: of 1/50 s things fall by 4 mm; and time to find the constraint force
+#: what the game asks of a method where the player says nothing: contacts a finger's breadth deep at most, since in a
+#: step of 1/50 s things fall by 4 mm; and time to find the constraint force
 CHOSEN = {"springs": {"limit": 0.01, "max_iterations": 400}}
 
 

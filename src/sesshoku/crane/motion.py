@@ -19,7 +19,7 @@ AXES = ("x", "y", "z", "turn")
 
 @dataclass(frozen=True)
 class Inputs:
-    """What is held down in a step: x, y, z and turn from -1 to 1, grab (fingers closed) and hurry (no gentle starts)."""
+    """What is held down in a step: x, y, z, turn from -1 to 1; grab: fingers closed; hurry: no gentle starts."""
 
     x: float = 0.0
     y: float = 0.0
@@ -31,7 +31,8 @@ class Inputs:
     def __post_init__(self) -> None:
         for axis in AXES:
             value = getattr(self, axis)
-            if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not abs(value) <= 1.0:
+            number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+            if not number or not abs(float(value)) <= 1.0:
                 raise SceneError("an input is a number from -1 to 1", element=f"input {axis!r}", value=value)
             object.__setattr__(self, axis, float(value))
         for switch in SWITCHES:
@@ -50,7 +51,7 @@ class Inputs:
                 sums[axis] += sign
             else:
                 raise SceneError("no such key", element=f"key {key!r}", remedy=f"keys: {', '.join((*KEYS, *SWITCHES))}")
-        return Inputs(**sums, **switches)
+        return Inputs(sums["x"], sums["y"], sums["z"], sums["turn"], switches["grab"], switches["hurry"])
 
     def as_row(self) -> np.ndarray:
         """All inputs as numbers (6), in the order of the fields."""

@@ -1,8 +1,9 @@
 """The crane: a red crab that floats where its path says, with four fingers of two torque-driven joints each.
 
-A finger hangs from the rim of the shell: a hip and a knee, both turning inward, and a toe that points inward. The knee's
-closing torque presses it against its stop, so that the hip's torque alone sets how hard the toe presses; a prize that
-pushes harder bends the knee instead. Two fingers opposite each other are a pair, "x" or "y" by the crane's own axes.
+A finger hangs from the rim of the shell: a hip and a knee, both turning inward, and a toe that points inward. The
+knee's closing torque presses it against its stop, so that the hip's torque alone sets how hard the toe presses; a prize
+that pushes harder bends the knee instead. Two fingers opposite each other are a pair, "x" or "y" by the
+crane's own axes.
 """
 
 from __future__ import annotations
@@ -76,12 +77,15 @@ def add_crane(scene: Scene, path: Callable[[float], tuple[Any, Any]], material: 
     for name, direction in FINGERS.items():
         hip, knee = f"{name}_hip", f"{name}_knee"
         place = (RIM * np.cos(direction), RIM * np.sin(direction), 0.0)
+        hinge: dict[str, Any] = {"kind": "revolute", "axis": (0, 1, 0)}
         scene.add_body(hip, parent=CRAB, position=place, rotation=_about_z(direction),
-                       joint=Joint("revolute", axis=(0, 1, 0), lower=HIP_RANGE[0], upper=HIP_RANGE[1],
-                                   position=[HIP_OPEN], viscous=VISCOUS[0], stiffness=HIP_SPRING, rest=HIP_OPEN), **_link(UPPER, LINK_MASS, False, material))
+                       joint=Joint(**hinge, lower=HIP_RANGE[0], upper=HIP_RANGE[1], position=[HIP_OPEN],
+                                   viscous=VISCOUS[0], stiffness=HIP_SPRING, rest=HIP_OPEN),
+                       **_link(UPPER, LINK_MASS, False, material))
         scene.add_body(knee, parent=hip, position=(0, 0, -UPPER),
-                       joint=Joint("revolute", axis=(0, 1, 0), lower=KNEE_RANGE[0], upper=KNEE_RANGE[1],
-                                   position=[KNEE_RANGE[0]], viscous=VISCOUS[1]), **_link(LOWER, LINK_MASS, True, material))
+                       joint=Joint(**hinge, lower=KNEE_RANGE[0], upper=KNEE_RANGE[1], position=[KNEE_RANGE[0]],
+                                   viscous=VISCOUS[1]),
+                       **_link(LOWER, LINK_MASS, True, material))
         for joint in (hip, knee):
             scene.add_actuator(joint, "torque")
     for a in FINGERS:  # a finger is no obstacle to its own crane, nor to the others

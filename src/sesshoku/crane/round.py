@@ -1,7 +1,7 @@
 """A round of the game: what happens before and after every step of physics, the clock and the score.
 
-It does not step the simulation itself, so that `Game` and the page in the browser play by the same rules. A round begins
-with the first key and ends when its time is up or every prize is won.
+It does not step the simulation itself, so that `Game` and the page in the browser play by the same rules. A round
+begins with the first key and ends when its time is up or every prize is won.
 """
 
 from __future__ import annotations

@@ -11,17 +11,18 @@ import numpy as np
 from sesshoku.crane.motion import Limits
 from sesshoku.crane.robot import add_crane
 from sesshoku.crane.shapes import ball, gem, heart
-from sesshoku.scene.elements import Material
+from sesshoku.scene.elements import Geometry, Material
 from sesshoku.scene.scene import Scene
+from sesshoku.scene.shapes import Box
 
 #: the platform's top is z = 0; the chute reaches down to the ground at -DEPTH
 LOW, HIGH, DEPTH, WALL = (-3.3, -2.4), (4.5, 2.4), 1.4, 0.1
 CHUTE_LOW, CHUTE_HIGH = (-3.3, -2.4), (-1.7, -0.4)
 HOME = (-2.3, -1.2, 3.0)
 LIMITS = Limits(room=((-2.5, -1.4, 1.46), (3.4, 1.4, 3.0)))
-WOOD, GLASS = (0.80, 0.66, 0.47, 1.0), (0.55, 0.68, 0.78, 1.0)
-#: of one contact spring at the fingers, for the compliant methods: a toe's four bear the grip within their limit, so that
-#: friction has something to act on; all others are left to the methods
+WOOD, GLASS, GREEN = (0.80, 0.66, 0.47, 1.0), (0.55, 0.68, 0.78, 1.0), (0.25, 0.70, 0.35, 1.0)
+#: of one contact spring at the fingers, for the compliant methods: a toe's four bear the grip within their limit, so
+#: that friction has something to act on; all others are left to the methods
 STIFFNESS, DAMPING = 300.0, 1.5
 FRICTION, BIN_FRICTION = 0.8, 0.5
 
@@ -82,6 +83,9 @@ def add_bin(scene: Scene, material: Material) -> None:
 
     block("platform", (cx, y0, -DEPTH), (x1, y1, 0.0), WOOD)
     block("platform_back", (x0, cy, -DEPTH), (cx, y1, 0.0), WOOD)
+    middle, size = np.add(CHUTE_LOW, CHUTE_HIGH) / 2, np.subtract(CHUTE_HIGH, CHUTE_LOW)
+    scene.add_body("chute", fixed=True, position=(*middle, 0.01 - DEPTH), geometries=[  # only to be seen
+        Geometry(Box((*size, 0.02)), collides=False, color=GREEN)])
     rim = 0.45
     block("wall_left", (x0 - WALL, y0 - WALL, -DEPTH), (x0, y1 + WALL, rim), GLASS)
     block("wall_right", (x1, y0 - WALL, -DEPTH), (x1 + WALL, y1 + WALL, rim), GLASS)

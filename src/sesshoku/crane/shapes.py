@@ -1,4 +1,4 @@
-"""Solids of the game that are no primitives: a heart with a deep notch, a gem, a ball of flat faces, the crab's shell."""
+"""Solids of the game that are no primitives: a heart with a deep notch, a gem, a football, the crab's shell."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def ball(radius: float = 0.36) -> np.ndarray:
         for signs in np.ndindex(2, 2, 2):
             x, y, z = (value * (1.0 - 2.0 * sign) for value, sign in zip(seed, signs, strict=True))
             corners |= {(x, y, z), (y, z, x), (z, x, y)}
-    points = np.array(sorted(set((round(x, 9) + 0.0, round(y, 9) + 0.0, round(z, 9) + 0.0) for x, y, z in corners)))
+    points = np.array(sorted({(round(x, 9) + 0.0, round(y, 9) + 0.0, round(z, 9) + 0.0) for x, y, z in corners}))
     return radius * points / np.linalg.norm(points, axis=1).max()
 
 

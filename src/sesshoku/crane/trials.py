@@ -1,7 +1,7 @@
 """Scripted trials of the grip: what a crane game must be able to do, measured for any method.
 
-Boxes are held by friction alone, a heart by a finger in its notch; jerks beyond the bound of friction drop a box, gentle
-ones do not. A trial is its own small scene: the crane, one thing on the floor.
+Boxes are held by friction alone, a heart by a finger in its notch; jerks beyond the bound of friction drop a box,
+gentle ones do not. A trial is its own small scene: the crane, one thing on the floor.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 
 from sesshoku.crane.game import TIME_STEP, game_method
 from sesshoku.crane.motion import Inputs, Limits, Path
-from sesshoku.crane.robot import CLOSE_TORQUE, FINGERS, OPEN_TORQUE, PAIRS, add_crane, grip_torque
 from sesshoku.crane.pilot import ABOVE, HANG
+from sesshoku.crane.robot import CLOSE_TORQUE, FINGERS, OPEN_TORQUE, PAIRS, add_crane, grip_torque
 from sesshoku.crane.round import drive
 from sesshoku.crane.scene import FRICTION, materials
 from sesshoku.crane.shapes import heart
@@ -41,8 +41,8 @@ class Watch:
 class Trial:
     """The crane above one thing: `run(seconds, inputs)` with some pairs of fingers closed."""
 
-    def __init__(self, method: str | Method, add: Callable[[Scene, Any], None], *, start: Any, friction: float = FRICTION,
-                 dt: float = TIME_STEP, limits: Limits | None = None) -> None:
+    def __init__(self, method: str | Method, add: Callable[[Scene, Any], None], *, start: Any,
+                 friction: float = FRICTION, dt: float = TIME_STEP, limits: Limits | None = None) -> None:
         self.path = Path(start, limits or Limits())
         self.scene = Scene(gravity=(0, 0, -GRAVITY), name="grip")
         rubber, skin, wood = materials(friction)
@@ -64,8 +64,8 @@ class Trial:
         for _ in range(round(seconds / self.sim.dt)):
             drive(self.sim, OPEN_TORQUE, [finger for finger in FINGERS if finger not in shut])
             for finger in shut:
-                joints = (self.sim.joints[f"{finger}_{part}"].position for part in ("hip", "knee"))
-                hip = CLOSE_TORQUE[0] if force is None else grip_torque(*joints, force)
+                at = [self.sim.joints[f"{finger}_{part}"].position for part in ("hip", "knee")]
+                hip = CLOSE_TORQUE[0] if force is None else grip_torque(at[0], at[1], force)
                 drive(self.sim, (hip, CLOSE_TORQUE[1]), [finger])
             self.path.aim(inputs or Inputs(), self.sim.dt)
             begin = wall.process_time()
@@ -160,7 +160,8 @@ class Jerked:
     scene: Scene
 
 
-def jerk_box(method: str | Method, share: float, dt: float = TIME_STEP, force: float = 10.0, seconds: float = 0.2) -> Jerked:
+def jerk_box(method: str | Method, share: float, dt: float = TIME_STEP, force: float = 10.0,
+             seconds: float = 0.2) -> Jerked:
     """(d) m sqrt(g^2 + a^2) = share * 2 mu N: holds for share < 1, drops for share > 1."""
     trial = Trial(method, box, start=over_box(), dt=dt)
     trial.run(0.4, closed=())
@@ -216,7 +217,7 @@ def endure(method: str | Method, seconds: float = 60.0, dt: float = TIME_STEP) -
     return Endured(trial.sim.time, cycles, trial.watch.penetration, max(trial.watch.step_seconds), highest)
 
 
-# ---- the heart ---------------------------------------------------------------------------------------------------------
+# ---- the heart -----------------------------------------------------------------------------------------------------
 
 HEART_MASS = 0.8
 #: the heart stands on a lobe, its notch to the right and its tip to the left; a post keeps it so until it is held

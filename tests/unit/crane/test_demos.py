@@ -74,7 +74,8 @@ def test_a_changed_input_is_seen(demo: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("changes, said", [
     ({"version": "0.0.0"}, "version of sesshoku"), ({"machine": "abacus"}, "another machine"),
     ({"rules": "cheating"}, "rules"), ({"format": 99}, "layout 99"), ({"method": "sprigns"}, "cannot be made"),
-    ({"options": '{"limitt": 1}'}, "limitt"), ({"options": '{"limit": -1}'}, "limit"), ({"options": "["}, "cannot be made"),
+    ({"options": '{"limitt": 1}'}, "limitt"), ({"options": '{"limit": -1}'}, "limit"),
+    ({"options": "["}, "cannot be made"),
     ({"prizes": np.array(["cake"])}, "cake"), ({"method": "lcp", "options": "{}"}, "another scene"),
 ])
 def test_what_cannot_play_the_same_is_refused_by_name(demo: Path, tmp_path: Path, changes: dict, said: str) -> None:

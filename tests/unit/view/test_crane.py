@@ -94,7 +94,8 @@ def test_the_menu_lists_all_methods_that_have_contact(game: Viewer) -> None:
 
 
 @pytest.mark.parametrize("bad", [
-    {"type": "key", "key": "jump", "down": True}, {"type": "key", "key": "left"}, {"type": "key", "key": "left", "down": 1},
+    {"type": "key", "key": "jump", "down": True}, {"type": "key", "key": "left"},
+    {"type": "key", "key": "left", "down": 1},
     {"type": "stick", "x": 2.0, "y": 0.0}, {"type": "stick", "x": "1", "y": 0.0}, {"type": "stick", "x": 0.0},
     {"type": "new_round", "seed": 1}, {"type": "key", "key": "left", "down": True, "more": 0},
 ])

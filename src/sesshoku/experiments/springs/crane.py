@@ -50,7 +50,8 @@ def run(progress: Callable[[str], None]) -> Result:
         Check("deepest contact of the round over w", deepest / LIMIT, 0, 0, "", "report"),
         Check("real-time factor of the round", factor, 1.0, 0.0, "", "at_least"),
     ]
-    rows = [("Fig. 8.14: a box, lifted and let go", lifted), ("Fig. 8.15: the heart, by its notch, without friction", heart),
+    rows = [("Fig. 8.14: a box, lifted and let go", lifted),
+            ("Fig. 8.15: the heart, by its notch, without friction", heart),
             ("Fig. 8.16: too fast: the box slips and falls", jerk)]
     return Result(checks, lambda figure: paint(figure, rows), figure_size=(11.0, 8.4))
 

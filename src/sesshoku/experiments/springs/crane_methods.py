@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from sesshoku.crane import trials
@@ -39,8 +40,8 @@ def row(method: str) -> list[Any]:
     """The numbers of one method; None where a trial failed."""
     lifted, _ = trials.tried(lambda: trials.lift_box(method))
     slick, _ = trials.tried(lambda: trials.lift_box(method, 0.0))
-    jerks = [trials.tried(lambda share=share: trials.jerk_box(method, share))[0] for share in (0.6, 1.5)]
-    hearts = [trials.tried(lambda hull=hull: trials.hook_heart(method, hull))[0] for hull in (False, True)]
+    jerks = [trials.tried(partial(trials.jerk_box, method, share))[0] for share in (0.6, 1.5)]
+    hearts = [trials.tried(partial(trials.hook_heart, method, hull))[0] for hull in (False, True)]
     points, deepest, factor = a_round(method)
 
     def of(result: Any, name: str, scale: float = 1.0) -> float | None:

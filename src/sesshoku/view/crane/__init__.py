@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time as wall
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
@@ -58,7 +59,7 @@ class CranePage(Page):
     panels = ("method",)
     draggable = False
     inputs = (Key, Stick, LetGo, NewRound)
-    modules = {"crane/page": HERE / "page.js"}
+    modules = MappingProxyType({"crane/page": HERE / "page.js"})
     extension = "crane/page"
     styles = (HERE / "page.css",)
 
