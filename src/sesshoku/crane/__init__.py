@@ -1,4 +1,4 @@
-"""The virtual crane game of the `springs` thesis, without a screen: scene, rules, a scripted player, trials of the grip.
+"""The virtual crane game of the `springs` thesis, without a screen: scene, rules, a scripted player, grip trials.
 
     shapes.py   the heart, the gem, the football          robot.py   the crab and its fingers
     scene.py    bin, chute, prizes                         motion.py  inputs, and the crane's path within its limits

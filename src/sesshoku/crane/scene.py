@@ -83,9 +83,11 @@ def add_bin(scene: Scene, material: Material) -> None:
 
     block("platform", (cx, y0, -DEPTH), (x1, y1, 0.0), WOOD)
     block("platform_back", (x0, cy, -DEPTH), (cx, y1, 0.0), WOOD)
-    middle, size = np.add(CHUTE_LOW, CHUTE_HIGH) / 2, np.subtract(CHUTE_HIGH, CHUTE_LOW)
-    scene.add_body("chute", fixed=True, position=(*middle, 0.01 - DEPTH), geometries=[  # only to be seen
-        Geometry(Box((*size, 0.02)), collides=False, color=GREEN)])
+    strip = 0.08
+    scene.add_body("chute", fixed=True, geometries=[  # its rim, only to be seen
+        Geometry(Box((strip, cy - y0, 0.02)), (cx + strip / 2, (y0 + cy) / 2, 0.0), collides=False, color=GREEN),
+        Geometry(Box((cx - x0 + strip, strip, 0.02)), ((x0 + cx + strip) / 2, cy + strip / 2, 0.0), collides=False,
+                 color=GREEN)])
     rim = 0.45
     block("wall_left", (x0 - WALL, y0 - WALL, -DEPTH), (x0, y1 + WALL, rim), GLASS)
     block("wall_right", (x1, y0 - WALL, -DEPTH), (x1 + WALL, y1 + WALL, rim), GLASS)
