@@ -9,6 +9,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check
 RUN  := $(VENV)/.installed-run
 TEST := $(VENV)/.installed-test
 DOCS := $(VENV)/.installed-docs
+VIEW := $(VENV)/.installed-view
 
 # Tests of the viewer drive the system's Chromium: it is installed where that is allowed, else they are skipped.
 APT := DEBIAN_FRONTEND=noninteractive apt-get -qq
@@ -19,11 +20,12 @@ CHROMIUM = command -v chromium >/dev/null || command -v chromium-browser >/dev/n
 
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: help demo test test-full bench lint docs clean
+.PHONY: help demo play test test-full bench lint docs clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo       four scenes under every contact method: a table, and out/report.html"
+	@echo "make play       the crane game in the browser"
 	@echo "make test       the test suite (samples; about the size a change needs)"
 	@echo "make test-full  every test with the full counts"
 	@echo "make bench      measure against other simulators"
@@ -48,12 +50,19 @@ $(TEST): $(RUN)
 	@$(CHROMIUM)
 	@touch $@
 
+$(VIEW): $(RUN)
+	$(PIP) install --quiet --editable '.[view]'
+	@touch $@
+
 $(DOCS): $(RUN)
 	$(PIP) install --quiet --editable '.[docs]'
 	@touch $@
 
 demo: $(RUN)
 	$(BIN)/python examples/demo.py
+
+play: $(VIEW)
+	$(BIN)/sesshoku play crane
 
 # Three runs: the suite; a part of it with bounds checks in the compiled code; a part of it as plain Python. The methods
 # are compiled first, on all cores: workers of the suite would each compile the same ones.

@@ -1,4 +1,4 @@
-"""The command line: `sesshoku run | view | compare | reproduce | info | bench | prepare`.
+"""The command line: `sesshoku run | view | play | compare | reproduce | info | bench | prepare`.
 
 Exit codes: 0 done, 1 the run failed, 2 bad input.
 """
@@ -17,12 +17,13 @@ from rich.markup import escape
 from rich.table import Table
 from rich.tree import Tree
 
-from sesshoku import commands, commands_view, methods
+from sesshoku import commands, commands_play, commands_view, methods
 from sesshoku._version import __version__
 from sesshoku.commands import read
 from sesshoku.errors import (
     MethodError,
     RecordingError,
+    SceneError,
     SesshokuError,
     SimulationDiverged,
 )
@@ -87,7 +88,8 @@ def chosen_method(wishes: dict[str, Any], keyword: str | None, options: list[str
 
 @app.command()
 def run(
-    file: SceneFile,
+    file: Annotated[Path | None, typer.Argument(metavar="FILE",
+                                                help="A scene (.toml) or a robot (.urdf, .xml).")] = None,
     method: Annotated[str | None, typer.Option(
         help="Contact method: `exact` (default), `lcp` (as in its paper), `lcp:recommended`, `none` ...")] = None,
     option: Annotated[list[str] | None, typer.Option("--option", "-o", metavar="NAME=VALUE",
@@ -106,6 +108,9 @@ def run(
                           "contact law.")] = False,
     certify_tolerance: Annotated[float | None, typer.Option(
         metavar="M/S", help="Residual that a certified step may have. Default: 1e-8.")] = None,
+    replay: Annotated[Path | None, typer.Option(
+        metavar="DEMO", help="Play a demonstration of `sesshoku play --record-demos` again, in place of FILE, and say "
+                             "whether it went the same way.")] = None,
     fixed_base: FixedBase = False,
     pose: Pose = None,
     repair_inertia: Repair = False,
@@ -124,6 +129,17 @@ def run(
     from sesshoku.record.plot import picture_path
     from sesshoku.simulation import Simulation
 
+    if replay is not None:
+        given = {"FILE": file, "--option": option, "--time": time, "--record": record, "--plot": plot,
+                 "--picture": picture}
+        for name, value in given.items():
+            if value:
+                raise SceneError(f"{name} does not go with --replay: the demonstration says it all", element="run",
+                                 value=str(value))
+        commands_play.replay(replay, method, dt, json)
+        return
+    if file is None:
+        raise typer.BadParameter("Missing argument 'FILE'.")
     scene = read(file, fixed_base, pose, repair_inertia)
     wishes = scene.run
     record = record if record is not None or not wishes.get("record") else Path(wishes["record"])
@@ -376,6 +392,7 @@ app.command()(commands.compare)
 app.command()(commands.reproduce)
 app.command()(commands.prepare)
 app.command()(commands_view.view)
+app.command()(commands_play.play)
 
 
 def _version(show: bool) -> None:

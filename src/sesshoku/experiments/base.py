@@ -42,6 +42,8 @@ EXPERIMENTS = {
     "springs/fig8.13": "sesshoku.experiments.springs.fig8_13",
     "springs/constraint-friction": "sesshoku.experiments.springs.constraint_friction",
     "springs/cost": "sesshoku.experiments.springs.cost",
+    "springs/crane": "sesshoku.experiments.springs.crane",
+    "springs/crane-methods": "sesshoku.experiments.springs.crane_methods",
     "volume/fig8": "sesshoku.experiments.volume.fig8",
     "volume/table1": "sesshoku.experiments.volume.table1",
     "implicit/table1": "sesshoku.experiments.implicit.table1",
