@@ -139,6 +139,29 @@ def test_the_menu_switches_the_method_and_the_game_goes_on(tab: Tab, game: Viewe
         assert game.sim.method.keyword == name
 
 
+def test_a_machine_that_cannot_keep_up_is_said_and_time_goes_slower(tab: Tab, game: Viewer) -> None:
+    page = game.runner.page
+    usual = page.before_step
+
+    def slowly(sim: Simulation) -> None:
+        time.sleep(2.5 * sim.dt)
+        usual(sim)
+
+    page.before_step = slowly
+    try:
+        tab.until("document.querySelector('.crane-speed').textContent.includes(\"can't keep up\")")
+        begin, clock = time.monotonic(), game.sim.time
+        gaps = []
+        for _ in range(10):
+            before = game.sim.time
+            time.sleep(0.3)
+            gaps.append(game.sim.time - before)
+        assert game.sim.time - clock < 0.6 * (time.monotonic() - begin)  # slower than the clock ...
+        assert min(gaps) > 0.0 and max(gaps) < 0.3  # ... all the time, without stops and leaps
+    finally:
+        del page.before_step
+
+
 def test_a_round_by_keyboard_wins_a_prize_and_its_demonstration_plays_again(tab: Tab, game: Viewer) -> None:
     """Decisions by a pilot that sees crane and prize; every key goes through the browser's keyboard."""
     rules, held, keyboard = game.runner.page.round, set(), tab.page.keyboard
