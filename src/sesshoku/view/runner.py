@@ -260,7 +260,7 @@ class Runner:
 
     def change_material(self, number: int, field: str, value: float) -> None:
         """One number of a material; the simulation is built anew around it and goes on."""
-        if number >= len(self.materials):
+        if number >= len(self.materials) or "materials" not in self.page.panels:
             self.changed("no such material")
             return
         self._rebuild(with_material(self.sim.scene, number, field, value), self.sim.method)
