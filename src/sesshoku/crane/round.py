@@ -58,7 +58,11 @@ class Round:
         self.won: dict[str, int] = {}  # prize -> the step it was won in
 
     def attach(self, sim: Simulation) -> None:
-        """The simulation to play in, perhaps another one than before."""
+        """The simulation to play in, perhaps another one than before, in a copy of the scene."""
+        script = sim.scene.bodies[CRAB].motion
+        if isinstance(script, Path) and script is not self.path:
+            script.__dict__.update(self.path.__dict__)
+            self.path = script
         owners = [sim.compiled.frame_names[frame] for frame in sim.model.shape_frame]
         self._crane_shape = np.array([float(name == CRAB or name in JOINTS) for name in owners])
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -118,6 +120,21 @@ def test_methods_get_the_game_s_options_unless_they_have_their_own() -> None:
     assert game_method(own) is own
     with pytest.raises(MethodError, match="sprigns"):
         game_method("sprigns")
+
+
+def test_a_copy_of_the_scene_is_played_on() -> None:
+    game = Game()
+    for _ in range(20):
+        game.step(Inputs(x=1.0))
+    copied = copy.deepcopy(game.sim)
+    game.round.attach(copied)
+    assert game.path is copied.scene.bodies["crab"].motion
+    before = copied.bodies["crab"].position
+    game.round.before_step(copied, Inputs(x=1.0))
+    copied.step()
+    game.round.after_step(copied)
+    assert copied.bodies["crab"].position == pytest.approx(game.path.position)
+    assert copied.bodies["crab"].position[0] > before[0]
 
 
 def test_wrong_inputs_are_refused() -> None:

@@ -63,6 +63,16 @@ def test_keys_of_a_client_move_the_crane_until_they_are_up(game: Viewer) -> None
         guest.until(lambda g: g.status["page"]["speed"] == [0.0, 0.0, 0.0])
 
 
+def test_materials_are_part_of_the_game(game: Viewer) -> None:
+    """There is no panel for them, and a message is refused: rounds could not be played again."""
+    with Guest(game) as guest:
+        fresh(guest)
+        before = [dict(material) for material in game.runner.status()["materials"]]
+        guest.send(type="material", material=0, field="static_friction", value=0.0)
+        guest.until(lambda g: g.status["notice"] == "no such material")
+        assert game.runner.status()["materials"] == before
+
+
 def test_a_client_that_leaves_lets_go(game: Viewer) -> None:
     with Guest(game) as watcher:
         fresh(watcher)
