@@ -1,0 +1,31 @@
+"""Control of humanoids on their servos: foot steps, walking patterns, stabiliser.
+
+    from sesshoku import control
+
+    biped = control.Biped(scene, control.HUMANOID)                      # or a LegMap of your robot
+    pattern = control.walk(biped, control.footsteps.forward(8, 0.2), control.humanoids.LARGE)
+    walker = control.Walker(pattern, stabiliser=True)
+    sim = Simulation(scene)
+    walker.place(sim)
+    sim.run(pattern.duration, controller=walker)
+
+One algorithm per file: `footsteps` (planner), `swing` (feet in the air), `preview` (centre of mass by ZMP preview
+control), `leg_angles` and `posture` (inverse kinematics), `feed_forward` (inverse dynamics), `measure` (ZMP from
+contact forces), `balance` and `stabiliser` (ankle and body feedback), `walker` (the controller), `gait_log` (what a
+walk did), `servos` (gains for a robot that has none).
+"""
+
+from __future__ import annotations
+
+from sesshoku.control import footsteps, humanoids
+from sesshoku.control.biped import HUMANOID, Biped, LegMap
+from sesshoku.control.gait import Gait
+from sesshoku.control.gait_log import GaitLog, record_walk
+from sesshoku.control.measure import foot_wrenches, zmp
+from sesshoku.control.pattern import Pattern, walk
+from sesshoku.control.servos import add_servos
+from sesshoku.control.stabiliser import Gains, Stabiliser
+from sesshoku.control.walker import Walker
+
+__all__ = ["HUMANOID", "Biped", "Gains", "Gait", "GaitLog", "LegMap", "Pattern", "Stabiliser", "Walker", "add_servos",
+           "foot_wrenches", "footsteps", "humanoids", "record_walk", "walk", "zmp"]

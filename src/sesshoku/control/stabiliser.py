@@ -1,0 +1,75 @@
+"""`Stabiliser`: ZMP feedback by ankles and body; its gains, and the Python side of `balance`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from sesshoku.control import balance as kernels
+from sesshoku.control.balance import Balance
+from sesshoku.control.pattern import Pattern
+from sesshoku.scene import check
+
+
+@dataclass(frozen=True)
+class Gains:
+    """capture: k of the capture point law. bandwidth (rad/s), leak (1/s): of the moment loop at the ankles.
+
+    load_filter, velocity_filter, target_filter: s. margin (m): of the sole left unused at each side; None: a seventh of
+    half its width. body (1/s^2), body_rate (rad/s): shift of the centre of mass by the ZMP's error, 0: none.
+    largest_angle (rad) of an ankle's correction, largest_shift (m) of the body's.
+    """
+
+    capture: float = 1.0
+    bandwidth: float = 20.0
+    leak: float = 1.5
+    load_filter: float = 0.004
+    velocity_filter: float = 0.010
+    target_filter: float = 0.020
+    margin: float | None = None
+    body: float = 0.0
+    body_rate: float = 3.0
+    largest_angle: float = 0.2
+    largest_shift: float = 0.06
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if value is not None:
+                positive = item.name.endswith("_filter")
+                check.number(value, item.name, "stabiliser", **({"above": 0.0} if positive else {"least": 0.0}))
+
+
+class Stabiliser:
+    """Corrects a pattern's postures by what the robot senses. One for each walk: it has a memory (`memory`)."""
+
+    def __init__(self, pattern: Pattern, gains: Gains | None = None) -> None:
+        self.pattern, self.gains = pattern, gains or Gains()
+        biped, chosen = pattern.biped, self.gains
+        model, box = biped.model, biped.legs.sole_box
+        margin = chosen.margin if chosen.margin is not None else float((box[:, 3] - box[:, 2]).min()) / 14.0
+        values = np.zeros(kernels.GAIN_COUNT)
+        for name, place in (("capture", kernels.CAPTURE), ("bandwidth", kernels.BANDWIDTH), ("leak", kernels.LEAK),
+                            ("load_filter", kernels.LOAD_FILTER), ("velocity_filter", kernels.VELOCITY_FILTER),
+                            ("target_filter", kernels.TARGET_FILTER), ("body", kernels.BODY),
+                            ("body_rate", kernels.BODY_RATE), ("largest_angle", kernels.LARGEST_ANGLE),
+                            ("largest_shift", kernels.LARGEST_SHIFT)):
+            values[place] = getattr(chosen, name)
+        values[kernels.MARGIN], values[kernels.INVERT] = margin, float(biped.on_bushes)
+        values[kernels.FREQUENCY] = np.sqrt(pattern.gait.gravity / pattern.gait.com_height)
+        values[kernels.WEIGHT] = biped.mass * pattern.gait.gravity
+        shapes = {"com": 3, "velocity": 3, "error": 2, "zmp": 2, "share": 2, "foot_zmp": (2, 2), "loop": (2, 2),
+                  "spring": (2, 2), "sag": 2, "shift": 2, "shift_velocity": 2, "feet": (2, 6), "work": (4, 3),
+                  "load": (2, 3), "q": model.coordinate_count, "v": model.dof_count}
+        self.memory = Balance(gains=values, stiffness=biped.stiffness, target=pattern.q[0].copy(),
+                              started=np.zeros(1, dtype=np.int64),
+                              **{name: np.zeros(shape) for name, shape in shapes.items()})
+
+    def correct(self, q: np.ndarray, v: np.ndarray, wrench: np.ndarray, now: np.ndarray, support: int,
+                ahead: np.ndarray, dt: float) -> np.ndarray:
+        """Posture (Q) to have at the end of the step; see `balance.stabilise`."""
+        biped = self.pattern.biped
+        kernels.sense(biped.model, biped.legs, self.memory, q, v)
+        kernels.stabilise(biped.model, biped.data, biped.legs, self.memory, wrench, now, support, ahead, dt)
+        return self.memory.target

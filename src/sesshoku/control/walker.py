@@ -1,0 +1,117 @@
+"""`Walker`: a controller that plays a pattern on the robot's servos, with or without a stabiliser.
+
+    walker = Walker(pattern, stabiliser=True)
+    sim = Simulation(scene, dt=1e-3)
+    walker.place(sim)
+    sim.run(pattern.duration, controller=walker)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sesshoku.control.balance import BASE, COM, COM_VELOCITY, FEET, ROW, SHARE, ZMP
+from sesshoku.control.measure import foot_wrenches
+from sesshoku.control.pattern import Pattern
+from sesshoku.control.stabiliser import Gains, Stabiliser
+from sesshoku.errors import SceneError
+from sesshoku.simulation import Simulation
+
+FALLEN_HEIGHT, FALLEN_TILT = 0.6, 0.5  # of the base's height at the start; rad
+
+
+class Walker:
+    """Sets target, target velocity and feed-forward of every servo of the robot, once per time step.
+
+    stabiliser: True, or its `Gains`. feed_forward: scale of the inverse dynamics (1: all of it). The servos act over a
+    step, so they are given the plan's middle of it. When the robot has fallen they hold its last targets.
+    fallen_at: time and step number (1 ..) of the fall, None while it stands.
+    """
+
+    def __init__(self, pattern: Pattern, stabiliser: bool | Gains = False, *, feed_forward: float = 1.0) -> None:
+        biped, line = pattern.biped, pattern.line
+        self.pattern, self.biped = pattern, biped
+        self.stabiliser: Stabiliser | None = None
+        if stabiliser is not False:
+            self.stabiliser = Stabiliser(pattern, None if stabiliser is True else stabiliser)
+        self._q = np.ascontiguousarray(pattern.q[:, biped.actuator_coordinate])
+        self._force = np.ascontiguousarray(feed_forward * pattern.force[:, biped.actuator_dof])
+        rows = np.empty((len(line.time), ROW))
+        rows[:, COM:COM_VELOCITY], rows[:, COM_VELOCITY:ZMP] = pattern.com, pattern.com_velocity
+        rows[:, ZMP:SHARE], rows[:, SHARE] = line.zmp, line.share
+        rows[:, FEET:BASE], rows[:, BASE:] = line.feet.reshape(-1, 12), line.base
+        self.rows = rows
+        self.fallen_at: tuple[float, int] | None = None
+        self._begin = 0.0
+        self._base_height = 0.0
+        self._last: np.ndarray | None = None  # the stabiliser's posture at the end of the last step
+
+    def place(self, sim: Simulation) -> None:
+        """Put the robot where the pattern begins, at rest; the walk begins now."""
+        if sim.model.coordinate_count != self.biped.model.coordinate_count:
+            raise SceneError("the simulation is of another scene than the plan", element="walker",
+                             remedy="make both from one scene")
+        legs, q, v = self.biped.legs, sim.q.copy(), sim.v.copy()
+        links = range(legs.first_link, legs.last_link)
+        model = sim.model
+        first, last = model.link_coordinate[legs.first_link], model.link_coordinate[links[-1]] + 1
+        q[first:last] = self.pattern.q[0, first:last]
+        v[legs.root_dof:model.link_dof[links[-1]] + 1] = 0.0
+        sim.set_state(q, v)
+        self.begin(sim)
+
+    def begin(self, sim: Simulation) -> None:
+        """The walk begins now, wherever the robot stands."""
+        self._begin, self.fallen_at, self._last = sim.time, None, None
+        self._base_height = float(sim.q[self.biped.legs.root_coordinate + 2])
+        sim.actuator_command[self.biped.actuator, 0] = self._q[0]
+
+    # ---- reading -------------------------------------------------------------------------------------------------
+
+    def sample(self, time: float) -> tuple[int, float]:
+        """Number of the plan's sample before a time of the simulation, and the way to the next (0 .. 1)."""
+        at = min(max((time - self._begin) / self.pattern.gait.sample, 0.0), len(self._q) - 1.0)
+        k = min(int(at + 1e-6), len(self._q) - 2)
+        return k, max(at - k, 0.0)
+
+    def planned(self, table: np.ndarray, time: float) -> np.ndarray:
+        """A row of a table of the plan at a time of the simulation."""
+        k, part = self.sample(time)
+        return table[k] + part * (table[k + 1] - table[k]) if part > 1e-9 else table[k]
+
+    def tilt(self, sim: Simulation) -> float:
+        """Angle (rad) between the base's upright axis and the vertical."""
+        at = self.biped.legs.root_coordinate
+        _, x, y, _ = sim.q[at + 3:at + 7]
+        return float(np.arccos(np.clip(1.0 - 2.0 * (x * x + y * y), -1.0, 1.0)))
+
+    def step_number(self, time: float) -> int:
+        """Number (1 ..) of the step at a time, 0 before the first."""
+        return int(self.pattern.line.step[self.sample(time)[0]]) + 1
+
+    # ---- the controller ------------------------------------------------------------------------------------------
+
+    def __call__(self, sim: Simulation) -> None:
+        if self.fallen_at is None and self._has_fallen(sim):
+            self.fallen_at = sim.time, self.step_number(sim.time)
+            sim.actuator_command[self.biped.actuator, 1:] = 0.0
+        if self.fallen_at is not None:
+            return
+        end = sim.time + sim.dt
+        if self.stabiliser is None:
+            start, goal = self.planned(self._q, sim.time), self.planned(self._q, end)
+        else:
+            target = self.stabiliser.correct(
+                sim.q, sim.v, foot_wrenches(sim, self.biped), self.planned(self.rows, sim.time),
+                int(self.pattern.line.support[self.sample(sim.time)[0]]), self.planned(self.rows, end), sim.dt)
+            goal = target[self.biped.actuator_coordinate]
+            start = goal if self._last is None else self._last
+            self._last = goal
+        command = np.empty((len(goal), 3))
+        command[:, 0], command[:, 1] = 0.5 * (start + goal), (goal - start) / sim.dt
+        command[:, 2] = self.planned(self._force, sim.time + 0.5 * sim.dt)
+        sim.actuator_command[self.biped.actuator] = command
+
+    def _has_fallen(self, sim: Simulation) -> bool:
+        height = float(sim.q[self.biped.legs.root_coordinate + 2])
+        return height < FALLEN_HEIGHT * self._base_height or self.tilt(sim) > FALLEN_TILT
