@@ -11,8 +11,8 @@
 
 One algorithm per file: `footsteps` (planner), `swing` (feet in the air), `preview` (centre of mass by ZMP preview
 control), `leg_angles` and `posture` (inverse kinematics), `feed_forward` (inverse dynamics), `measure` (ZMP from
-contact forces), `balance` and `stabiliser` (ankle and body feedback), `walker` (the controller), `gait_log` (what a
-walk did), `servos` (gains for a robot that has none).
+contact forces), `balance` and `stabiliser` (ankle and body feedback), `step_adjustment` (feet put elsewhere after a
+push), `walker` (the controller), `gait_log` (what a walk did), `servos` (gains for a robot that has none).
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ from sesshoku.control.measure import foot_wrenches, zmp
 from sesshoku.control.pattern import Pattern, walk
 from sesshoku.control.servos import add_servos
 from sesshoku.control.stabiliser import Gains, Stabiliser
+from sesshoku.control.step_adjustment import Adjustment, StepAdjustment
 from sesshoku.control.walker import Walker
 
-__all__ = ["HUMANOID", "Biped", "Gains", "Gait", "GaitLog", "LegMap", "Pattern", "Stabiliser", "Walker", "add_servos",
-           "foot_wrenches", "footsteps", "humanoids", "record_walk", "walk", "zmp"]
+__all__ = ["HUMANOID", "Adjustment", "Biped", "Gains", "Gait", "GaitLog", "LegMap", "Pattern", "Stabiliser",
+           "StepAdjustment", "Walker", "add_servos", "foot_wrenches", "footsteps", "humanoids", "record_walk", "walk",
+           "zmp"]

@@ -14,7 +14,7 @@ from math import atan2, cos, sin
 
 from sesshoku.compiled.jit import jit
 from sesshoku.compiled.table import Record, array
-from sesshoku.control.posture import posture
+from sesshoku.control.posture import posture, rotation_of
 from sesshoku.dynamics.centroid import center_of_mass, momentum
 from sesshoku.dynamics.jacobian import point_velocity
 from sesshoku.dynamics.kinematics import kinematics
@@ -24,8 +24,8 @@ from sesshoku.spatial.algebra import cross
 LEFT, RIGHT, BOTH = 0, 1, 2
 # places in `gains`
 (CAPTURE, BANDWIDTH, LEAK, LOAD_FILTER, VELOCITY_FILTER, TARGET_FILTER, MARGIN, INVERT, BODY, BODY_RATE, FREQUENCY,
- WEIGHT, LARGEST_ANGLE, LARGEST_SHIFT) = range(14)
-GAIN_COUNT = 14
+ WEIGHT, LARGEST_ANGLE, LARGEST_SHIFT, LEVEL, LEVEL_FILTER) = range(16)
+GAIN_COUNT = 16
 # columns of a row of the plan
 COM, COM_VELOCITY, ZMP, SHARE, FEET, BASE = 0, 3, 6, 8, 9, 21
 ROW = 24
@@ -52,6 +52,7 @@ class Balance(Record):
     sag = array(float, 1)  # (2) by which a foot is pushed down
     shift = array(float, 1)  # (2) of the centre of mass
     shift_velocity = array(float, 1)  # (2)
+    level = array(float, 2)  # (2, 6) by which a swing foot is moved and turned against a body that is off its plan
     feet = array(float, 2)  # (2, 6) corrected targets
     work = array(float, 2)  # (4, 3)
 
@@ -70,6 +71,7 @@ def stabilise(model, data, legs, balance, wrench, now, support, ahead, dt):
     capture_law(balance, now)
     distribute(legs, balance, now, support)
     bend_ankles(legs, balance, ahead, dt)
+    level_swing(data, legs, balance, now, support, dt)
     move_body(legs, balance, now, dt)
     work = balance.work
     for a in range(3):
@@ -112,7 +114,7 @@ def filter_loads(data, legs, balance, wrench, dt):
         ax, ay, az = foot_point(data, legs, side, 0.0, 0.0, h)  # the ankle
         gx, gy, gz = origin[0] + ax + c * bx - s * by, origin[1] + ay + s * bx + c * by, origin[2] + az - h
         w = wrench[side]
-        mx, my, mz = cross(gx, gy, gz, w[0], w[1], w[2])
+        mx, my, _ = cross(gx, gy, gz, w[0], w[1], w[2])
         mx, my = w[3] - mx, w[4] - my
         load[side, 0] += (w[2] - load[side, 0]) * rate
         load[side, 1] += (c * mx + s * my - load[side, 1]) * rate
@@ -229,8 +231,8 @@ def bend_ankles(legs, balance, ahead, dt):
             wanted = ly * push if axis == 0 else -lx * push
             goal = 0.0
             if loaded:
-                missing = wanted - load[side, 1 + axis]
-                balance.loop[side, axis] -= dt * (gains[BANDWIDTH] / k * missing + gains[LEAK] * balance.loop[side, axis])
+                missing, bent = wanted - load[side, 1 + axis], balance.loop[side, axis]
+                balance.loop[side, axis] -= dt * (gains[BANDWIDTH] / k * missing + gains[LEAK] * bent)
                 goal = -gains[INVERT] * wanted / k
             else:
                 balance.loop[side, axis] -= dt * 10.0 * balance.loop[side, axis]
@@ -255,6 +257,46 @@ def turn_about_pivot(foot_out, ahead, at, p, c, s, roll, pitch):
     foot_out[1] = ahead[at + 1] + s * dx + c * dy
     foot_out[2] = ahead[at + 2] + p[2] - z
     foot_out[3], foot_out[4], foot_out[5] = roll, pitch, ahead[at + 5]
+
+
+@jit
+def level_swing(data, legs, balance, now, support, dt):
+    """Keep the swing foot where the world wants it, level, though the body leans and is off its plan.
+
+    Postures are made for an upright body on its plan; one that leans carries the swing foot along. Seen from the centre
+    of mass, the foot belongs at R (foot - c), R = R_plan R_body^T, instead of foot - c_plan.
+    """
+    gains, level, R = balance.gains, balance.level, legs.R_sole
+    if gains[LEVEL] == 0.0:
+        return
+    rate = min(1.0, dt / gains[LEVEL_FILTER])
+    for side in range(2):
+        for a in range(6):
+            legs.motion[a] = 0.0
+        if support != BOTH and side != support:
+            at = FEET + 6 * side
+            turn = now[FEET + 6 * support + 5] - foot_heading(data, legs, support)
+            body, plan = data.rotation[legs.root], legs.R_base
+            rotation_of(now[BASE], now[BASE + 1], now[BASE + 2], plan)
+            c, s = cos(turn), sin(turn)
+            for b in range(3):  # R = plan (Rz(turn) body)^T
+                x, y, z = (c * body[0, b] - s * body[1, b]), (s * body[0, b] + c * body[1, b]), body[2, b]
+                for a in range(3):
+                    if b == 0:
+                        R[a, 0] = R[a, 1] = R[a, 2] = 0.0
+                    R[a, 0] += plan[a, b] * x
+                    R[a, 1] += plan[a, b] * y
+                    R[a, 2] += plan[a, b] * z
+            dx, dy, dz = now[at] - balance.com[0], now[at + 1] - balance.com[1], now[at + 2] - balance.com[2]
+            for a in range(3):
+                wanted = now[COM + a] + R[a, 0] * dx + R[a, 1] * dy + R[a, 2] * dz
+                legs.motion[a] = gains[LEVEL] * (wanted - now[at + a])
+            cy, sy = cos(now[at + 5]), sin(now[at + 5])
+            wx, wy = R[2, 1], R[0, 2]  # a small turn, into the foot's heading
+            legs.motion[3], legs.motion[4] = gains[LEVEL] * (cy * wx + sy * wy), gains[LEVEL] * (cy * wy - sy * wx)
+        for a in range(6):
+            level[side, a] += (legs.motion[a] - level[side, a]) * rate
+            balance.feet[side, a] += level[side, a]
 
 
 @jit

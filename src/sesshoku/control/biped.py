@@ -10,6 +10,7 @@ springs below, the last leg joint), how far apart the feet stand, and whether th
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -96,7 +97,7 @@ class Biped:
         if len(links[0]) != 6 or len(links[1]) != 6:
             raise SceneError("a leg has six joints here", element="leg map", value=[len(leg) for leg in links])
         for leg in links:
-            for above, below in zip(leg, leg[1:]):
+            for above, below in pairwise(leg):
                 if model.link_parent[below] != above:
                     raise SceneError("the joints are no chain", element="leg map", value=[
                         self.compiled.joint_names[above], self.compiled.joint_names[below]],
@@ -122,7 +123,7 @@ class Biped:
             if foot_of_link[i] < 0 and model.link_parent[i] >= 0:
                 foot_of_link[i] = foot_of_link[model.link_parent[i]]
         home = self.compiled.q.copy()
-        driven = set(int(k) for k in model.actuator_dof)
+        driven = {int(k) for k in model.actuator_dof}
         free = [i for i in range(first, last) if i != self.root and int(model.link_dof[i]) not in driven]
         at = int(model.link_coordinate[self.root])
         zero = home.copy()

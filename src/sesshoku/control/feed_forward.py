@@ -35,7 +35,7 @@ def take_ground(model, data, legs, share, feet, force):
     if fz > 0.0:  # where the wrench has no horizontal moment on the ground z = 0
         zx = origin[0] + (-ny - origin[2] * fx) / fz
         zy = origin[1] + (nx - origin[2] * fy) / fz
-    mx, my, mz = cross(zx - origin[0], zy - origin[1], -origin[2], fx, fy, fz)
+    _, _, mz = cross(zx - origin[0], zy - origin[1], -origin[2], fx, fy, fz)
     twist = nz - mz
     middle_x = share[0] * feet[0, 0] + share[1] * feet[1, 0]
     middle_y = share[0] * feet[0, 1] + share[1] * feet[1, 1]

@@ -104,7 +104,7 @@ def plan(increments: Iterable[Sequence[float]], width: float,
 
 
 def refuse_overlaps(steps: Sequence[Footstep], soles: np.ndarray, width: float) -> None:
-    """SceneError where a foot would be put onto the other. soles (2, 4): x from, to, y from, to about the sole point."""
+    """SceneError where a foot would be put onto the other. soles (2, 4): x from, to, y from, to about the point."""
     feet = [Place(0.0, 0.5 * width, 0.0), Place(0.0, -0.5 * width, 0.0)]
     for n, step in enumerate(steps):
         other = 1 - step.side

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from sesshoku.collision.contacts import CONTACTS
 from sesshoku.control.gait import BOTH
 from sesshoku.control.measure import foot_wrenches, zmp
 from sesshoku.control.walker import Walker
 from sesshoku.dynamics.centroid import center_of_mass
 from sesshoku.errors import SimulationDiverged
 from sesshoku.methods.report import ENERGY_CHANGE, PENETRATION
+from sesshoku.record import Recorder, Recording
 from sesshoku.simulation import Simulation
 
 LEAST_LOAD = 0.05  # of the weight: with less the ZMP means nothing
@@ -26,8 +29,9 @@ class GaitLog:
 
     com (n, 3), zmp (n, 2; NaN without load): m; wrench (n, 2, 6): force and moment about the world's origin on each
     foot; height of the base (n), tilt (n, rad); feet (n, 2, 3): sole points; report (n, ...) as `methods.report`;
-    torque (n, A): of the robot's servos. poses: (time, body poses) now and then. fell: time and step, None if it
-    stands. diverged: the state stopped being finite.
+    torque (n, A): of the robot's servos; contacts (n): how many; seconds (n, 2): of wall time in the controller
+    and in the simulation's step. poses: (time, body poses) now and then. fell: time and step, None if it
+    stands. diverged: the state stopped being finite. recording: of the run, if asked for.
     """
 
     walker: Walker
@@ -40,9 +44,12 @@ class GaitLog:
     feet: np.ndarray
     report: np.ndarray
     torque: np.ndarray
+    contacts: np.ndarray
+    seconds: np.ndarray
     poses: list[tuple[float, dict[str, np.ndarray]]]
     fell: tuple[float, int] | None
     diverged: bool
+    recording: Recording | None = None
 
     @property
     def completed(self) -> bool:
@@ -82,6 +89,16 @@ class GaitLog:
             "contact_energy": float(self.report[:, ENERGY_CHANGE].sum()),
         }
 
+    def cycle_force(self) -> float:
+        """Mean vertical force over whole gait cycles (two steps each), of the weight; first and last step left out."""
+        gait, steps = self.walker.pattern.gait, len(self.walker.pattern.steps)
+        cycles = (steps - 2) // 2
+        start = self.time[0] + gait.start + gait.single + gait.double
+        inside = (self.time > start) & (self.time <= start + 2 * cycles * (gait.single + gait.double))
+        if cycles < 1 or self.time[-1] < start + 2 * cycles * (gait.single + gait.double):
+            return float("nan")
+        return float(self.load[inside].sum(axis=1).mean() / self.weight)
+
     def slip(self) -> float:
         """The farthest (m) a standing sole moved within one single support."""
         support = np.array([self.walker.pattern.line.support[self.walker.sample(t)[0]] for t in self.time])
@@ -97,27 +114,34 @@ class GaitLog:
 
 
 def record_walk(sim: Simulation, walker: Walker, duration: float | None = None, *, after_fall: float = 0.0,
-                push: Callable[[Simulation], None] | None = None, poses_every: float = 0.1) -> GaitLog:
+                push: Callable[[Simulation], None] | None = None, poses_every: float = 0.1,
+                rate: float | None = None) -> GaitLog:
     """Run a walk (from the pattern's beginning) and log it; ends `after_fall` seconds after a fall.
 
-    push(sim) is called before every step: apply forces there.
+    push(sim) is called before every step: apply forces there. rate: also record the run, so many samples a second.
     """
     biped, dt = walker.biped, sim.dt
     steps = round((walker.pattern.duration if duration is None else duration) / dt)
     rows: dict[str, list[Any]] = {name: [] for name in ("time", "com", "zmp", "wrench", "height", "tilt", "feet",
-                                                        "report", "torque")}
+                                                        "report", "torque", "contacts", "seconds")}
     poses, next_pose, diverged = [], sim.time, False
     root = biped.legs.root_coordinate
     walker.place(sim)
-    for _ in range(steps):
+    recorder = None if rate is None else Recorder(sim, rate=rate)
+    for n in range(steps):
+        if recorder is not None and n % recorder.stride == 0:
+            recorder.sample(sim)
+        clock = time.perf_counter()
         walker(sim)
         if push is not None:
             push(sim)
+        controlled = time.perf_counter()
         try:
             sim.step()
         except SimulationDiverged:
             diverged = True
             break
+        rows["seconds"].append((controlled - clock, time.perf_counter() - controlled))
         wrench = foot_wrenches(sim, biped)
         sim.refresh()
         rows["time"].append(sim.time)
@@ -128,6 +152,8 @@ def record_walk(sim: Simulation, walker: Walker, duration: float | None = None, 
         rows["tilt"].append(walker.tilt(sim))
         rows["feet"].append(_soles(sim, walker))
         rows["report"].append(sim.report_array.copy())
+        found: Any = sim.records.get("contacts")
+        rows["contacts"].append(0 if found is None else int(found.counts[CONTACTS]))
         rows["torque"].append(sim.actuator_force[biped.actuator].copy())
         if sim.time >= next_pose - 1e-9:
             poses.append((sim.time, dict(zip(sim.compiled.frame_names, sim.body_poses()))))
@@ -135,7 +161,7 @@ def record_walk(sim: Simulation, walker: Walker, duration: float | None = None, 
         if walker.fallen_at is not None and sim.time > walker.fallen_at[0] + after_fall:
             break
     return GaitLog(walker, **{name: np.array(values) for name, values in rows.items()}, poses=poses,
-                   fell=walker.fallen_at, diverged=diverged)
+                   fell=walker.fallen_at, diverged=diverged, recording=None if recorder is None else recorder.finish())
 
 
 def _center(sim: Simulation, walker: Walker) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Analytic inverse kinematics of a leg: yaw z, roll x, pitch y in one point; knee y; ankle pitch y, roll x in one point.
+"""Closed-form kinematics of a leg: hip yaw z, roll x, pitch y in one point; knee y; ankle pitch y, roll x in one point.
 
 R_foot = R_base Rz(q1) Rx(q2) Ry(q3) Ry(q4) Ry(q5) Rx(q6), thigh A and shank B along -z at zero angles. Seen from the
 ankle in the foot's axes the hip is at r = R_foot^T (hip - ankle):

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -48,8 +48,10 @@ def sum_contacts(count, shape, point, force, torque, shape_link, foot_of_link, w
 
 def foot_wrenches(sim: Simulation, biped: Biped) -> np.ndarray:
     """(2, 6) force (N) and moment about the world's origin (N m) that the last step's contacts gave each foot."""
-    found = sim.records["contacts"]
+    found: Any = sim.records.get("contacts")
     wrench = np.zeros((2, 6))
+    if found is None:  # a method without contact
+        return wrench
     sum_contacts(int(found.counts[CONTACTS]), found.shape, found.point, found.force, found.torque,
                  sim.model.shape_link, biped.legs.foot_of_link, wrench)
     return wrench

@@ -21,8 +21,7 @@ from sesshoku.control.gait import Gait, Timeline, timeline
 from sesshoku.control.posture import posture_table, velocity_table
 from sesshoku.control.preview import preview_gains, track
 from sesshoku.errors import SceneError
-
-SETTLED = 50  # samples at the start that the controller needs to find its integral
+from sesshoku.spatial.rotation import matrix_to_quaternion, quaternion_to_matrix
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,26 @@ class Pattern:
     @property
     def zmp_error(self) -> np.ndarray:
         """Largest distance (2) of the multibody ZMP from its reference, x and y, m."""
-        return np.asarray(np.abs(self.zmp - self.line.zmp)[SETTLED:].max(axis=0))
+        return np.asarray(np.abs(self.zmp - self.line.zmp).max(axis=0))
+
+    def start_scene(self) -> None:
+        """Let the biped's scene start in the pattern's first posture, servos aimed at it: simulations made of it from
+        now on need no `Walker.place`."""
+        scene, compiled, model, q = self.biped.scene, self.biped.compiled, self.biped.model, self.q[0]
+        legs = self.biped.legs
+        for link in range(legs.first_link, legs.last_link):
+            body, at = scene.bodies[compiled.link_names[link]], int(model.link_coordinate[link])
+            if link == legs.root:
+                turn = quaternion_to_matrix(q[at + 3:at + 7])
+                frame = compiled.frame_index[body.name]
+                body.position = q[at:at + 3] + turn @ model.frame_position[frame]
+                body.rotation = matrix_to_quaternion(turn @ model.frame_rotation[frame])
+            else:
+                body.joint.position[:] = q[at]
+        for name, actuator in scene.actuators.items():
+            place = np.flatnonzero(self.biped.actuator == compiled.actuator_index[name])
+            if len(place):
+                actuator.target = float(q[self.biped.actuator_coordinate[place[0]]])
 
     def margins(self) -> dict[str, dict[str, float]]:
         """By leg joint: distance to the nearest limit (rad), largest speed (rad/s), torque (N m), share of effort."""
@@ -81,14 +99,15 @@ def walk(biped: Biped, increments: Iterable[Sequence[float]], gait: Gait, *, fir
                           jerk_cost=gait.jerk_cost)
     every, count = round(gait.preview_sample / gait.sample), len(line.time)
     com, velocity = np.full((count, 3), gait.com_height), np.zeros((count, 3))
+    ease = 0.5 * (gait.start - gait.shift)
     for axis in range(2):
-        com[:, axis], velocity[:, axis], _ = track(line.zmp[::every, axis], gains).at(count, gait.sample)
+        com[:, axis], velocity[:, axis], _ = track(line.zmp[::every, axis], gains, ease).at(count, gait.sample)
     pattern = _whole_body(biped, gait, steps, line, com, velocity)
     if dynamic_filter:
         error = (line.zmp - pattern.zmp)[::every]
         error[:3] = error[3]  # of differences at the table's start
         for axis in range(2):
-            shift, rate, _ = track(error[:, axis], gains).at(count, gait.sample)
+            shift, rate, _ = track(error[:, axis], gains, ease).at(count, gait.sample)
             com[:, axis] += shift
             velocity[:, axis] += rate
         pattern = _whole_body(biped, gait, steps, line, com, velocity)

@@ -47,7 +47,7 @@ def posture(model, data, legs, q, com, base, feet, passes, tolerance):
         rotation_of(feet[side, 3], feet[side, 4], feet[side, 5], legs.R_foot[side])
     center, at = legs.point[3], legs.root_coordinate
     error = out_of_reach = 0.0
-    for n in range(passes):
+    for _ in range(passes):
         error = 0.0
         if legs.analytic == 1:
             out_of_reach = closed_legs(legs, q, feet)

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sesshoku.control.swing import smooth
+
 
 @dataclass(frozen=True)
 class PreviewGains:
@@ -73,20 +75,24 @@ def preview_gains(height: float, dt: float, horizon: float, *, gravity: float = 
     return PreviewGains(A, B[:, 0], C[0], float(K[0]), K[1:], G)
 
 
-def track(reference: np.ndarray, gains: PreviewGains, start: np.ndarray | None = None) -> CartMotion:
-    """The cart's motion along a ZMP reference (n) on the gains' grid; the last value is held beyond the end.
+def track(reference: np.ndarray, gains: PreviewGains, ease: float = 0.0) -> CartMotion:
+    """The cart's motion along a ZMP reference (n) on the gains' grid, from rest over its first value.
 
-    start: state (3), by default at rest over the first reference.
+    The last value is held beyond the end. ease (s): over which the controller opens its eyes: one that sees all of the
+    future at once begins with a jerk. The reference should stay where it is for longer than that.
     """
     A, B, C, ahead = gains.A, gains.B, gains.C, len(gains.G)
     known = np.concatenate([reference, np.full(ahead + 1, reference[-1])])
-    x = np.array([reference[0], 0.0, 0.0]) if start is None else np.asarray(start, dtype=np.float64)
+    x, dt = np.array([reference[0], 0.0, 0.0]), float(A[0, 1])
+    seen = smooth(np.arange(len(reference)) * dt / ease) if ease > 0.0 else np.ones(len(reference))
+    all_ahead = gains.G.sum()
     states, jerks = np.empty((len(reference), 3)), np.empty(len(reference))
     # the horizon is finite: without this a reference that stays where it is would set the cart in motion
-    total = -(gains.K_x[0] + gains.G.sum()) * reference[0] / gains.K_s
+    total = -(gains.K_x[0] + all_ahead) * reference[0] / gains.K_s
     for k in range(len(reference)):
         total += C @ x - known[k]
-        u = -gains.K_s * total - gains.K_x @ x - gains.G @ known[k + 1:k + 1 + ahead]
+        future = seen[k] * (gains.G @ known[k + 1:k + 1 + ahead]) + (1.0 - seen[k]) * all_ahead * reference[0]
+        u = -gains.K_s * total - gains.K_x @ x - future
         states[k], jerks[k] = x, u
         x = A @ x + B * u
-    return CartMotion(states, jerks, float(A[0, 1]))
+    return CartMotion(states, jerks, dt)

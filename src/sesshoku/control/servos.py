@@ -20,7 +20,7 @@ from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.errors import SceneError
 from sesshoku.robots.description import servo
 from sesshoku.scene.compiler import compile_scene
-from sesshoku.scene.elements import SINGLE_AXIS, Actuator
+from sesshoku.scene.elements import SINGLE_AXIS
 from sesshoku.scene.scene import Robot, Scene
 
 
@@ -58,6 +58,7 @@ def add_servos(scene: Scene, robot: Robot, legs: LegMap, *, stiffness: float = 1
         k = int(model.link_dof[compiled.joint_link[name]])
         inertia = float(data.mass_matrix[model.dof_row[k + 1] - 1]) - joint.armature
         gains = servo(kp if name in firm else 0.1 * kp, inertia, joint.effort)
-        changes = {} if friction else {"viscous": 0.0, "static_friction": 0.0, "kinetic_friction": 0.0}
-        body.joint = replace(joint, armature=max(gains.armature, joint.armature), **changes)
-        scene.add_actuator(Actuator(name, name, "position", gains.kp, gains.kd, target=float(joint.position[0])))
+        armature = max(gains.armature, joint.armature)
+        body.joint = replace(joint, armature=armature) if friction else replace(
+            joint, armature=armature, viscous=0.0, static_friction=0.0, kinetic_friction=0.0)
+        scene.add_actuator(name, "position", kp=gains.kp, kd=gains.kd, target=float(joint.position[0]))

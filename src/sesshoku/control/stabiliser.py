@@ -18,7 +18,8 @@ class Gains:
 
     load_filter, velocity_filter, target_filter: s. margin (m): of the sole left unused at each side; None: a seventh of
     half its width. body (1/s^2), body_rate (rad/s): shift of the centre of mass by the ZMP's error, 0: none.
-    largest_angle (rad) of an ankle's correction, largest_shift (m) of the body's.
+    largest_angle (rad) of an ankle's correction, largest_shift (m) of the body's. level, level_filter (s): share of the
+    way that a leaning body carries the swing foot along which is taken back.
     """
 
     capture: float = 1.0
@@ -32,13 +33,17 @@ class Gains:
     body_rate: float = 3.0
     largest_angle: float = 0.2
     largest_shift: float = 0.06
+    level: float = 0.0
+    level_filter: float = 0.03
 
     def __post_init__(self) -> None:
         for item in fields(self):
             value = getattr(self, item.name)
             if value is not None:
-                positive = item.name.endswith("_filter")
-                check.number(value, item.name, "stabiliser", **({"above": 0.0} if positive else {"least": 0.0}))
+                if item.name.endswith("_filter"):
+                    check.number(value, item.name, "stabiliser", above=0.0)
+                else:
+                    check.number(value, item.name, "stabiliser", least=0.0)
 
 
 class Stabiliser:
@@ -54,14 +59,15 @@ class Stabiliser:
                             ("load_filter", kernels.LOAD_FILTER), ("velocity_filter", kernels.VELOCITY_FILTER),
                             ("target_filter", kernels.TARGET_FILTER), ("body", kernels.BODY),
                             ("body_rate", kernels.BODY_RATE), ("largest_angle", kernels.LARGEST_ANGLE),
-                            ("largest_shift", kernels.LARGEST_SHIFT)):
+                            ("largest_shift", kernels.LARGEST_SHIFT), ("level", kernels.LEVEL),
+                            ("level_filter", kernels.LEVEL_FILTER)):
             values[place] = getattr(chosen, name)
         values[kernels.MARGIN], values[kernels.INVERT] = margin, float(biped.on_bushes)
         values[kernels.FREQUENCY] = np.sqrt(pattern.gait.gravity / pattern.gait.com_height)
         values[kernels.WEIGHT] = biped.mass * pattern.gait.gravity
         shapes = {"com": 3, "velocity": 3, "error": 2, "zmp": 2, "share": 2, "foot_zmp": (2, 2), "loop": (2, 2),
                   "spring": (2, 2), "sag": 2, "shift": 2, "shift_velocity": 2, "feet": (2, 6), "work": (4, 3),
-                  "load": (2, 3), "q": model.coordinate_count, "v": model.dof_count}
+                  "load": (2, 3), "level": (2, 6), "q": model.coordinate_count, "v": model.dof_count}
         self.memory = Balance(gains=values, stiffness=biped.stiffness, target=pattern.q[0].copy(),
                               started=np.zeros(1, dtype=np.int64),
                               **{name: np.zeros(shape) for name, shape in shapes.items()})

@@ -14,6 +14,7 @@ from sesshoku.control.balance import BASE, COM, COM_VELOCITY, FEET, ROW, SHARE, 
 from sesshoku.control.measure import foot_wrenches
 from sesshoku.control.pattern import Pattern
 from sesshoku.control.stabiliser import Gains, Stabiliser
+from sesshoku.control.step_adjustment import Adjustment, StepAdjustment
 from sesshoku.errors import SceneError
 from sesshoku.simulation import Simulation
 
@@ -23,17 +24,23 @@ FALLEN_HEIGHT, FALLEN_TILT = 0.6, 0.5  # of the base's height at the start; rad
 class Walker:
     """Sets target, target velocity and feed-forward of every servo of the robot, once per time step.
 
-    stabiliser: True, or its `Gains`. feed_forward: scale of the inverse dynamics (1: all of it). The servos act over a
+    It begins anew where the simulation's time is 0, or another simulation is handed in (`sesshoku.compare`).
+    stabiliser: True, or its `Gains`. adjust: with the stabiliser, True (or an `Adjustment`) puts feet elsewhere when a
+    push asks for it. feed_forward: scale of the inverse dynamics (1: all of it). The servos act over a
     step, so they are given the plan's middle of it. When the robot has fallen they hold its last targets.
     fallen_at: time and step number (1 ..) of the fall, None while it stands.
     """
 
-    def __init__(self, pattern: Pattern, stabiliser: bool | Gains = False, *, feed_forward: float = 1.0) -> None:
+    def __init__(self, pattern: Pattern, stabiliser: bool | Gains = False, *, adjust: bool | Adjustment = False,
+                 feed_forward: float = 1.0) -> None:
         biped, line = pattern.biped, pattern.line
         self.pattern, self.biped = pattern, biped
+        if adjust is not False and stabiliser is False:
+            raise SceneError("steps are adjusted by the stabiliser's estimate", element="walker", value=adjust,
+                             remedy="give stabiliser=True too")
+        self._gains, self._adjust = stabiliser, adjust
         self.stabiliser: Stabiliser | None = None
-        if stabiliser is not False:
-            self.stabiliser = Stabiliser(pattern, None if stabiliser is True else stabiliser)
+        self.adjustment: StepAdjustment | None = None
         self._q = np.ascontiguousarray(pattern.q[:, biped.actuator_coordinate])
         self._force = np.ascontiguousarray(feed_forward * pattern.force[:, biped.actuator_dof])
         rows = np.empty((len(line.time), ROW))
@@ -42,8 +49,8 @@ class Walker:
         rows[:, FEET:BASE], rows[:, BASE:] = line.feet.reshape(-1, 12), line.base
         self.rows = rows
         self.fallen_at: tuple[float, int] | None = None
-        self._begin = 0.0
-        self._base_height = 0.0
+        self._sim: Simulation | None = None
+        self._begin = self._base_height = 0.0
         self._last: np.ndarray | None = None  # the stabiliser's posture at the end of the last step
 
     def place(self, sim: Simulation) -> None:
@@ -62,8 +69,13 @@ class Walker:
 
     def begin(self, sim: Simulation) -> None:
         """The walk begins now, wherever the robot stands."""
-        self._begin, self.fallen_at, self._last = sim.time, None, None
+        self._sim, self._begin, self.fallen_at, self._last = sim, sim.time, None, None
         self._base_height = float(sim.q[self.biped.legs.root_coordinate + 2])
+        if self._gains is not False:
+            usual = Gains(level=1.0 if self._adjust is not False else 0.0)  # shifted feet must land where they should
+            self.stabiliser = Stabiliser(self.pattern, usual if self._gains is True else self._gains)
+        if self._adjust is not False:
+            self.adjustment = StepAdjustment(self.pattern, None if self._adjust is True else self._adjust)
         sim.actuator_command[self.biped.actuator, 0] = self._q[0]
 
     # ---- reading -------------------------------------------------------------------------------------------------
@@ -92,18 +104,18 @@ class Walker:
     # ---- the controller ------------------------------------------------------------------------------------------
 
     def __call__(self, sim: Simulation) -> None:
+        if sim is not self._sim or sim.time == 0.0:
+            self.begin(sim)
         if self.fallen_at is None and self._has_fallen(sim):
             self.fallen_at = sim.time, self.step_number(sim.time)
             sim.actuator_command[self.biped.actuator, 1:] = 0.0
         if self.fallen_at is not None:
             return
         end = sim.time + sim.dt
-        if self.stabiliser is None:
+        if self._gains is False:
             start, goal = self.planned(self._q, sim.time), self.planned(self._q, end)
         else:
-            target = self.stabiliser.correct(
-                sim.q, sim.v, foot_wrenches(sim, self.biped), self.planned(self.rows, sim.time),
-                int(self.pattern.line.support[self.sample(sim.time)[0]]), self.planned(self.rows, end), sim.dt)
+            target = self._stabilised(sim)
             goal = target[self.biped.actuator_coordinate]
             start = goal if self._last is None else self._last
             self._last = goal
@@ -111,6 +123,18 @@ class Walker:
         command[:, 0], command[:, 1] = 0.5 * (start + goal), (goal - start) / sim.dt
         command[:, 2] = self.planned(self._force, sim.time + 0.5 * sim.dt)
         sim.actuator_command[self.biped.actuator] = command
+
+    def _stabilised(self, sim: Simulation) -> np.ndarray:
+        """Posture (Q) the stabiliser wants at the end of the step."""
+        assert self.stabiliser is not None  # made by `begin`
+        k = self.sample(sim.time)[0]
+        support, step = int(self.pattern.line.support[k]), int(self.pattern.line.step[k])
+        now, ahead = self.planned(self.rows, sim.time), self.planned(self.rows, sim.time + sim.dt)
+        if self.adjustment is not None:
+            now = self.adjustment.shift(now)
+            self.adjustment.update(sim.time - self._begin, support, step, self.stabiliser.memory.error, sim.dt)
+            ahead = self.adjustment.shift(ahead)
+        return self.stabiliser.correct(sim.q, sim.v, foot_wrenches(sim, self.biped), now, support, ahead, sim.dt)
 
     def _has_fallen(self, sim: Simulation) -> bool:
         height = float(sim.q[self.biped.legs.root_coordinate + 2])

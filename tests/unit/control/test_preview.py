@@ -35,7 +35,8 @@ def test_riccati_as_scipy_solves_it_and_as_the_equation_says():
         A, B = rng.normal(size=(4, 4)), rng.normal(size=(4, 1))
         Q, R = np.diag(rng.uniform(0.1, 2.0, 4)), np.array([[rng.uniform(0.01, 1.0)]])
         P = riccati(A, B, Q, R)
-        assert P == pytest.approx(solve_discrete_are(A, B, Q, R), rel=1e-7, abs=1e-7 * np.abs(P).max())
+        known = solve_discrete_are(A, B, Q, R)
+        assert pytest.approx(known, rel=1e-7, abs=1e-7 * np.abs(known).max()) == P
         back = A.T @ P @ A - A.T @ P @ B @ np.linalg.solve(R + B.T @ P @ B, B.T @ P @ A) + Q
         assert back == pytest.approx(P, abs=1e-8 * np.abs(P).max())
 

@@ -14,7 +14,7 @@ from sesshoku.control.humanoids import GAITS, stage
 from sesshoku.errors import SceneError
 from sesshoku.simulation import Simulation
 from sesshoku.spatial.rotation import axis_angle, multiply, quaternion_to_matrix
-from support import SEED, sample_count
+from support import FULL, SEED, sample_count
 
 
 @pytest.fixture(scope="module")
@@ -121,3 +121,6 @@ def test_on_bushes_only_the_stabiliser_keeps_the_robot_up():
     assert logs[1].completed
     found = logs[1].summary()
     assert found["tilt"] < 0.02 and found["zmp_rms_x"] < 0.015 and found["zmp_rms_y"] < 0.015
+    if FULL:  # the body moves too
+        log = control.record_walk(Simulation(scene), control.Walker(pattern, control.Gains(body=5.0)))
+        assert log.completed and log.summary()["tilt"] < 0.02 and np.abs(log.walker.stabiliser.memory.shift).max() > 0.0

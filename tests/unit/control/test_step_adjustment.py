@@ -1,0 +1,89 @@
+"""Step adjustment: closed forms of the pendulum it is made of, limits, and what it buys under a push."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sesshoku import control
+from sesshoku.control import footsteps
+from sesshoku.control.balance import COM, COM_VELOCITY, FEET, ZMP
+from sesshoku.control.footsteps import RIGHT
+from sesshoku.control.gait import BOTH
+from sesshoku.control.humanoids import GAITS, LARGE, stage
+from sesshoku.errors import SceneError
+from sesshoku.simulation import Simulation
+from support import FULL
+
+
+@pytest.fixture(scope="module")
+def pattern():
+    return control.walk(control.Biped(stage("large"), control.HUMANOID), footsteps.forward(5, 0.2), GAITS["large"])
+
+
+def test_small_errors_are_left_to_the_ankles(pattern):
+    adjustment = control.StepAdjustment(pattern)
+    for n in range(500):
+        adjustment.update(LARGE.start + 1e-3 * n, RIGHT, 0, np.array([0.04, -0.02]), 1e-3)
+    assert np.all(adjustment.wanted == 0.0) and np.all(adjustment.feet == 0.0) and np.all(adjustment.com == 0.0)
+
+
+def test_an_error_shifts_the_landing_by_what_it_grows_to(pattern):
+    """x e^(w T), and the shifted plan's capture point is off by x from then on: nothing is left to correct."""
+    adjustment, w = control.StepAdjustment(pattern), np.sqrt(9.8 / 0.72)
+    time, excess = LARGE.start + 0.4, 0.01
+    adjustment.update(time, RIGHT, 0, np.array([adjustment.allowed[0] + excess, 0.0]), 1e-3)
+    left = LARGE.single - 0.4 + 0.5 * LARGE.double
+    assert adjustment.wanted == pytest.approx([excess * np.exp(w * left), 0.0])
+    assert adjustment.rate / w == pytest.approx([excess, 0.0])  # com is still zero: the capture point's offset
+    walker, row = control.Walker(pattern), None
+    row = adjustment.shift(walker.rows[2400])
+    moved = row - walker.rows[2400]
+    capture = moved[COM:COM + 2] + moved[COM_VELOCITY:COM_VELOCITY + 2] / w
+    assert capture == pytest.approx([excess, 0.0], rel=1e-2)
+    # without further error the foot is there in time, and the centre of mass of the shifted plan arrives above it
+    for n in range(1, 2000):
+        support = RIGHT if time + 1e-3 * n < LARGE.start + LARGE.single else BOTH
+        adjustment.update(time + 1e-3 * n, support, 0, np.zeros(2), 1e-3)
+        if n == round(1e3 * (LARGE.single - 0.4)):
+            assert adjustment.feet[0] == pytest.approx(adjustment.wanted, abs=1e-3)
+    assert adjustment.com == pytest.approx(adjustment.wanted, abs=1e-3)
+    assert np.all(adjustment.feet[1] == 0.0)
+
+
+def test_shifts_end_where_legs_and_the_other_foot_end(pattern):
+    adjustment = control.StepAdjustment(pattern)
+    for n in range(300):
+        adjustment.update(LARGE.start + 0.2 + 1e-3 * n, RIGHT, 0, np.array([0.5, -0.5]), 1e-3)
+    chosen = adjustment.chosen
+    assert adjustment.wanted == pytest.approx([chosen.longest - 0.2, -chosen.inward])
+    row = control.Walker(pattern).rows[0]
+    moved = adjustment.shift(row) - row
+    assert moved[FEET:FEET + 2] == pytest.approx(adjustment.feet[0])
+    assert moved[ZMP:ZMP + 2] == pytest.approx(0.5 * adjustment.feet[0])  # half the load is on that foot
+
+
+def test_it_needs_the_stabiliser(pattern):
+    with pytest.raises(SceneError, match="give stabiliser=True"):
+        control.Walker(pattern, adjust=True)
+    with pytest.raises(SceneError, match="longest"):
+        control.Adjustment(longest=-1.0)
+
+
+def test_it_saves_a_walk_that_the_stabiliser_alone_does_not(pattern):
+    begin = LARGE.start + LARGE.single + LARGE.double + 0.4 * LARGE.single
+
+    def run(impulse: np.ndarray, adjust: bool) -> control.GaitLog:
+        def push(sim: Simulation) -> None:
+            if begin <= sim.time < begin + 0.0995:
+                sim.apply_force("chest", impulse / 0.1)
+
+        return control.record_walk(Simulation(pattern.biped.scene), control.Walker(pattern, True, adjust=adjust),
+                                   None if FULL else 6.0, push=push)
+
+    assert not run(np.array([0.0, -20.0, 0.0]), False).completed
+    assert run(np.array([0.0, -20.0, 0.0]), True).completed
+    if FULL:
+        for impulse in ((25.0, 0.0, 0.0), (-25.0, 0.0, 0.0)):
+            assert not run(np.array(impulse), False).completed
+            assert run(np.array(impulse), True).completed
