@@ -1,0 +1,96 @@
+"""A figure of 36 degrees of freedom stands and walks on soft points (Fig. 3 of the paper, which gives no model).
+
+It stands for ten seconds, walks at 1 ms and at 5 ms along the same path, and a step is timed, split into control,
+detection, contact and dynamics. Soles of 1e5 N/m and 1e3 N s/m per point, friction 0.5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from sesshoku import control
+from sesshoku.control import footsteps
+from sesshoku.control.gait_log import GaitLog
+from sesshoku.experiments.base import Check, Result, Table
+from sesshoku.experiments.walking import FRAMES, Walk, draw_forces, draw_strip, draw_zmp
+from sesshoku.methods.report import PENETRATION
+from sesshoku.scene.elements import Material
+from sesshoku.simulation import Simulation
+
+TITLE = "a figure of 36 degrees of freedom stands and walks on soft points, at 1, 2 and 5 ms (Fig. 3)"
+SOLE = Material(0.5, stiffness=1e5, damping=1e3)  # per contact point: N/m, N s/m
+STEPS, LENGTH = 4, 0.2
+STAND = 10.0
+
+
+def stand(seconds: float) -> tuple[GaitLog, float]:
+    """The robot on its servos without a step; the log, and how far (m) a sole crept after the first second."""
+    walk = Walk.plan("large", [], material=SOLE)
+    log = walk.run("implicit:recommended", duration=seconds)
+    later = log.time > min(1.0, 0.5 * seconds)
+    crept = np.linalg.norm(log.feet[later][:, :, :2] - log.feet[later][0, :, :2], axis=2).max()
+    return log, float(crept)
+
+
+def first_steps(log: GaitLog, steps: int, grid: np.ndarray) -> np.ndarray:
+    """Path of the centre of mass over the first steps, at the times of a grid."""
+    return np.stack([np.interp(grid, log.time, log.com[:, axis]) for axis in range(3)], axis=1)
+
+
+def run(progress: Callable[[str], None], seconds: float = STAND, steps: int = STEPS) -> Result:
+    progress("standing")
+    standing, crept = stand(seconds)
+    checks = [
+        Check(f"stands for {seconds:g} s", float(standing.completed), 1.0, 0.0),
+        Check("standing: penetration", 1e3 * float(standing.report[:, PENETRATION].max()), 5.0, 0.0, "mm", "at_most"),
+        Check("standing: slip", 1e3 * crept, 1.0, 0.0, "mm", "at_most"),
+    ]
+    walk = Walk.plan("large", footsteps.forward(steps, LENGTH), material=SOLE)
+    logs, rows = {}, []
+    for dt in (1e-3, 2e-3, 5e-3):
+        progress(f"walking, {1e3 * dt:g} ms")
+        log = logs[dt] = walk.run("implicit:recommended", dt=dt, rate=FRAMES)
+        checks.append(Check(f"walks {steps + 1} steps at {1e3 * dt:g} ms", float(log.completed), 1.0, 0.0))
+        rows.append(_times(walk, log, dt))
+    gait = walk.pattern.gait
+    grid = np.arange(0.01, gait.start + 2 * (gait.single + gait.double), 0.01)
+    for dt in (2e-3, 5e-3):
+        apart = np.linalg.norm(first_steps(logs[dt], 2, grid) - first_steps(logs[1e-3], 2, grid), axis=1).max()
+        checks.append(Check(f"path over two steps, {1e3 * dt:g} ms against 1 ms", 1e3 * float(apart), 50.0, 0.0, "mm",
+                            "at_most"))
+    columns = ["step [ms]", "median [µs]", "p95 [µs]", "control [µs]", "detection [µs]", "contact [µs]",
+               "dynamics [µs]", "real time ratio"]
+
+    def draw(figure: Any) -> None:
+        frames, plots = figure.subfigures(2, 1, height_ratios=(1.0, 2.0))
+        draw_strip(frames, walk.scene, logs[1e-3])
+        axes = plots.subplots(3, 1, sharex=True)
+        draw_forces(axes[0], logs[1e-3], "implicit:recommended, 1 ms")
+        draw_forces(axes[1], logs[5e-3], "implicit:recommended, 5 ms")
+        draw_zmp(axes[2], logs[5e-3])
+        axes[0].legend(loc="upper right", ncols=3)
+        axes[2].legend(loc="upper left", ncols=3)
+        axes[2].set_xlabel("time [s]")
+
+    return Result(checks, draw, {}, figure_size=(9.0, 8.0), tables=[Table("time of a step", columns, rows)],
+                  recordings={f"{1e3 * dt:g} ms": log.recording for dt, log in logs.items()})
+
+
+def _times(walk: Walk, log: GaitLog, dt: float) -> list[Any]:
+    """Median, 95th percentile and parts of a step, µs: of the run, and of its stages at the walk's start.
+
+    Assembly solves joints and contacts in one: it stands under dynamics.
+    """
+    total, parts = 1e6 * log.seconds.sum(axis=1), {"detection": 0.0, "contact": 0.0, "dynamics": 0.0}
+    sim = Simulation(walk.scene, "implicit:recommended", dt)
+    control.Walker(walk.pattern).place(sim)
+    for name, spent in sim.profile(200).items():
+        if name != "step":
+            kind = {"detect": "detection", "prepare": "contact", "apply forces": "contact"}.get(name, "dynamics")
+            parts[kind] += 1e6 * spent
+    return [1e3 * dt, round(float(np.median(total)), 1), round(float(np.percentile(total, 95)), 1),
+            round(1e6 * float(np.median(log.seconds[:, 0])), 1), *(round(value, 1) for value in parts.values()),
+            round(float(1e6 * dt / np.median(total)), 2)]
