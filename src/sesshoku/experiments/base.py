@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sesshoku.errors import RecordingError, SceneError
+from sesshoku.errors import RecordingError, SceneError, SesshokuError
 from sesshoku.record.plot import COLORS, STYLE
 
 #: name -> module; each has `TITLE`, `run(progress) -> Result`
@@ -18,16 +18,22 @@ EXPERIMENTS = {
     "lcp/pyramids": "sesshoku.experiments.lcp.pyramids",
     "lcp/bush": "sesshoku.experiments.lcp.bush",
     "lcp/time": "sesshoku.experiments.lcp.time",
+    "lcp/oscillation": "sesshoku.experiments.lcp.oscillation",
+    "lcp/stepping": "sesshoku.experiments.lcp.stepping",
+    "lcp/walk19": "sesshoku.experiments.lcp.walk19",
     "exact/targets": "sesshoku.experiments.exact.targets",
     "exact/solvers": "sesshoku.experiments.exact.solvers",
     "exact/convex-flies": "sesshoku.experiments.exact.convex_flies",
     "exact/landing": "sesshoku.experiments.exact.landing",
+    "exact/walk": "sesshoku.experiments.exact.walk",
+    "exact/pushes": "sesshoku.experiments.exact.pushes",
     "multipoint/states": "sesshoku.experiments.multipoint.states",
     "multipoint/sliding": "sesshoku.experiments.multipoint.sliding",
     "multipoint/sticking": "sesshoku.experiments.multipoint.sticking",
     "multipoint/tipping": "sesshoku.experiments.multipoint.tipping",
     "multipoint/landing": "sesshoku.experiments.multipoint.landing",
     "multipoint/energy": "sesshoku.experiments.multipoint.energy",
+    "multipoint/walk": "sesshoku.experiments.multipoint.walk",
     "springs/fig8.2": "sesshoku.experiments.springs.fig8_2",
     "springs/fig8.3": "sesshoku.experiments.springs.fig8_3",
     "springs/fig8.4": "sesshoku.experiments.springs.fig8_4",
@@ -50,6 +56,7 @@ EXPERIMENTS = {
     "implicit/scaling": "sesshoku.experiments.implicit.scaling",
     "implicit/fall": "sesshoku.experiments.implicit.fall",
     "implicit/soles": "sesshoku.experiments.implicit.soles",
+    "implicit/walk": "sesshoku.experiments.implicit.walk",
 }
 
 
@@ -98,6 +105,7 @@ class Result:
     values: dict[str, Any] = field(default_factory=dict)
     figure_size: tuple[float, float] = (9.0, 5.0)
     tables: list[Table] = field(default_factory=list)
+    recordings: dict[str, Any] = field(default_factory=dict)  # label -> Recording, to be played again
 
     @property
     def passed(self) -> bool:
@@ -139,6 +147,14 @@ def run(name: str, folder: Path | None = None, progress: Callable[[str], None] =
             result.draw(figure)
             figure.savefig(stem.with_name(f"{stem.name}.png"))  # names have dots of their own
         stem.with_name(f"{stem.name}.json").write_text(json.dumps(as_dict(name, result), indent=1) + "\n")
+        for label, recording in result.recordings.items():
+            place = stem.with_name(f"{stem.name}_{label.replace(', ', '_').replace(' ', '-').replace(':', '-')}")
+            recording.save(place.with_name(f"{place.name}.npz"))
+            if hasattr(recording, "to_html"):
+                try:
+                    recording.to_html(place.with_name(f"{place.name}.html"))
+                except SesshokuError as error:  # the extra that makes pages is not installed
+                    progress(str(error))
     return result
 
 

@@ -10,13 +10,11 @@ from sesshoku.experiments import base
 from sesshoku.experiments.multipoint import energy, landing
 from support import FULL
 
-NAMES = [name for name in base.EXPERIMENTS if name.startswith("multipoint/")]
+NAMES = [f"multipoint/{name}" for name in ("states", "sliding", "sticking", "tipping", "landing", "energy")]
 
 
 def test_all_are_there():
-    assert set(NAMES) == {
-        f"multipoint/{name}" for name in ("states", "sliding", "sticking", "tipping", "landing", "energy")
-    }
+    assert {name for name in base.EXPERIMENTS if name.startswith("multipoint/")} >= set(NAMES)  # and humanoids
 
 
 @pytest.mark.parametrize("name", NAMES)
