@@ -3,7 +3,7 @@
 Rigid soles without stabiliser: the walk is completed. Bush feet without stabiliser: it falls early. Bush feet with
 stabiliser (it senses joints, trunk orientation and rate, and the feet's forces): completed. The robot, its gait and its
 bush are ours: 4e4 N/m for each of three bushes, on which one leg alone is not statically stable, and the 8e4 N/m of the
-shipped model, on which it just is: that falls too, but how late is chance.
+shipped model, on which it just is: whether and when that falls is chance, and only reported.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ def _expected(label: str, log: GaitLog, kind: str, stabiliser: bool) -> list[Che
                 Check(f"{label}: tilt of the trunk", 1e3 * found["tilt"], 20.0, 0.0, "mrad", "at_most"),
                 Check(f"{label}: ZMP error rms", 1e3 * max(found["zmp_rms_x"], found["zmp_rms_y"]), 15.0, 0.0, "mm",
                       "at_most")]
-    last = EARLY if not label.startswith("stiff") else len(log.walker.pattern.steps) - 1
-    return [Check(f"{label}: falls in step", float(log.fell[1]) if log.fell else 99.0, float(last), 0.0, "", "at_most")]
+    return [Check(f"{label}: falls in step", float(log.fell[1]) if log.fell else 99.0, float(EARLY), 0.0, "",
+                  "report" if label.startswith("stiff") else "at_most")]
 
 
 def _row(label: str, method: str, log: GaitLog) -> list[Any]:
