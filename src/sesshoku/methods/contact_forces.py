@@ -55,7 +55,7 @@ def apply_forces(model, data, contacts, problem, memory, dt):
         outside = max(outside, size - bound)
         work += x[2] * problem.correction[c]
         deepest = max(deepest, -contacts.gap[c])
-    if problem.counts[TURNING] > 0:
+    if model.has_turning:  # also without blocks in this step: torques of older contacts are cleared
         turning, over = apply_torques(model, contacts, problem, fresh, dt)
         worst, outside = max(worst, turning), max(outside, over)
     for j in range(problem.counts[JOINT_ROWS]):

@@ -69,7 +69,7 @@ PARTS = [
     ("sesshoku.collision.overlap:find_overlaps", (Model, Data, Contacts, Polyhedra, Overlaps, int, float)),
 ]
 STATE = {
-    "contacts": CONTACT_STATE + CONTACT_VIEW,
+    "contacts": (*CONTACT_STATE, *CONTACT_VIEW, "torque"),
     "overlaps": ("kind", "volume", "depth", "polygon_start", "polygon", "polygon_area", "polygon_radius"),
     "memory": ("old_wrench", "old_v", "wrench", "verdict", "center"),
 }  # what a saved state holds of the records

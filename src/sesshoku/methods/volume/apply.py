@@ -68,7 +68,10 @@ def apply_wrenches(model, data, contacts, overlaps, problem, memory, dt):
 
 @jit
 def show_contact(chains, contacts, problem, memory, c, dt):
-    """What a user sees of overlap c: force at the centre of pressure (the barycentre where there is none), state."""
+    """What a user sees of overlap c: force at the centre of pressure (the barycentre where there is none), state.
+
+    torque: what of the wrench the force at that point leaves, about the normal alone.
+    """
     p, axes, point = memory.wrench[c], problem.axes[2 * c], contacts.point[c]
     u0, u1, _ = read_contact(chains, problem, 2 * c, problem.y)
     _, _, u5 = read_contact(chains, problem, 2 * c + 1, problem.y)
@@ -77,7 +80,9 @@ def show_contact(chains, contacts, problem, memory, c, dt):
     r1 = r2 = 0.0
     if memory.verdict[c] != FREED:
         r1, r2 = -p[4] / p[2], p[3] / p[2]
+    spin = (p[5] - (r1 * p[1] - r2 * p[0])) / dt
     for a in range(3):
+        contacts.torque[c, a] = spin * axes[2, a]
         contacts.force[c, a] = (axes[0, a] * p[0] + axes[1, a] * p[1] + axes[2, a] * p[2]) / dt
         point[a] = memory.center[c, a] + axes[0, a] * r1 + axes[1, a] * r2
     x, y = u0 - u5 * r2, u1 + u5 * r1
