@@ -28,13 +28,14 @@ from sesshoku.methods.report import Report
 from sesshoku.record import Recording
 from sesshoku.scene.elements import Actuator, Body, Geometry, Inertial, Joint, Loop, Material, Mimic, Motion
 from sesshoku.scene.scene import Robot, Scene
+from sesshoku.scene.sensors import ForceSensor, Imu
 from sesshoku.scene.shapes import Box, Capsule, ConvexMesh, Cylinder, Mesh, Plane, Sphere
 from sesshoku.simulation import Simulation, Snapshot
 from sesshoku.views import Contact
 
 __all__ = [
-    "Actuator", "Body", "Box", "Capsule", "Contact", "ConvexMesh", "Cylinder", "Geometry", "Inertial", "Joint", "Loop",
-    "Material", "Mesh", "MethodError", "Mimic", "Motion", "Plane", "Recording", "RecordingError", "Report", "Robot",
+    "Actuator", "Body", "Box", "Capsule", "Contact", "ConvexMesh", "Cylinder", "ForceSensor", "Geometry", "Imu",
+    "Inertial", "Joint", "Loop", "Material", "Mesh", "MethodError", "Mimic", "Motion", "Plane", "Recording", "RecordingError", "Report", "Robot",
     "Scene", "SceneError", "SesshokuError", "Simulation", "SimulationDiverged", "Snapshot", "Sphere",
     "UnstableStep", "UnsupportedFeature", "__version__", "compare", "methods", "robots",
 ]  # fmt: skip

@@ -30,6 +30,7 @@ from sesshoku.scene.compiler import CompiledScene, compile_scene
 from sesshoku.scene.model import FREE, KINEMATIC, SPHERICAL
 from sesshoku.scene.scene import Robot, Scene
 from sesshoku.script import ScriptedBodies
+from sesshoku.sensors import ForceSensorView, ImuView, Sensing, sensor_view
 from sesshoku.views import ActuatorView, BodyView, Contact, JointView, Views, list_contacts
 
 DEFAULT_TIME_STEP = 1e-3
@@ -84,6 +85,9 @@ class Simulation:
         self.bodies: Mapping[str, BodyView] = Views(self, self.compiled.frame_index, BodyView, "body")
         self.joints: Mapping[str, JointView] = Views(self, self.compiled.joint_link, JointView, "joint")
         self.actuators: Mapping[str, ActuatorView] = Views(self, self.compiled.actuator_index, ActuatorView, "actuator")
+        self._sensing = Sensing(self) if scene.sensors else None
+        self.sensors: Mapping[str, ForceSensorView | ImuView] = Views(
+            self, {name: i for i, name in enumerate(scene.sensors)}, sensor_view, "sensor")
         with CompileProgress("the dynamics"):
             self._check_inertia()
 
@@ -99,22 +103,40 @@ class Simulation:
                 self._run(*self._arguments, 0)
             self._warm = True
         self._stale = True
-        if self._script.active:
-            done = 0
-            while done < steps and self._script.aim(self.data, self.dt):
-                if self._run(*self._arguments, 1) == 0:
-                    break
-                done += 1
-        else:
-            done = self._run(*self._arguments, steps)
+        done = self._advance(steps) if self._sensing is None or steps == 0 else self._advance_sensed(steps)
         if self._pushed and steps > 0:
             self._release()
         if done != steps:
             self._diverged()
 
+    def _advance(self, steps: int) -> int:
+        """Make steps; how many were made before the state stopped being finite."""
+        if not self._script.active:
+            return int(self._run(*self._arguments, steps))
+        for done in range(steps):
+            self._script.aim(self.data, self.dt)
+            if self._run(*self._arguments, 1) == 0:
+                return done
+        return steps
+
+    def _advance_sensed(self, steps: int) -> int:
+        """The same, and the sensors read the last one."""
+        assert self._sensing is not None
+        done = self._advance(steps - 1) if steps > 1 else 0
+        if done < steps - 1:
+            return done
+        self._sensing.before(self)
+        if self._advance(1) == 0:
+            return done
+        self._sensing.after(self)
+        self._stale = False
+        return steps
+
     def _release(self) -> None:
         """Forces last for one call of `step`."""
         self.data.external_force[:] = 0.0
+        if self._sensing is not None:
+            self._sensing.release()
         self._pushed = False
 
     def run(self, duration: float, controller: Callable[[Simulation], None] | None = None, *, record: Any = None,
@@ -247,6 +269,8 @@ class Simulation:
         arrays = {name: getattr(self.data, name) for name in STATE}
         for record, names in self.method.module.STATE.items():
             arrays |= {f"{record}.{name}": getattr(self.records[record], name) for name in names}
+        if self._sensing is not None:
+            arrays |= self._sensing.state
         return arrays | {"report": self.data.report}
 
     def save(self) -> Snapshot:
@@ -297,6 +321,8 @@ class Simulation:
             t = t + np.cross(check.vector(point, "point", element) - view.center_of_mass, f)
         self.data.external_force[view.link, :3] += f
         self.data.external_force[view.link, 3:] += t
+        if self._sensing is not None:
+            self._sensing.push(view._frame, f, t)
         self._pushed = True
 
     @property
@@ -325,6 +351,11 @@ class Simulation:
     def report_array(self) -> np.ndarray:
         """The report as numbers, in the order of `methods.report.CHANNELS`; a live array."""
         return self._report
+
+    @property
+    def sensor_readings(self) -> np.ndarray:
+        """(S, 6) force and torque, or acceleration and angular velocity, of every sensor, in the order of `sensors`."""
+        return np.zeros((0, 6)) if self._sensing is None else self._sensing.mounts.reading
 
     def body_poses(self) -> np.ndarray:
         """(F, 7) position and quaternion of every named body, in the order of `compiled.frame_names`."""
@@ -453,7 +484,7 @@ def _rebuild(scene: Scene, method: Method, dt: float, state: dict[str, np.ndarra
 def _fingerprint(compiled: CompiledScene, method: Method) -> np.ndarray:
     """32 bytes that tell scenes and methods apart: names, joints, masses, and which method."""
     digest = hashlib.sha256(repr((method.keyword, compiled.frame_names, compiled.joint_names, compiled.actuator_names,
-                                  compiled.loop_names)).encode())
+                                  compiled.loop_names, *compiled.scene.sensors)).encode())
     for values in (compiled.model.link_joint, compiled.model.link_parent, compiled.model.link_mass,
                    compiled.model.link_position):
         digest.update(np.ascontiguousarray(values).tobytes())

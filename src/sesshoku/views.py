@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Views(Mapping[str, Any]):
     """name -> view; an unknown name is an error that suggests the nearest one."""
 
-    def __init__(self, sim: Simulation, index: dict[str, int], view: type, what: str) -> None:
+    def __init__(self, sim: Simulation, index: dict[str, int], view: Callable[..., Any], what: str) -> None:
         self._sim, self._index, self._view, self._what = sim, index, view, what
 
     def __getitem__(self, name: str) -> Any:

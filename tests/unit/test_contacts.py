@@ -151,10 +151,11 @@ def test_sums_by_hand() -> None:
     shape, state = np.array([[0, 1], [1, 2], [0, 2]]), np.array([1, 2, 0])
     force = np.array([[3.0, 0, 10], [0, 2, 5], [0, 0, 0]])
     material = np.tile([0.5, 0.4, 0.0], (3, 1))
-    out, friction = np.full((2, 6), np.nan), np.full((2, 3), np.nan)
-    sum_by_body(3, shape, force, up, material, state, np.array([0.0, 0.7, 9.9]), row, friction, out)
-    np.testing.assert_allclose(out, [[15, np.hypot(3, 2), 7, 0.7, 1, 1], [5, 2, 2, 0.7, 0, 1]])
-    sum_by_body(0, shape, force, up, material, state, np.zeros(3), row, friction, out)
+    out, total = np.full((2, 7), np.nan), np.full((2, 6), np.nan)
+    torque = np.array([[0.0, 0, 0.3], [0.4, 0, 0], [9.0, 9, 9]])
+    sum_by_body(3, shape, force, torque, up, material, state, np.array([0.0, 0.7, 9.9]), row, total, out)
+    np.testing.assert_allclose(out, [[15, np.hypot(3, 2), 7, 0.7, 1, 1, 0.5], [5, 2, 2, 0.7, 0, 1, 0.4]])
+    sum_by_body(0, shape, force, torque, up, material, state, np.zeros(3), row, total, out)
     assert not out.any()
 
 

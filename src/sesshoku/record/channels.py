@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from sesshoku.collision.contacts import CONTACTS
-from sesshoku.collision.per_body import sum_by_body
+from sesshoku.collision.per_body import sum_by_body, wrench_by_body
 from sesshoku.errors import RecordingError
 from sesshoku.methods import report
 from sesshoku.scene.model import FREE, KINEMATIC, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL, TORQUE
+from sesshoku.scene.sensors import ForceSensor, Imu
 
 Read = Callable[[Any], Any]  # simulation -> number or array
 
@@ -151,8 +152,11 @@ def _one_axis(which: str, first: str) -> Callable[[Any], Read]:
     return bind
 
 
-CONTACT_PARTS = ("normal", "friction", "limit", "slip_speed", "sticking", "slipping")
-CONTACT_UNITS = ("N", "N", "N", "m/s", "", "")
+# recordings of older versions have no torque: whoever reads goes by the channel's own labels
+CONTACT_PARTS = ("normal", "friction", "limit", "slip_speed", "sticking", "slipping", "torque")
+CONTACT_UNITS = ("N", "N", "N", "m/s", "", "", "N m")
+WRENCH_PARTS, WRENCH_UNITS = ("fx", "fy", "fz", "tx", "ty", "tz"), ("N",) * 3 + ("N m",) * 3
+IMU_PARTS, IMU_UNITS = ("ax", "ay", "az", "wx", "wy", "wz"), ("m/s^2",) * 3 + ("rad/s",) * 3
 
 
 def _touching(compiled: Any) -> list[int]:
@@ -166,23 +170,65 @@ def _contacts_channel(compiled: Any) -> Channel:
     return Channel("contacts", (len(bodies), len(CONTACT_PARTS)), (bodies, CONTACT_PARTS), CONTACT_UNITS * len(bodies))
 
 
-def _read_contacts(compiled: Any) -> Read:
-    """Contacts summed up by body (collision/per_body.py)."""
+def _contact_rows(compiled: Any) -> tuple[int, np.ndarray]:
+    """How many bodies are recorded, and the row of each shape's body (-1: none)."""
     frames = _touching(compiled)
     by_frame = np.full(len(compiled.frame_names) + 1, -1)
     by_frame[frames] = np.arange(len(frames))
-    row = by_frame[compiled.model.shape_frame.astype(np.int64)]
-    out, friction = np.zeros((len(frames), len(CONTACT_PARTS))), np.zeros((len(frames), 3))
+    return len(frames), by_frame[compiled.model.shape_frame.astype(np.int64)]
+
+
+def _read_contacts(compiled: Any) -> Read:
+    """Contacts summed up by body (collision/per_body.py)."""
+    count, row = _contact_rows(compiled)
+    out, total = np.zeros((count, len(CONTACT_PARTS))), np.zeros((count, 6))
 
     def read(sim: Any) -> np.ndarray:
         record = sim.records.get("contacts")
         if record is None:
             return np.zeros_like(out)
-        sum_by_body(int(record.counts[CONTACTS]), record.shape, record.force, record.normal, record.material,
-                    record.state, record.slip, row, friction, out)
+        sum_by_body(int(record.counts[CONTACTS]), record.shape, record.force, record.torque, record.normal,
+                    record.material, record.state, record.slip, row, total, out)
         return out
 
     return read
+
+
+def _contact_wrenches_channel(compiled: Any) -> Channel:
+    bodies = tuple(compiled.frame_names[frame] for frame in _touching(compiled))
+    return Channel("contact_wrenches", (len(bodies), 6), (bodies, WRENCH_PARTS), WRENCH_UNITS * len(bodies))
+
+
+def _read_contact_wrenches(compiled: Any) -> Read:
+    """Force on each body, and its torque about the world's origin, by all its contacts."""
+    count, row = _contact_rows(compiled)
+    out = np.zeros((count, 6))
+
+    def read(sim: Any) -> np.ndarray:
+        record = sim.records.get("contacts")
+        if record is not None:
+            wrench_by_body(int(record.counts[CONTACTS]), record.shape, record.point, record.force, record.torque, row,
+                           out)
+        return out
+
+    return read
+
+
+def _sensor_channel(name: str, kind: type, parts: tuple[str, ...], units: tuple[str, ...]) -> Callable[[Any], Channel]:
+    def describe(compiled: Any) -> Channel:
+        names = tuple(sensor.name for sensor in compiled.scene.sensors.values() if isinstance(sensor, kind))
+        return Channel(name, (len(names), 6), (names, parts), units * len(names))
+
+    return describe
+
+
+def _read_sensors(kind: type) -> Callable[[Any], Read]:
+    """The readings of the sensors of a kind."""
+    def bind(compiled: Any) -> Read:
+        at = [i for i, sensor in enumerate(compiled.scene.sensors.values()) if isinstance(sensor, kind)]
+        return lambda sim: sim.sensor_readings[at]
+
+    return bind
 
 
 def _always(read: Read) -> Callable[[Any], Read]:
@@ -202,6 +248,10 @@ BUILT_IN: dict[str, tuple[Callable[[Any], Channel], Callable[[Any], Read]]] = {
     "command": (_command, _always(attrgetter("actuator_command"))),
     "report": (lambda c: _vector("report", report.CHANNELS, REPORT_UNITS), _always(attrgetter("report_array"))),
     "contacts": (_contacts_channel, _read_contacts),
+    "contact_wrenches": (_contact_wrenches_channel, _read_contact_wrenches),
+    "force_sensors": (_sensor_channel("force_sensors", ForceSensor, WRENCH_PARTS, WRENCH_UNITS),
+                      _read_sensors(ForceSensor)),
+    "imus": (_sensor_channel("imus", Imu, IMU_PARTS, IMU_UNITS), _read_sensors(Imu)),
     "energy": (lambda c: _vector("energy", ("kinetic", "potential"), "J"), _always(methodcaller("energy"))),
     "momentum": (lambda c: _vector("momentum", ("px", "py", "pz", "Lx", "Ly", "Lz"), ("N s",) * 3 + ("N m s",) * 3),
                  _always(methodcaller("momentum"))),
@@ -216,11 +266,11 @@ DEFAULT = ("q", "v", "poses", "actuator_force", "report", "energy")
 def bind(sim: Any, wanted: Any = None) -> list[tuple[Channel, Read]]:
     """The channels to record with their readers.
 
-    wanted: None (the default set, with the contacts where the method has any), a name, a mapping name -> function of
+    wanted: None (the default set, with contacts and sensors where there are any), a name, a mapping name -> function of
     sim or CustomChannel, or a list of names and mappings:
     `["q", "poses", {"height": lambda sim: sim.bodies["crate"].position[2]}]`.
     """
-    usual = DEFAULT + (("contacts",) if "contacts" in getattr(sim, "records", ()) else ())
+    usual = DEFAULT + (("contacts",) if "contacts" in getattr(sim, "records", ()) else ()) + _with_sensors(sim)
     given = usual if wanted is None else [wanted] if isinstance(wanted, str | Mapping) else wanted
     if not isinstance(given, Iterable):
         raise RecordingError(f"channels must be names or functions by name, not {wanted!r}; "
@@ -236,6 +286,12 @@ def bind(sim: Any, wanted: Any = None) -> list[tuple[Channel, Read]]:
                 raise RecordingError(f"channel {name!r} is asked for twice; name it once")
             bound[name] = _bind_built_in(sim, name) if function is None else _bind_custom(sim, name, function)
     return list(bound.values())
+
+
+def _with_sensors(sim: Any) -> tuple[str, ...]:
+    sensors = getattr(sim.compiled.scene, "sensors", {}).values()
+    return tuple(name for name, kind in (("force_sensors", ForceSensor), ("imus", Imu))
+                 if any(isinstance(sensor, kind) for sensor in sensors))
 
 
 def _bind_built_in(sim: Any, name: Any) -> tuple[Channel, Read]:

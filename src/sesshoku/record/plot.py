@@ -13,7 +13,7 @@ import numpy as np
 
 from sesshoku.errors import RecordingError
 from sesshoku.methods import report
-from sesshoku.record.channels import CONTACT_PARTS, QUATERNION, Channel
+from sesshoku.record.channels import QUATERNION, Channel
 from sesshoku.record.plot_contacts import bodies_in_contact, draw_contacts
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ STYLE: dict[Any, Any] = {
 TITLES = {
     "q": "coordinates q", "v": "velocities v", "joints": "joint positions", "joint_velocities": "joint velocities",
     "poses": "positions of bodies", "actuator_force": "actuator forces", "command": "actuator commands",
+    "force_sensors": "force sensors", "imus": "IMUs", "contact_wrenches": "contact forces on bodies",
     "report": "report: errors of each step", "energy": "energy", "momentum": "momentum", "com": "centre of mass",
 }
 QUANTITIES = {"m/s": "velocity", "rad/s": "angular velocity", "N s": "linear",
@@ -131,7 +132,7 @@ def _panels(recording: Recording, name: str, keep: dict[str, list[str] | None]) 
 
 def _contact_panels(recording: Recording, channel: Channel, wanted: list[str] | None) -> list[Panel]:
     """One panel a body: those asked for, else those that touched something."""
-    parts = len(CONTACT_PARTS)
+    parts = channel.shape[1]  # fewer in recordings of older versions
     _, values = _envelope(recording, channel, list(range(channel.size)))
     bodies = bodies_in_contact(values.reshape(len(values), -1, parts), CONTACT_PANELS) if wanted is None else \
         [channel.labels[0].index(name) for name in wanted if name in channel.labels[0]]
@@ -211,7 +212,7 @@ def _draw(ax: Axes, recording: Recording, panel: Panel) -> None:
     if name == "report":
         _draw_report(ax, time, values, panel)
     elif name == "contacts":
-        body = panel.channel.labels[0][panel.columns[0] // len(CONTACT_PARTS)]
+        body = panel.channel.labels[0][panel.columns[0] // panel.channel.shape[1]]
         ax.set_title(f"contact forces of {body}, and whether it sticks or slips")
         draw_contacts(ax, time, values)
         _legend(ax)

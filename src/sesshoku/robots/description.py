@@ -86,6 +86,15 @@ class Link:
         return replace(self, inertial=Inertial(own.mass * factor, own.center, np.asarray(own.matrix) * factor))
 
 
+class Mount(NamedTuple):
+    """A sensor on a link: `force` reads what the link's parent passes to it, `imu` acceleration and turning."""
+
+    name: str
+    kind: Literal["force", "imu"]
+    link: str
+    at: Vector = ZERO
+
+
 class Pose(NamedTuple):
     """Height of the base link's origin (m) and the joint positions that are not zero."""
 
@@ -104,6 +113,7 @@ class Robot:
     home_name: str = "stand"
     home: Pose | None = None
     friction: float = 0.5
+    sensors: tuple[Mount, ...] = ()
 
     @property
     def joints(self) -> dict[str, Hinge]:

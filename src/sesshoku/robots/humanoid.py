@@ -15,7 +15,7 @@ import numpy as np
 
 from sesshoku.errors import SceneError
 from sesshoku.robots.bush import Bush, on_bushes
-from sesshoku.robots.description import ZERO, Hinge, Link, Part, Pose, Robot, Servo, Vector, X, Y, Z, servo
+from sesshoku.robots.description import ZERO, Hinge, Link, Mount, Part, Pose, Robot, Servo, Vector, X, Y, Z, servo
 from sesshoku.scene.elements import Inertial
 from sesshoku.scene.shapes import Box, Sphere
 
@@ -191,7 +191,9 @@ def _body(kind: str) -> Robot:
         _leg(build, side, sign, hips)
         _arm(build, side, sign, chest, shoulder_height, large)
     factor = size.mass / sum(link.inertial.mass for link in build.links)
-    return Robot(f"humanoid_{kind}", tuple(link.scaled(factor) for link in build.links))
+    # where the feet hang on the legs, and the base link, whose orientation a walking controller wants
+    sensors = (*(Mount(f"{side}_ankle", "force", f"{side}_foot") for side, _ in SIDES), Mount("trunk", "imu", hips))
+    return Robot(f"humanoid_{kind}", tuple(link.scaled(factor) for link in build.links), sensors=sensors)
 
 
 def _family(kind: str) -> str:

@@ -1,4 +1,4 @@
-"""MJCF of a robot description: links, servos, springs, mimic joints, and the starting pose as a keyframe. No ground."""
+"""MJCF of a robot description: links, servos, springs, mimics, sensors, and the starting pose as a keyframe. No ground."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def mjcf(robot: Robot) -> str:
              '  <compiler angle="radian" autolimits="true"/>',
              '  <option timestep="0.001" gravity="0 0 -9.8"/>',
              *_defaults(robot), "  <worldbody>", *_body(robot, robot.links[0], "    "), "  </worldbody>",
-             *_contact(robot), *_equality(robot), *_actuators(robot), *_keyframe(robot)]
+             *_contact(robot), *_equality(robot), *_actuators(robot), *_sensors(robot), *_keyframe(robot)]
     return "\n".join([*lines, "</mujoco>", ""])
 
 
@@ -48,6 +48,8 @@ def _body(robot: Robot, link: Link, indent: str) -> list[str]:
     lines.append(f'{indent}  <inertial pos="{numbers(own.center)}" mass="{number(own.mass)}" {spread}/>')
     for count, part in enumerate(link.parts):
         lines.append(f"{indent}  {_geom(robot, link.name + (f'_{count}' if count else ''), part)}")
+    lines += [f'{indent}  <site name="{mount.name}" pos="{numbers(mount.at)}"/>'
+              for mount in robot.sensors if mount.link == link.name]
     for child in robot.children(link.name):
         lines += _body(robot, child, indent + "  ")
     return [*lines, f"{indent}</body>"]
@@ -117,6 +119,13 @@ def _actuators(robot: Robot) -> list[str]:
                      f'ctrlrange="{number(joint.lower)} {number(joint.upper)}" '
                      f'forcerange="{number(-effort)} {number(effort)}"/>')
     return ["  <actuator>", *lines, "  </actuator>"] if lines else []
+
+
+def _sensors(robot: Robot) -> list[str]:
+    kinds = {"force": ("force", "torque"), "imu": ("accelerometer", "gyro")}
+    lines = [f'    <{kind} name="{mount.name}_{kind}" site="{mount.name}"/>'
+             for mount in robot.sensors for kind in kinds[mount.kind]]
+    return ["  <sensor>", *lines, "  </sensor>"] if lines else []
 
 
 def _keyframe(robot: Robot) -> list[str]:

@@ -15,6 +15,7 @@ import numpy as np
 from sesshoku.errors import SceneError
 from sesshoku.scene import check
 from sesshoku.scene.calls import checked
+from sesshoku.scene.sensors import Sensor
 from sesshoku.scene.shapes import Shape
 
 JointKind = Literal["free", "revolute", "continuous", "prismatic", "spherical", "planar", "fixed"]
@@ -453,6 +454,7 @@ class RobotDescription:
     actuators: list[Actuator] = field(default_factory=list)
     loops: list[Loop] = field(default_factory=list)
     mimics: list[Mimic] = field(default_factory=list)
+    sensors: list[Sensor] = field(default_factory=list)
     excluded_pairs: list[tuple[str, str]] = field(default_factory=list)
     forced_pairs: list[tuple[str, str]] = field(default_factory=list)
     unsupported: list[str] = field(default_factory=list)

@@ -17,6 +17,7 @@ How MJCF maps:
   friction where it is 6. (MuJoCo takes the larger condim of two geoms and then both their coefficients, sesshoku only
   those of geoms that ask for them.) Collision meshes stand for their convex hulls (see spec.py). Geoms of group 3 and
   above are hidden, as in MuJoCo's viewer.
+- Force, torque, accelerometer and gyro sensors on sites of bodies are read (mjcf_sensors.py), others listed.
 - Keyframes become the description's `poses`: positions of all joints. Their velocities and controls are not read.
 - Quaternions are normalised, as MuJoCo does, whatever their length.
 - The time step is taken where the file states it; gravity always, for MJCF without it means MuJoCo's default,
@@ -35,7 +36,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from sesshoku.errors import SceneError, in_file
-from sesshoku.scene import check, mjcf_bodies, mjcf_parts
+from sesshoku.scene import check, mjcf_bodies, mjcf_parts, mjcf_sensors
 from sesshoku.scene.elements import RobotDescription
 from sesshoku.scene.spec import Unsupported, read_xml, repaired
 from sesshoku.spatial.rotation import matrix_to_quaternion
@@ -75,6 +76,7 @@ def load_mjcf(path: str | Path, *, decompose: bool = False, repair_inertia: bool
         names = mjcf_bodies.ModelNames(model)
         description.bodies = mjcf_bodies.read_bodies(spec, model, names, Path(path), decompose, unsupported)
         description.actuators = mjcf_parts.read_actuators(model, names, unsupported)
+        description.sensors = mjcf_sensors.read_sensors(model, names, unsupported)
         mjcf_parts.read_equalities(model, names, description, unsupported)
         mjcf_parts.read_pairs(model, names, description, unsupported)
         description.poses = mjcf_parts.read_keyframes(model, names, unsupported)
@@ -174,7 +176,8 @@ def _mujoco_error(problem: str, error: Exception) -> SceneError:
 def _list_uncarried(spec: Any, unsupported: Unsupported) -> None:
     for attribute, kind in UNCARRIED.items():
         for item in getattr(spec, attribute):
-            unsupported.add(mjcf_parts.label(kind, item.name, item.info))
+            if not mjcf_sensors.is_carried(spec, kind, item):
+                unsupported.add(mjcf_parts.label(kind, item.name, item.info))
     if any(getattr(spec.authored, key) for key in dir(spec.authored) if key.startswith("visual_")):
         unsupported.add("visual settings")
     statistics = [spec.stat.meaninertia, spec.stat.meanmass, spec.stat.meansize, spec.stat.extent, spec.stat.center[0]]

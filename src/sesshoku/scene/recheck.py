@@ -32,6 +32,7 @@ def recheck(scene: Scene) -> None:
         seen.add(key)
         joints[str(body.joint.name)] = body.joint.kind
     _recheck_companions(scene, joints)
+    _recheck_sensors(scene)
     _recheck_pairs(scene)
 
 
@@ -91,6 +92,16 @@ def _recheck_companions(scene: Scene, joints: dict[str, str]) -> None:
         for name in (mimic.joint, mimic.source):
             _recheck_axis(name, joints, f"mimic of joint {joint!r}")
         refuse_mimic_circle(scene.mimics, joint)
+
+
+def _recheck_sensors(scene: Scene) -> None:
+    for key, sensor in scene.sensors.items():
+        sensor.__post_init__()
+        if sensor.name != key:
+            raise SceneError("the sensor was renamed after it was added", element=f"sensor {key!r}", value=sensor.name,
+                             remedy="give the name when it is added")
+        if sensor.body not in scene.bodies:
+            raise SceneError("no such body", element=f"sensor {key!r}", value=sensor.body, remedy="name a body")
 
 
 def _recheck_pairs(scene: Scene) -> None:

@@ -26,6 +26,7 @@ from sesshoku.scene.elements import (
     RobotDescription,
 )
 from sesshoku.scene.mesh_repair import check_arrays
+from sesshoku.scene.sensors import Sensor, SensorMounts
 from sesshoku.scene.shapes import Box, Capsule, Cylinder, Mesh, Plane, Shape, Sphere
 from sesshoku.spatial.rotation import multiply, quaternion_to_matrix
 
@@ -34,18 +35,20 @@ DEFAULT_GRAVITY = (0.0, 0.0, -9.8)
 
 @checked
 class Robot:
-    """A robot placed in a scene: the names of its bodies, joints and actuators there."""
+    """A robot placed in a scene: the names of its bodies, joints, actuators and sensors there."""
 
-    def __init__(self, name: str, bodies: list[str], joints: list[str], actuators: list[str]) -> None:
+    def __init__(self, name: str, bodies: list[str], joints: list[str], actuators: list[str],
+                 sensors: Iterable[str] = ()) -> None:
         self.name, self.bodies, self.joints, self.actuators = name, bodies, joints, actuators
+        self.sensors = list(sensors)
 
     def __repr__(self) -> str:
         return f"Robot({self.name!r}, {len(self.bodies)} bodies, {len(self.joints)} joints)"
 
 
 @checked
-class Scene:
-    """Bodies, robots, materials and filters; handed to `Simulation`.
+class Scene(SensorMounts):
+    """Bodies, robots, sensors, materials and filters; handed to `Simulation`.
 
         scene = Scene()
         scene.add_ground()
@@ -64,6 +67,7 @@ class Scene:
         self.actuators: dict[str, Actuator] = {}
         self.loops: dict[str, Loop] = {}
         self.mimics: dict[str, Mimic] = {}
+        self.sensors: dict[str, Sensor] = {}
         self.robots: dict[str, Robot] = {}
         self.pair_friction: dict[tuple[str, str], Material] = {}
         self.excluded_pairs: set[tuple[str, str]] = set()
@@ -340,7 +344,7 @@ class Scene:
                   fixed_base: bool | None = None, name: str | None = None) -> Robot:
         """Place a robot description; all or nothing: on an error the scene is as before."""
         kept = {key: dict(getattr(self, key))
-                for key in ("bodies", "_joint_owner", "actuators", "loops", "mimics", "robots")}
+                for key in ("bodies", "_joint_owner", "actuators", "loops", "mimics", "sensors", "robots")}
         others = {key: type(getattr(self, key))(getattr(self, key))
                   for key in ("excluded_pairs", "forced_pairs", "notes")}
         try:
@@ -375,6 +379,8 @@ class Scene:
                                       body_b=None if loop.body_b is None else prefix + loop.body_b))
         for mimic in description.mimics:
             self._insert_mimic(replace(mimic, joint=prefix + mimic.joint, source=prefix + mimic.source))
+        for sensor in description.sensors:
+            self._insert_sensor(replace(sensor, name=prefix + sensor.name, body=prefix + sensor.body))
         for a, b in description.excluded_pairs:
             self.exclude_collision(prefix + a, prefix + b)
         for a, b in description.forced_pairs:
@@ -387,7 +393,8 @@ class Scene:
             self.time_step = description.time_step
             self.notes.append(f"time step {self.time_step:g} s taken from {robot_name} where none is given")
         robot = Robot(robot_name, bodies, [joint for joint in joints if joint is not None],
-                      [prefix + actuator.name for actuator in description.actuators])
+                      [prefix + actuator.name for actuator in description.actuators],
+                      [prefix + sensor.name for sensor in description.sensors])
         self.robots[robot_name] = robot
         return robot
 

@@ -17,6 +17,7 @@ import numpy as np
 from sesshoku.errors import UnsupportedFeature
 from sesshoku.scene.elements import Actuator, Body, Inertial, Joint, Loop
 from sesshoku.scene.mass import combine
+from sesshoku.scene.mjcf_sensors import write_sensors
 from sesshoku.scene.recheck import recheck
 from sesshoku.scene.scene import Scene
 from sesshoku.scene.to_mjcf_contacts import condim, find_contacts
@@ -68,15 +69,17 @@ class _Export:
 
     def text(self) -> str:
         scene = self.scene
-        # geoms named by pairs and sites named by loops must be known before the bodies are written
-        contact, equality, bodies = self.contacts(), self.equalities(), self.bodies()
+        # geoms named by pairs and sites named by loops and sensors must be known before the bodies are written
+        contact, equality = self.contacts(), self.equalities()
+        sensor = write_sensors(scene.sensors, self.sites, self.names, self.lost)
+        bodies = self.bodies()
         root = Xml()
         root.open("mujoco", model=scene.name)
         root.add("compiler", angle="radian", autolimits=True, inertiafromgeom=False)
         root.add("option", gravity=scene.gravity, timestep=scene.run.get("dt", scene.time_step))
         for tag, part in (("asset", self.geoms.assets), ("worldbody", bodies), ("contact", contact),
                           ("equality", equality),
-                          ("actuator", self.actuators()), ("keyframe", self.keyframe())):
+                          ("actuator", self.actuators()), ("sensor", sensor), ("keyframe", self.keyframe())):
             root.section(tag, part)
         root.close("mujoco")
         return self.head() + "\n".join(root.lines) + "\n"

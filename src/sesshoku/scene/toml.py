@@ -186,7 +186,7 @@ class _Builder:
     # ---- robots --------------------------------------------------------------------------------------------------
 
     def add_robot(self, path: KeyPath, item: toml_schema.RobotTable) -> None:
-        for key in ("bodies", "actuators"):
+        for key in ("bodies", "actuators", "sensors"):
             if getattr(item, key) is not None:
                 raise self.places.error((*path, key), f"a robot from a file has no {key} of its own",
                                         "leave the key out")
@@ -265,7 +265,10 @@ class _Builder:
             if item.name in scene.robots:
                 raise self.places.error((*path, "name"), "the name is taken already", "give every robot its own name",
                                         item.name)
-            scene.robots[item.name] = Robot(item.name, list(bodies), joints, list(actuators))
+            self.check_known(item.sensors or [], scene.sensors, (*path, "sensors"), "sensor")
+            sensors = [s.name for s in scene.sensors.values()
+                       if s.body in bodies] if item.sensors is None else item.sensors
+            scene.robots[item.name] = Robot(item.name, list(bodies), joints, list(actuators), sensors)
             self.place_joints(path, item, scene.robots[item.name])
 
     def check_known(self, names: Iterable[str], known: Iterable[str], path: KeyPath, what: str) -> None:
@@ -282,6 +285,11 @@ class _Builder:
             for i, item in enumerate(getattr(table, kind)):
                 with self.places.inside((kind, i)):
                     add(**item.model_dump(exclude_unset=True))
+        for kind, add in (("force_sensor", scene.add_force_sensor), ("imu", scene.add_imu)):
+            for i, item in enumerate(getattr(table, kind)):
+                with self.places.inside((kind, i)):
+                    keys = item.model_dump(exclude_unset=True, exclude={"rotation", "roll_pitch_yaw"})
+                    add(**keys, rotation=self.rotation(item, (kind, i)))
 
     def add_filters(self) -> None:
         scene, filters = self.scene, self.table.collision or toml_schema.CollisionTable()

@@ -206,6 +206,8 @@ class RobotTable(Turned):
         None, description="without a file: its bodies (default: those that say `robot = NAME`)")
     actuators: list[str] | None = Field(
         None, description="without a file: its actuators (default: those that drive its joints)")
+    sensors: list[str] | None = Field(
+        None, description="without a file: its sensors (default: those on its bodies)")
 
 
 class ActuatorTable(Table):
@@ -242,6 +244,30 @@ class MimicTable(Table):
     source: str = Field(description="name of the joint that leads")
     ratio: Number = Field(1.0, description="q = ratio * q_source + offset")
     offset: Number = Field(0.0, description="rad or m")
+
+
+class SensorKeys(Turned):
+    name: str = Field(description="name of the sensor, its own in the scene")
+    seed: Annotated[int, Field(ge=0)] = Field(0, description="of the noise; the same seed gives the same noise")
+
+
+class ForceSensorTable(SensorKeys):
+    body: str | None = Field(None, description="body whose parent's wrench on it is measured")
+    joint: str | None = Field(None, description="instead of body: the joint that body moves by")
+    position: Vector | None = Field(None, description="in the body's frame, m (default: the joint's anchor)")
+    force_noise: NotNegative = Field(0.0, description="standard deviation of white noise, N")
+    torque_noise: NotNegative = Field(0.0, description="N m")
+    force_bias: Vector = Field([0.0, 0.0, 0.0], description="added to the force, N")
+    torque_bias: Vector = Field([0.0, 0.0, 0.0], description="added to the torque, N m")
+
+
+class ImuTable(SensorKeys):
+    body: str = Field(description="body it is mounted on")
+    position: Vector = Field([0.0, 0.0, 0.0], description="in the body's frame, m")
+    acceleration_noise: NotNegative = Field(0.0, description="standard deviation of white noise, m/s^2")
+    gyro_noise: NotNegative = Field(0.0, description="rad/s")
+    acceleration_bias: Vector = Field([0.0, 0.0, 0.0], description="added to the acceleration, m/s^2")
+    gyro_bias: Vector = Field([0.0, 0.0, 0.0], description="added to the angular velocity, rad/s")
 
 
 class FrictionTable(Table):
@@ -297,6 +323,8 @@ class SceneTable(Table):
     actuator: list[ActuatorTable] = Field([], description="tables `[[actuator]]`")
     loop: list[LoopTable] = Field([], description="tables `[[loop]]`")
     mimic: list[MimicTable] = Field([], description="tables `[[mimic]]`")
+    force_sensor: list[ForceSensorTable] = Field([], description="tables `[[force_sensor]]`")
+    imu: list[ImuTable] = Field([], description="tables `[[imu]]`")
     friction: list[FrictionTable] = Field([], description="tables `[[friction]]`")
     collision: CollisionTable | None = Field(None, description="table: filters of pairs")
     run: RunTable | None = Field(None, description="table: how `sesshoku run` runs it")

@@ -16,6 +16,7 @@ from sesshoku.errors import SceneError, in_file
 from sesshoku.scene.elements import Actuator, Body, Geometry, Inertial, Joint, Loop, Material, Mimic, Motion
 from sesshoku.scene.recheck import recheck
 from sesshoku.scene.scene import Robot, Scene
+from sesshoku.scene.sensors import ForceSensor, Imu
 from sesshoku.scene.shapes import ConvexMesh, Mesh, Shape
 from sesshoku.scene.toml_schema import RunTable
 from sesshoku.scene.toml_shapes import make_shape
@@ -58,6 +59,9 @@ def scene_to_tables(scene: Scene, folder: Path) -> dict[str, Any]:
                       for loop in scene.loops.values()]
     tables["mimic"] = [_changed(mimic, Mimic(mimic.joint, mimic.source), "", always=("joint", "source"))
                        for mimic in scene.mimics.values()]
+    for key, kind in (("force_sensor", ForceSensor), ("imu", Imu)):
+        tables[key] = [_changed(sensor, kind(sensor.name, sensor.body), "", always=("name", "body", "position"))
+                       for sensor in scene.sensors.values() if isinstance(sensor, kind)]
     tables["friction"] = [_pair_friction(a, b, material, scene.combined_material(a, b))
                           for (a, b), material in scene.pair_friction.items()]
     tables["collision"] = {key: value for key, value in (
@@ -238,6 +242,8 @@ def _robot(scene: Scene, robot: Robot) -> dict[str, Any]:
         table["bodies"] = robot.bodies
     if robot.actuators != [actuator.name for actuator in scene.actuators.values() if actuator.joint in robot.joints]:
         table["actuators"] = robot.actuators
+    if robot.sensors != [sensor.name for sensor in scene.sensors.values() if sensor.body in robot.bodies]:
+        table["sensors"] = robot.sensors
     return table
 
 

@@ -88,6 +88,7 @@ from sesshoku.methods.springs.options import (
     parameters,
 )
 from sesshoku.methods.springs.publish import list_springs, momentum_residual, report_joints, report_step
+from sesshoku.methods.springs.sensing import leave_motion, start_motion
 from sesshoku.methods.springs.stability import cautions
 from sesshoku.scene.compiler import CompiledScene
 from sesshoku.scene.model import KINEMATIC, Model, as_model
@@ -335,4 +336,5 @@ def stages(options: Options) -> dict[str, Any]:
             "measure": stage_measure, "move": stage_move, "find contacts (L1)": stage_find}
 
 
-__all__ = ["STATE", "Options", "cautions", "make_records", "parameters", "run", "stages", "step", "supports"]
+__all__ = ["STATE", "Options", "cautions", "leave_motion", "make_records", "parameters", "run", "stages", "start_motion",
+           "step", "supports"]

@@ -1,0 +1,103 @@
+"""`Mounts`: where the sensors sit, which bodies hang on each, and what they read."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sesshoku.compiled.table import Record, array, scalar, viewer
+from sesshoku.scene.compiler import CompiledScene
+from sesshoku.scene.elements import Inertial
+from sesshoku.scene.mass import combine
+from sesshoku.scene.sensors import ForceSensor
+from sesshoku.spatial.rotation import matrix_to_quaternion, quaternion_to_matrix
+
+
+class Mounts(Record):
+    """Shapes: S sensors, F frames, L links, V dofs, Q coordinates, C loops, P parts.
+
+    A part is what of one link hangs on a force sensor: the whole link, or the bodies fixed below the sensor's body.
+    """
+
+    sensor_count = scalar()
+    is_force = array(int, 1)  # (S) 1: force sensor, 0: IMU
+    link = array(int, 1)  # (S) the link it sits on, -1: the world
+    position = array(float, 2)  # (S, 3) in the link's frame (world: as it is)
+    rotation = array(float, 3)  # (S, 3, 3)
+    part_start = array(int, 1)  # (S + 1) ranges of parts
+    part_link = array(int, 1)  # (P) -1: the world
+    part_mass = array(float, 1)  # (P)
+    part_center = array(float, 2)  # (P, 3) in the link's frame
+    part_inertia = array(float, 3)  # (P, 3, 3) about the centre, link axes
+    hangs = array(int, 2)  # (S, F + 1) 1: the body hangs on the sensor; last column: the world, 0
+    loop_body = array(int, 2)  # (C, 2) frames a loop joins, F: the world
+    # ---- of the last step
+    push = array(float, 2)  # (F, 6) the user's force, and torque about the link's centre of mass, on each body
+    old_q = array(float, 1)  # (Q) before it
+    old_v = array(float, 1)  # (V)
+    rate = array(float, 1)  # (V) mean acceleration of the joints
+    middle_q = array(float, 1)  # (Q) work
+    middle_v = array(float, 1)  # (V) work
+    kinematic_pose = array(float, 2)  # (L, 7) work
+    reading = array(float, 2)  # (S, 6) force and torque, or acceleration and angular velocity, along its axes
+
+
+as_mounts = viewer(Mounts)
+
+
+def make_mounts(compiled: CompiledScene) -> Mounts:
+    """The sensors of a scene, nothing read yet."""
+    scene, model, frames = compiled.scene, compiled.model, compiled.frame_index
+    sensors = list(scene.sensors.values())
+    S, F, L = len(sensors), model.frame_count, model.link_count
+    hangs = np.zeros((S, F + 1), dtype=np.int64)
+    links, positions, rotations = np.zeros(S, dtype=np.int64), np.zeros((S, 3)), np.zeros((S, 3, 3))
+    starts: list[int] = [0]
+    parts: list[tuple[int, Inertial]] = []
+    for s, sensor in enumerate(sensors):
+        at = frames[sensor.body]
+        links[s] = model.frame_link[at]
+        positions[s] = model.frame_position[at] + model.frame_rotation[at] @ sensor.position
+        rotations[s] = model.frame_rotation[at] @ quaternion_to_matrix(sensor.rotation)
+        if isinstance(sensor, ForceSensor):
+            below = bodies_below(compiled, sensor.body)
+            hangs[s, [frames[name] for name in below]] = 1
+            parts += link_parts(compiled, below)
+        starts.append(len(parts))
+    return Mounts(
+        sensor_count=S, is_force=np.array([isinstance(sensor, ForceSensor) for sensor in sensors], dtype=np.int64),
+        link=links, position=positions, rotation=rotations, part_start=np.array(starts),
+        part_link=np.array([link for link, _ in parts], dtype=np.int64),
+        part_mass=np.array([inertial.mass for _, inertial in parts], dtype=np.float64),
+        part_center=np.array([inertial.center for _, inertial in parts], dtype=np.float64).reshape(-1, 3),
+        part_inertia=np.array([inertial.matrix for _, inertial in parts], dtype=np.float64).reshape(-1, 3, 3),
+        hangs=hangs, loop_body=loop_bodies(compiled), push=np.zeros((F, 6)),
+        old_q=np.zeros(model.coordinate_count), old_v=np.zeros(model.dof_count), rate=np.zeros(model.dof_count),
+        middle_q=np.zeros(model.coordinate_count), middle_v=np.zeros(model.dof_count),
+        kinematic_pose=np.zeros((L, 7)), reading=np.zeros((S, 6)))
+
+
+def bodies_below(compiled: CompiledScene, name: str) -> list[str]:
+    """A body and all that hangs on it, parents first."""
+    below = {name}
+    for body in compiled.scene.bodies.values():
+        if body.parent in below:
+            below.add(body.name)
+    return [body for body in compiled.scene.bodies if body in below]
+
+
+def link_parts(compiled: CompiledScene, bodies: list[str]) -> list[tuple[int, Inertial]]:
+    """The bodies' mass link by link: the link (-1: the world) and the inertia in its frame."""
+    model, by_link = compiled.model, {}  # type: ignore[var-annotated]
+    for name in bodies:
+        frame, inertial = compiled.frame_index[name], compiled.scene.bodies[name].inertial
+        if inertial is not None:
+            pose = model.frame_position[frame], matrix_to_quaternion(model.frame_rotation[frame])
+            by_link.setdefault(int(model.frame_link[frame]), []).append((inertial, *pose))
+    return [(link, combine(parts)) for link, parts in by_link.items()]
+
+
+def loop_bodies(compiled: CompiledScene) -> np.ndarray:
+    """(C, 2) the frames that each loop of the model joins."""
+    frames, loops = compiled.frame_index, [compiled.scene.loops[name] for name in compiled.loop_names]
+    ends = [[frames[loop.body_a], frames[loop.body_b] if loop.body_b else compiled.model.frame_count] for loop in loops]
+    return np.array(ends, dtype=np.int64).reshape(-1, 2)

@@ -1,0 +1,99 @@
+"""`Sensing`: has the sensors of a simulation read after each of its steps.
+
+A scene without sensors has none of this. One with sensors pays for one reading per call of `step`: only the last of
+several steps is read.
+"""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any
+
+import numpy as np
+
+from sesshoku.errors import SceneError
+from sesshoku.scene.sensors import ForceSensor
+from sesshoku.sensors.measure import GIVEN, LEFT, MIDDLE, measure
+from sesshoku.sensors.memory import make_mounts
+
+RUNGE_KUTTA = ("rk4", "rkg")  # integrators that leave the links at a stage of their own
+SENSED = "sensors."  # prefix of what a saved state holds
+
+
+class Sensing:
+    """The sensors of a simulation. `before` and `after` stand around the step that is read."""
+
+    def __init__(self, sim: Any) -> None:
+        self.mounts = make_mounts(sim.compiled)
+        module = sim.method.module
+        self._contacts = sim.records.get("contacts")
+        self._leave_motion = getattr(module, "leave_motion", None)  # methods in coordinates of their own
+        self._start_motion = getattr(module, "start_motion", None)
+        self._start: Any = None  # what it gave
+        runge_kutta = getattr(sim.method.options, "integrator", "") in RUNGE_KUTTA
+        self._place = GIVEN if self._leave_motion else MIDDLE if runge_kutta else LEFT
+        if self._leave_motion and self._loops_matter():
+            raise SceneError("this method cannot say what passes through a loop", element=self._looped(sim),
+                             remedy="choose another method, or move the sensor")
+        self._errors = [_Errors(sensor) for sensor in sim.scene.sensors.values()]
+        self._none = (0, np.zeros((0, 2), dtype=np.int64), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros((0, 3)))
+
+    def _loops_matter(self) -> bool:
+        joins, hangs = self.mounts.loop_body, self.mounts.hangs
+        return bool((hangs[:, joins[:, 0]] != hangs[:, joins[:, 1]]).any())
+
+    def _looped(self, sim: Any) -> str:
+        joins, hangs = self.mounts.loop_body, self.mounts.hangs
+        s = int(np.flatnonzero((hangs[:, joins[:, 0]] != hangs[:, joins[:, 1]]).any(axis=1))[0])
+        return f"sensor {list(sim.scene.sensors)[s]!r}"
+
+    @property
+    def state(self) -> dict[str, np.ndarray]:
+        """What a saved state holds of the sensors."""
+        return {SENSED + "reading": self.mounts.reading, SENSED + "push": self.mounts.push}
+
+    def push(self, frame: int, force: np.ndarray, torque: np.ndarray) -> None:
+        """A user's force on a body, and torque about its link's centre of mass."""
+        self.mounts.push[frame, :3] += force
+        self.mounts.push[frame, 3:] += torque
+
+    def release(self) -> None:
+        self.mounts.push[:] = 0.0
+
+    def before(self, sim: Any) -> None:
+        """Keep the state in front of a step."""
+        if self._start_motion is not None:
+            self._start = self._start_motion(sim)
+        self.mounts.old_q[:] = sim.data.q
+        self.mounts.old_v[:] = sim.data.v
+
+    def after(self, sim: Any) -> None:
+        """Read the step that was made."""
+        if self._leave_motion is not None:
+            self._leave_motion(sim, self._start)
+        found = self._none
+        if self._contacts is not None:
+            c = self._contacts
+            found = int(c.counts[0]), c.shape, c.point, c.force, c.torque
+        measure(sim.model.table, sim.data.table, self.mounts.table, *found, self._place, sim.dt)
+        step = round(sim.time / sim.dt)
+        for errors, reading in zip(self._errors, self.mounts.reading):
+            errors.add(step, reading)
+
+
+class _Errors:
+    """Bias and white noise of a sensor. The noise is a function of seed, name and number of the step alone."""
+
+    def __init__(self, sensor: Any) -> None:
+        first, second = ("force", "torque") if isinstance(sensor, ForceSensor) else ("acceleration", "gyro")
+        self._bias = np.concatenate([getattr(sensor, f"{first}_bias"), getattr(sensor, f"{second}_bias")])
+        self._size = np.repeat([getattr(sensor, f"{first}_noise"), getattr(sensor, f"{second}_noise")], 3)
+        self._biased, self._noisy = bool(self._bias.any()), bool(self._size.any())
+        self._key = [sensor.seed, zlib.crc32(sensor.name.encode())]
+
+    def add(self, step: int, reading: np.ndarray) -> None:
+        if self._biased:
+            reading += self._bias
+        if self._noisy:
+            stream = np.random.Philox(key=self._key, counter=step << 8)
+            reading += self._size * np.random.Generator(stream).standard_normal(6)
