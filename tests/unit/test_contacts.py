@@ -117,7 +117,7 @@ def test_contacts_are_recorded_by_body() -> None:
     channel = recording.channels["contacts"]
     assert channel.labels == (("crate",), CONTACT_PARTS)  # the ground does not move: its forces would only repeat
     values = recording["contacts", "crate"][-1]
-    np.testing.assert_allclose(values, [19.6, 5.0, 0.5 * 19.6, 0.0, 4, 0], atol=1e-5)
+    np.testing.assert_allclose(values, [19.6, 5.0, 0.5 * 19.6, 0.0, 4, 0, 0.0], atol=1e-5)
     assert recording["report"].shape[1] == len(recording.channels["report"].labels[0])
 
 
@@ -139,7 +139,8 @@ def test_the_sums_are_those_of_the_contacts(rng: np.random.Generator) -> None:
         pull = sum(((1 if c.bodies[1] == name else -1) * c.friction_force for c in loaded), np.zeros(3))
         limit = sum((c.kinetic_friction if c.state == "slip" else c.static_friction) * c.normal_force for c in loaded)
         wanted = [sum(c.normal_force for c in loaded), np.linalg.norm(pull), limit,
-                  max((c.slip_speed for c in loaded), default=0.0), len(loaded) - sum(slipping), sum(slipping)]
+                  max((c.slip_speed for c in loaded), default=0.0), len(loaded) - sum(slipping), sum(slipping),
+                  np.linalg.norm(sum(((1 if c.bodies[1] == name else -1) * c.torque for c in loaded), np.zeros(3)))]
         np.testing.assert_allclose(recording["contacts", name][-1], wanted, rtol=1e-9, atol=1e-9)
 
 

@@ -99,7 +99,7 @@ roll_pitch_yaw = [3.141592653589793, 0, 0]
     np.testing.assert_allclose(sensor.position, [0, 0, 0.5])  # the joint's anchor
     np.testing.assert_allclose(np.abs(sensor.rotation), [0, 1, 0, 0], atol=1e-12)
     (tmp_path / "s.toml").write_text("[[imu]]\nname = \"i\"\nbody = \"arm\"\n")
-    with pytest.raises(ss.SceneError, match="line 1.*imu"):
+    with pytest.raises(ss.SceneError, match="line 3.*imu.*no such body"):
         ss.Scene.read(tmp_path / "s.toml")
 
 

@@ -37,7 +37,8 @@ def test_pin_force_of_a_pendulum(method: object) -> None:
     # `none` writes its equation at the start of the step: off by half a step
     near = 1e-6 if method != "none" else 5e-3
     assert force == pytest.approx([across, 0.0, along], abs=near)
-    assert sim.sensors["pin"].torque == pytest.approx([0, 0, 0], abs=1e-10)  # a free pin
+    # a free pin; Runge-Kutta schemes are read at the middle of the step, to second order
+    assert sim.sensors["pin"].torque == pytest.approx([0, 0, 0], abs=1e-10 if isinstance(method, str) else 1e-6)
 
 
 @pytest.mark.boundscheck
