@@ -112,6 +112,11 @@ def every_kind() -> Scene:
     scene.add_actuator("second/link6", name="extra", kind="torque", feed_forward=0.2)
     scene.add_loop("hinge", "second/link6", "second/link4", axis=unit(rng, 3), position=(0, 0.1, 0))
     scene.add_loop("weld", "can", None, name="holder")
+    scene.add_force_sensor("grip", joint="second/link1", rotation=unit(rng, 4), force_noise=0.1, torque_noise=0.2,
+                           force_bias=rng.normal(size=3), torque_bias=rng.normal(size=3), seed=3)
+    scene.add_force_sensor("plate", "wall", position=(0.1, 0, 0))
+    scene.add_imu("imu", "crate", position=unit(rng, 3), rotation=unit(rng, 4), acceleration_noise=0.3, gyro_noise=0.4,
+                  acceleration_bias=rng.normal(size=3), gyro_bias=rng.normal(size=3))
     scene.friction("crate", "ground", static=0.9, kinetic=0.7)
     scene.friction("ball", "crate", static=0.4, restitution=0.5)
     scene.exclude_collision("crate", "can")
@@ -146,7 +151,7 @@ def assert_equal(a: Any, b: Any, where: str = "scene") -> None:
 
 def assert_same_scene(a: Scene, b: Scene) -> None:
     assert_equal(a._gravity, b._gravity, "gravity")
-    for key in ("name", "time_step", "material", "bodies", "actuators", "loops", "mimics", "pair_friction",
+    for key in ("name", "time_step", "material", "bodies", "actuators", "loops", "mimics", "sensors", "pair_friction",
                 "excluded_pairs",
                 "forced_pairs", "self_colliding", "notes", "unsupported", "run"):
         assert_equal(getattr(a, key), getattr(b, key), key)

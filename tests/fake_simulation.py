@@ -22,6 +22,8 @@ def pendulum_scene() -> Scene:
     scene.add_box("crate", size=(0.2, 0.2, 0.2), mass=2.0, position=(1, 0, 3))
     scene.add_actuator("swing", "position", name="servo", kp=10.0, kd=1.0)
     scene.add_actuator("slide", "torque", name="push")
+    scene.add_force_sensor("pin", "rod")
+    scene.add_imu("tip", "rod")
     return scene
 
 
@@ -39,6 +41,7 @@ class FakeSimulation:
         self.actuator_force = np.zeros(model.actuator_count)
         self.actuator_command = self.compiled.actuator_command.copy()
         self.report_array = np.zeros(len(report.CHANNELS))
+        self.sensor_readings = np.arange(12.0).reshape(2, 6)
         self._update()
 
     @property

@@ -35,7 +35,7 @@ from sesshoku.views import Contact
 
 __all__ = [
     "Actuator", "Body", "Box", "Capsule", "Contact", "ConvexMesh", "Cylinder", "ForceSensor", "Geometry", "Imu",
-    "Inertial", "Joint", "Loop", "Material", "Mesh", "MethodError", "Mimic", "Motion", "Plane", "Recording", "RecordingError", "Report", "Robot",
-    "Scene", "SceneError", "SesshokuError", "Simulation", "SimulationDiverged", "Snapshot", "Sphere",
-    "UnstableStep", "UnsupportedFeature", "__version__", "compare", "methods", "robots",
+    "Inertial", "Joint", "Loop", "Material", "Mesh", "MethodError", "Mimic", "Motion", "Plane", "Recording",
+    "RecordingError", "Report", "Robot", "Scene", "SceneError", "SesshokuError", "Simulation", "SimulationDiverged",
+    "Snapshot", "Sphere", "UnstableStep", "UnsupportedFeature", "__version__", "compare", "methods", "robots",
 ]  # fmt: skip

@@ -30,7 +30,7 @@ from sesshoku.scene.compiler import CompiledScene, compile_scene
 from sesshoku.scene.model import FREE, KINEMATIC, SPHERICAL
 from sesshoku.scene.scene import Robot, Scene
 from sesshoku.script import ScriptedBodies
-from sesshoku.sensors import ForceSensorView, ImuView, Sensing, sensor_view
+from sesshoku.sensors import Sensing, sensor_view
 from sesshoku.views import ActuatorView, BodyView, Contact, JointView, Views, list_contacts
 
 DEFAULT_TIME_STEP = 1e-3
@@ -86,7 +86,7 @@ class Simulation:
         self.joints: Mapping[str, JointView] = Views(self, self.compiled.joint_link, JointView, "joint")
         self.actuators: Mapping[str, ActuatorView] = Views(self, self.compiled.actuator_index, ActuatorView, "actuator")
         self._sensing = Sensing(self) if scene.sensors else None
-        self.sensors: Mapping[str, ForceSensorView | ImuView] = Views(
+        self.sensors: Mapping[str, Any] = Views(  # ForceSensorView or ImuView
             self, {name: i for i, name in enumerate(scene.sensors)}, sensor_view, "sensor")
         with CompileProgress("the dynamics"):
             self._check_inertia()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support import SEED, sample_count
 
 import sesshoku as ss
+from support import SEED, sample_count
 
 mujoco = pytest.importorskip("mujoco")
 

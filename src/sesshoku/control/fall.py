@@ -46,7 +46,7 @@ def limp(scene: Scene, robot: Robot | None = None, *, damping: float = 0.0) -> S
 
 
 def lean(sim: Simulation, biped: Biped, angle: float, edge: str = "toe") -> None:
-    """Turn the standing robot as a whole by `angle` (rad) about an edge of its support ("toe", "heel", "left", "right").
+    """Turn the standing robot as a whole by `angle` (rad) about an edge of its support: toe, heel, left, right.
 
     It stands on the ground z = 0, at rest. biped: of the same robot, in this scene or one it was made from.
     """

@@ -160,7 +160,8 @@ def _timeline(gait: Gait, z: np.ndarray, above: np.ndarray, phases: dict[str, tu
     time = np.arange(count) * gait.sample
     feet[:, :, 2] = np.where(_within(time, phases["flight"]), z - above, 0.0)[:, None]
     zmp = np.tile([gait.zmp_ahead, 0.0], (count, 1))
-    return Timeline(time, zmp, np.full(count, 0.5), np.full(count, BOTH), np.full(count, -1), feet, np.zeros((count, 3)))
+    return Timeline(time, zmp, np.full(count, 0.5), np.full(count, BOTH), np.full(count, -1), feet,
+                    np.zeros((count, 3)))
 
 
 def _within(time: np.ndarray, phase: tuple[float, float]) -> np.ndarray:

@@ -214,7 +214,7 @@ def _read_contact_wrenches(compiled: Any) -> Read:
     return read
 
 
-def _sensor_channel(name: str, kind: type, parts: tuple[str, ...], units: tuple[str, ...]) -> Callable[[Any], Channel]:
+def _sensor_channel(name: str, kind: Any, parts: tuple[str, ...], units: tuple[str, ...]) -> Callable[[Any], Channel]:
     def describe(compiled: Any) -> Channel:
         names = tuple(sensor.name for sensor in compiled.scene.sensors.values() if isinstance(sensor, kind))
         return Channel(name, (len(names), 6), (names, parts), units * len(names))
@@ -225,7 +225,8 @@ def _sensor_channel(name: str, kind: type, parts: tuple[str, ...], units: tuple[
 def _read_sensors(kind: type) -> Callable[[Any], Read]:
     """The readings of the sensors of a kind."""
     def bind(compiled: Any) -> Read:
-        at = [i for i, sensor in enumerate(compiled.scene.sensors.values()) if isinstance(sensor, kind)]
+        at = np.array([i for i, sensor in enumerate(compiled.scene.sensors.values()) if isinstance(sensor, kind)],
+                      dtype=np.int64)
         return lambda sim: sim.sensor_readings[at]
 
     return bind

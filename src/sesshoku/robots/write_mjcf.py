@@ -1,4 +1,4 @@
-"""MJCF of a robot description: links, servos, springs, mimics, sensors, and the starting pose as a keyframe. No ground."""
+"""MJCF of a robot description: links, servos, springs, mimics, sensors, the starting pose as a keyframe. No ground."""
 
 from __future__ import annotations
 

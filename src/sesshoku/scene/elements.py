@@ -454,7 +454,6 @@ class RobotDescription:
     actuators: list[Actuator] = field(default_factory=list)
     loops: list[Loop] = field(default_factory=list)
     mimics: list[Mimic] = field(default_factory=list)
-    sensors: list[Sensor] = field(default_factory=list)
     excluded_pairs: list[tuple[str, str]] = field(default_factory=list)
     forced_pairs: list[tuple[str, str]] = field(default_factory=list)
     unsupported: list[str] = field(default_factory=list)
@@ -463,3 +462,4 @@ class RobotDescription:
     time_step: float | None = None
     floats: bool = False
     poses: dict[str, dict[str, Any]] = field(default_factory=dict)
+    sensors: list[Sensor] = field(default_factory=list)

@@ -1,5 +1,7 @@
-"""Sensors of MJCF files, both ways. A force and a torque sensor of one site are one `ForceSensor` here, an accelerometer
-and a gyro one `Imu`; it has the site's name. Where only one of the two is in the file, the other is measured as well.
+"""Sensors of MJCF files, both ways.
+
+A force and a torque sensor of one site are one `ForceSensor` here, an accelerometer and a gyro one `Imu`; it has the
+site's name. Where only one of the two is in the file, the other is measured as well.
 
 MuJoCo's force sensor reads what the site's parent passes to the site's body, as ours does. `noise` is the standard
 deviation here, as MuJoCo documents it.

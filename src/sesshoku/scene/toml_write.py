@@ -242,7 +242,9 @@ def _robot(scene: Scene, robot: Robot) -> dict[str, Any]:
         table["bodies"] = robot.bodies
     if robot.actuators != [actuator.name for actuator in scene.actuators.values() if actuator.joint in robot.joints]:
         table["actuators"] = robot.actuators
-    if robot.sensors != [sensor.name for sensor in scene.sensors.values() if sensor.body in robot.bodies]:
+    own = [sensor for sensor in scene.sensors.values() if sensor.body in robot.bodies]
+    read = sorted(own, key=lambda sensor: isinstance(sensor, Imu))  # force sensors first, as the file has them
+    if robot.sensors != [sensor.name for sensor in read]:
         table["sensors"] = robot.sensors
     return table
 

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from sesshoku.compiled.table import Record, array, scalar, viewer
 from sesshoku.scene.compiler import CompiledScene
 from sesshoku.scene.elements import Inertial
 from sesshoku.scene.mass import combine
+from sesshoku.scene.model import FREE, PLANAR, REVOLUTE, SPHERICAL
 from sesshoku.scene.sensors import ForceSensor
 from sesshoku.spatial.rotation import matrix_to_quaternion, quaternion_to_matrix
+
+
+class Part(NamedTuple):
+    """What of a link (-1: the world) hangs on a sensor: mass, centre and inertia about it, in the link's frame."""
+
+    link: int
+    mass: float
+    center: np.ndarray
+    inertia: np.ndarray
 
 
 class Mounts(Record):
@@ -44,15 +56,15 @@ class Mounts(Record):
 as_mounts = viewer(Mounts)
 
 
-def make_mounts(compiled: CompiledScene) -> Mounts:
-    """The sensors of a scene, nothing read yet."""
+def make_mounts(compiled: CompiledScene, armature: bool = False) -> Mounts:
+    """The sensors of a scene, nothing read yet. armature: it turns with the joint's link, in all its motion."""
     scene, model, frames = compiled.scene, compiled.model, compiled.frame_index
     sensors = list(scene.sensors.values())
     S, F, L = len(sensors), model.frame_count, model.link_count
     hangs = np.zeros((S, F + 1), dtype=np.int64)
     links, positions, rotations = np.zeros(S, dtype=np.int64), np.zeros((S, 3)), np.zeros((S, 3, 3))
     starts: list[int] = [0]
-    parts: list[tuple[int, Inertial]] = []
+    parts: list[Part] = []
     for s, sensor in enumerate(sensors):
         at = frames[sensor.body]
         links[s] = model.frame_link[at]
@@ -61,15 +73,15 @@ def make_mounts(compiled: CompiledScene) -> Mounts:
         if isinstance(sensor, ForceSensor):
             below = bodies_below(compiled, sensor.body)
             hangs[s, [frames[name] for name in below]] = 1
-            parts += link_parts(compiled, below)
+            parts += link_parts(compiled, below, armature)
         starts.append(len(parts))
     return Mounts(
         sensor_count=S, is_force=np.array([isinstance(sensor, ForceSensor) for sensor in sensors], dtype=np.int64),
         link=links, position=positions, rotation=rotations, part_start=np.array(starts),
-        part_link=np.array([link for link, _ in parts], dtype=np.int64),
-        part_mass=np.array([inertial.mass for _, inertial in parts], dtype=np.float64),
-        part_center=np.array([inertial.center for _, inertial in parts], dtype=np.float64).reshape(-1, 3),
-        part_inertia=np.array([inertial.matrix for _, inertial in parts], dtype=np.float64).reshape(-1, 3, 3),
+        part_link=np.array([part.link for part in parts], dtype=np.int64),
+        part_mass=np.array([part.mass for part in parts], dtype=np.float64),
+        part_center=np.array([part.center for part in parts], dtype=np.float64).reshape(-1, 3),
+        part_inertia=np.array([part.inertia for part in parts], dtype=np.float64).reshape(-1, 3, 3),
         hangs=hangs, loop_body=loop_bodies(compiled), push=np.zeros((F, 6)),
         old_q=np.zeros(model.coordinate_count), old_v=np.zeros(model.dof_count), rate=np.zeros(model.dof_count),
         middle_q=np.zeros(model.coordinate_count), middle_v=np.zeros(model.dof_count),
@@ -85,15 +97,32 @@ def bodies_below(compiled: CompiledScene, name: str) -> list[str]:
     return [body for body in compiled.scene.bodies if body in below]
 
 
-def link_parts(compiled: CompiledScene, bodies: list[str]) -> list[tuple[int, Inertial]]:
+def link_parts(compiled: CompiledScene, bodies: list[str], armature: bool) -> list[Part]:
     """The bodies' mass link by link: the link (-1: the world) and the inertia in its frame."""
-    model, by_link = compiled.model, {}  # type: ignore[var-annotated]
+    model = compiled.model
+    by_link: dict[int, list[tuple[Inertial, np.ndarray, np.ndarray]]] = {}
     for name in bodies:
         frame, inertial = compiled.frame_index[name], compiled.scene.bodies[name].inertial
         if inertial is not None:
             pose = model.frame_position[frame], matrix_to_quaternion(model.frame_rotation[frame])
             by_link.setdefault(int(model.frame_link[frame]), []).append((inertial, *pose))
-    return [(link, combine(parts)) for link, parts in by_link.items()]
+    parts = []
+    for link, members in by_link.items():
+        whole = combine(members)
+        turns = armature and link >= 0 and compiled.link_names[link] in bodies
+        rotor = np.diag(rotor_inertia(compiled, link)) if turns else np.zeros((3, 3))
+        parts.append(Part(link, whole.mass, whole.center, whole.matrix + rotor))
+    return parts
+
+
+def rotor_inertia(compiled: CompiledScene, link: int) -> np.ndarray:
+    """Armature (3) of a link's joint about the link's axes, for what turns."""
+    model = compiled.model
+    own = model.dof_armature[model.link_dof[link]:model.link_dof[link] + model.link_dof_count[link]]
+    kind = int(model.link_joint[link])
+    if kind in (REVOLUTE, PLANAR):
+        return np.array([0.0, 0.0, own[-1]])
+    return np.array(own[-3:]) if kind in (FREE, SPHERICAL) else np.zeros(3)
 
 
 def loop_bodies(compiled: CompiledScene) -> np.ndarray:

@@ -24,15 +24,16 @@ class Sensing:
     """The sensors of a simulation. `before` and `after` stand around the step that is read."""
 
     def __init__(self, sim: Any) -> None:
-        self.mounts = make_mounts(sim.compiled)
         module = sim.method.module
+        self.mounts = make_mounts(sim.compiled, hasattr(module, "leave_motion"))
         self._contacts = sim.records.get("contacts")
         self._leave_motion = getattr(module, "leave_motion", None)  # methods in coordinates of their own
         self._start_motion = getattr(module, "start_motion", None)
         self._start: Any = None  # what it gave
         runge_kutta = getattr(sim.method.options, "integrator", "") in RUNGE_KUTTA
         self._place = GIVEN if self._leave_motion else MIDDLE if runge_kutta else LEFT
-        if self._leave_motion and self._loops_matter():
+        known = self._leave_motion is None and getattr(module, "LOOP_FORCES", True)
+        if not known and self._loops_matter():
             raise SceneError("this method cannot say what passes through a loop", element=self._looped(sim),
                              remedy="choose another method, or move the sensor")
         self._errors = [_Errors(sensor) for sensor in sim.scene.sensors.values()]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support import FULL
 
 from sesshoku.experiments.multipoint import fall, jump
+from support import FULL
 
 
 def test_jump() -> None:

@@ -99,7 +99,7 @@ def test_leaning_turns_the_robot_about_an_edge(biped: Biped, edge: str) -> None:
     lowest = {}
     for angle in (0.0, 0.3):
         lean(sim, biped, angle, edge)
-        lowest[angle] = _lowest(sim, biped)
+        lowest[angle] = _lowest(sim)
     assert lowest[0.3] == pytest.approx(0.0, abs=2e-3)  # it stands on the edge
     moved = sim.center_of_mass() - before
     axis = {"toe": 0, "heel": 0, "left": 1, "right": 1}[edge]
@@ -109,9 +109,9 @@ def test_leaning_turns_the_robot_about_an_edge(biped: Biped, edge: str) -> None:
         lean(sim, biped, 0.1, "nose")
 
 
-def _lowest(sim: ss.Simulation, biped: Biped) -> float:
+def _lowest(sim: ss.Simulation) -> float:
     points = []
-    for side, name in enumerate(("left_foot", "right_foot")):
+    for name in ("left_foot", "right_foot"):
         body = sim.bodies[name]
         shape = sim.scene.bodies[name].geometries[0]
         for corner in np.array(np.meshgrid([-1, 1], [-1, 1], [-1, 1])).reshape(3, -1).T:

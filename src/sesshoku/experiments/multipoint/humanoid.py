@@ -18,6 +18,8 @@ from sesshoku.simulation import Simulation
 
 DT = 1e-3
 BASE = "base"  # the sensor that a free base has: it reads what no force explains
+COLUMNS = ("time", "load", "force", "touching", "one_way", "passes", "gain", "unexplained", "ankles", "com", "momentum",
+           "speed", "depth")
 LABELS = {"multipoint": "paper", "multipoint:recommended": "recommended"}
 
 
@@ -26,8 +28,9 @@ class Run:
     """Rows (n), one a step.
 
     load (n, 2): vertical contact force on each foot; force (n): on all bodies; touching (n): contact points that carry;
-    one_way, passes (n): contact points and rows of joints that the loop may remove, its passes; gain (n): change of kinetic energy by contact over the energy without it; unexplained (n): size
-    of the force that a sensor at the free base reads; ankles (n, 2): vertical force that the ankle sensors read.
+    one_way, passes (n): contact points and rows of joints that the loop may remove, its passes; gain (n): change of
+    kinetic energy by contact over the energy without it; unexplained (n): size of the force that a sensor at the free
+    base reads; ankles (n, 2): vertical force that the ankle sensors read.
     """
 
     scene: Scene
@@ -98,17 +101,18 @@ def watch(sim: Simulation, biped: Biped, duration: float, frames: Sequence[float
                     load[side] += contact.force[2]
         report, kinetic = sim.report_array, sim.energy()[0]
         base = sim.sensors[BASE]
-        ankles = [(view.rotation_matrix @ view.force)[2] for view in (sim.sensors["left_ankle"],
-                                                                      sim.sensors["right_ankle"])]
-        rows.append([sim.time, load, total, sum(c.state != "released" for c in sim.contacts), report[ROWS] - 2 * len(sim.contacts),
-                     report[ITERATIONS],
+        views = sim.sensors["left_ankle"], sim.sensors["right_ankle"]
+        ankles = [(view.rotation_matrix @ view.force)[2] for view in views]
+        rows.append([sim.time, load, total, sum(c.state != "released" for c in sim.contacts),
+                     report[ROWS] - 2 * len(sim.contacts), report[ITERATIONS],
                      report[ENERGY_CHANGE] / max(kinetic - report[ENERGY_CHANGE], 1e-12),
                      max(np.abs(base.force).max(), np.abs(base.torque).max()), ankles,
                      sim.center_of_mass(), sim.momentum(), float(np.abs(sim.v).max()), report[PENETRATION]])
         if left and sim.time >= left[0] - 1e-9:
             kept.append((sim.time, dict(zip(sim.compiled.frame_names, sim.body_poses()))))
             left.pop(0)
-    return Run(sim.scene, weight, *(np.array(column) for column in zip(*rows)), spent / max(len(rows), 1), kept)
+    columns = dict(zip(COLUMNS, (np.array(column) for column in zip(*rows)), strict=True))
+    return Run(scene=sim.scene, weight=weight, seconds=spent / max(len(rows), 1), frames=kept, **columns)
 
 
 def draw_strip(figure: Any, run: Run) -> None:

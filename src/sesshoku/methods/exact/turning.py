@@ -116,7 +116,7 @@ def turn_loops(model, data, problem, dt):
             x, y, z = x + sign * rx, y + sign * ry, z + sign * rz
         frame = data.loop_frame[n, 0]
         problem.joint_free[j] += 0.5 * dt * (frame[0, e] * x + frame[1, e] * y + frame[2, e] * z)
-    link_velocities(model, data, data.stage_v)  # back to the middle's, which the equation of motion has: sensors read it
+    link_velocities(model, data, data.stage_v)  # back to the middle's, where the equation of motion holds
 
 
 @jit

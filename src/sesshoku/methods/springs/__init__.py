@@ -336,5 +336,5 @@ def stages(options: Options) -> dict[str, Any]:
             "measure": stage_measure, "move": stage_move, "find contacts (L1)": stage_find}
 
 
-__all__ = ["STATE", "Options", "cautions", "leave_motion", "make_records", "parameters", "run", "stages", "start_motion",
-           "step", "supports"]
+__all__ = ["STATE", "Options", "cautions", "leave_motion", "make_records", "parameters", "run", "stages",
+           "start_motion", "step", "supports"]
