@@ -28,6 +28,8 @@ def test_description_fits_the_value(sim: FakeSimulation, name: str) -> None:
 
 
 def test_default_set(sim: FakeSimulation) -> None:
+    assert [channel.name for channel, _ in bind(sim)] == [*DEFAULT, "force_sensors", "imus"]
+    sim.compiled.scene.sensors.clear()
     assert [channel.name for channel, _ in bind(sim)] == list(DEFAULT)
 
 

@@ -32,8 +32,9 @@ def test_default_picture(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"run{suffix}"
     figure = record().plot(path=path)
     assert path.read_bytes()[:5] in (b"\x89PNG\r", b"%PDF-", b"<?xml")
-    assert len(figure.axes) == 9  # q and v by unit, poses, forces by unit, report, energy
-    assert {ax.get_ylabel() for ax in figure.axes} == {"[rad]", "[m]", "[rad/s]", "[m/s]", "[N m]", "[N]", "[J]", ""}
+    assert len(figure.axes) == 13  # q and v by unit, poses, forces by unit, report, energy, two sensors by unit
+    assert {ax.get_ylabel() for ax in figure.axes} == {"[rad]", "[m]", "[rad/s]", "[m/s]", "[m/s^2]", "[N m]", "[N]",
+                                                       "[J]", ""}
 
 
 @pytest.mark.filterwarnings("error")

@@ -55,7 +55,7 @@ def test_every_channel_and_meta(tmp_path: Path) -> None:
     assert meta["bodies"] == ["stand", "rod", "bead", "crate"] and meta["actuator_joints"] == ["swing", "slide"]
     assert meta["versions"]["numpy"] == np.__version__
     assert "3 samples" in repr(loaded) and "poses" in repr(loaded)
-    assert record(2)[0].keys() == list(DEFAULT)
+    assert record(2)[0].keys() == [*DEFAULT, "force_sensors", "imus"]
 
 
 def test_by_label() -> None:

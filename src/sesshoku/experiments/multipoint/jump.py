@@ -54,25 +54,22 @@ def leap(keyword: str) -> tuple[Run, JumpPattern, Walker, float]:
 
 
 def drift(keyword: str, dt: float) -> float:
-    """Change of the horizontal momentum in flight over the momentum at take-off, from the same state in the air."""
+    """Change of the horizontal momentum over FLIGHT over the momentum at take-off, from one state in the air."""
     scene, _, pattern = planned()
-    sim, walker = Simulation(scene, keyword, DT), Walker(pattern)
-    walker.place(sim)
     begin = 0.5 * sum(pattern.phases["flight"]) - 0.5 * FLIGHT
-    while sim.time < begin - 1e-9:
-        walker(sim)
-        sim.step()
-    fine = Simulation(scene, keyword, dt)
-    fine.set_state(sim.q, sim.v)
-    fine.data.time[0] = sim.time  # the plan goes on where it was
-    start = fine.momentum()[:2]
-    while fine.time < begin + FLIGHT - 1e-9:
-        walker(fine)
-        fine.step()
-        if any(contact.state != "released" for contact in fine.contacts):
-            raise RuntimeError("touched the ground in flight")
-    mass = float(fine.model.link_mass.sum())
-    return float(np.linalg.norm(fine.momentum()[:2] - start)) / (mass * pattern.speed)
+    before, after = Simulation(scene, keyword, DT), Simulation(scene, keyword, dt)
+    for sim, end in ((before, begin), (after, begin + FLIGHT)):
+        walker = Walker(pattern)
+        walker.place(sim)
+        if sim is after:
+            after.restore(before.save())  # the plan goes on where it was
+        while sim.time < end - 1e-9:
+            walker(sim)
+            sim.step()
+            if sim is after and any(contact.state != "released" for contact in sim.contacts):
+                raise RuntimeError("touched the ground in flight")
+    mass = float(after.model.link_mass.sum())
+    return float(np.linalg.norm(after.momentum()[:2] - before.momentum()[:2])) / (mass * pattern.speed)
 
 
 def run(progress: Callable[[str], None]) -> Result:
