@@ -34,6 +34,8 @@ EXPERIMENTS = {
     "multipoint/landing": "sesshoku.experiments.multipoint.landing",
     "multipoint/energy": "sesshoku.experiments.multipoint.energy",
     "multipoint/walk": "sesshoku.experiments.multipoint.walk",
+    "multipoint/fall": "sesshoku.experiments.multipoint.fall",
+    "multipoint/jump": "sesshoku.experiments.multipoint.jump",
     "springs/fig8.2": "sesshoku.experiments.springs.fig8_2",
     "springs/fig8.3": "sesshoku.experiments.springs.fig8_3",
     "springs/fig8.4": "sesshoku.experiments.springs.fig8_4",
