@@ -85,6 +85,7 @@ def run(progress: Callable[[str], None]) -> Result:
         for axis in axes[-1]:
             axis.set_xlabel("time [s]")
 
-    return Result(checks, draw, {"lean": LEAN}, figure_size=(10.5, 8.6))
+    recordings = {f"{label}, {joints}": seen.recording for (label, joints), seen in runs.items() if label != "resolve"}
+    return Result(checks, draw, {"lean": LEAN}, figure_size=(10.5, 8.6), recordings=recordings)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from sesshoku.control.biped import Biped
 from sesshoku.experiments.base import Check
 from sesshoku.methods.report import ENERGY_CHANGE, ITERATIONS, PENETRATION, ROWS
+from sesshoku.record import Recorder, Recording
 from sesshoku.record.picture import _bounds, _triangles, draw
 from sesshoku.scene.scene import Scene
 from sesshoku.simulation import Simulation
@@ -50,6 +51,7 @@ class Run:
     depth: np.ndarray
     seconds: float  # of computing per step
     frames: list[tuple[float, dict[str, np.ndarray]]]
+    recording: Recording
 
     @property
     def smooth_force(self) -> np.ndarray:
@@ -85,6 +87,7 @@ def watch(sim: Simulation, biped: Biped, duration: float, frames: Sequence[float
     """Run and look at every step; frames: times of pictures."""
     rows: list[list[Any]] = []
     kept, left = [], list(frames)
+    recorder = Recorder(sim, rate=100)
     weight, feet = biped.mass * biped.gravity, ("left_foot", "right_foot")
     spent = 0.0
     for _ in range(round(duration / sim.dt)):
@@ -108,11 +111,14 @@ def watch(sim: Simulation, biped: Biped, duration: float, frames: Sequence[float
                      report[ENERGY_CHANGE] / max(kinetic - report[ENERGY_CHANGE], 1e-12),
                      max(np.abs(base.force).max(), np.abs(base.torque).max()), ankles,
                      sim.center_of_mass(), sim.momentum(), float(np.abs(sim.v).max()), report[PENETRATION]])
+        if len(rows) % recorder.stride == 0:
+            recorder.sample(sim)
         if left and sim.time >= left[0] - 1e-9:
             kept.append((sim.time, dict(zip(sim.compiled.frame_names, sim.body_poses()))))
             left.pop(0)
     columns = dict(zip(COLUMNS, (np.array(column) for column in zip(*rows)), strict=True))
-    return Run(scene=sim.scene, weight=weight, seconds=spent / max(len(rows), 1), frames=kept, **columns)
+    return Run(scene=sim.scene, weight=weight, seconds=spent / max(len(rows), 1), frames=kept,
+               recording=recorder.finish(), **columns)
 
 
 def draw_strip(figure: Any, run: Run) -> None:

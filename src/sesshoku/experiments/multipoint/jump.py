@@ -122,4 +122,5 @@ def run(progress: Callable[[str], None]) -> Result:
         for axis in axes:
             axis.axvspan(*pattern.phases["flight"], color="#000000", alpha=0.07, linewidth=0)
 
-    return Result(checks, draw, values, figure_size=(10.5, 8.6))
+    recordings = {LABELS[keyword]: seen.recording for keyword, seen in runs.items()}
+    return Result(checks, draw, values, figure_size=(10.5, 8.6), recordings=recordings)
