@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import cache
 from multiprocessing import get_context
 from typing import Any
 
@@ -40,9 +41,15 @@ class Case:
     adjust: bool
 
 
+@cache
+def plan(friction: float) -> Walk:
+    """The walk on ground of a friction; every process plans it once."""
+    return Walk.plan("large", footsteps.forward(STEPS, LENGTH), friction=friction)
+
+
 def success(case: Case) -> bool:
     """Whether the robot stands when the walk is over."""
-    walk = Walk.plan("large", footsteps.forward(STEPS, LENGTH), friction=case.friction)
+    walk = plan(case.friction)
     gait = walk.pattern.gait
     begin = gait.start + gait.single + gait.double + 0.4 * gait.single
     force = np.array([*DIRECTIONS[case.direction], 0.0]) * case.push / SECONDS
