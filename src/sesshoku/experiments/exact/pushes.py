@@ -100,7 +100,7 @@ def run(progress: Callable[[str], None], methods: tuple[str, ...] = METHODS, fri
         for adjust, label in CONTROL.items():
             for direction in DIRECTIONS:
                 held = [size for size in pushes if outcome[Case(method, 0.5, size, direction, adjust)]]
-                rows.append([method, label, f"push {direction} [N s]", ", ".join(f"{size:g}" for size in held)])
+                rows.append([method, label, f"push {direction}, N s", ", ".join(f"{size:g}" for size in held)])
                 if 10.0 in pushes:
                     checks.append(Check(f"{method}, {label}: upright after 10 N s, {direction}", float(10.0 in held),
                                         1.0, 0.0))

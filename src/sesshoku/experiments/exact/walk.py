@@ -20,8 +20,8 @@ from sesshoku.methods.registry import keywords
 TITLE = "the same walk under every method: who falls, slip, ZMP error, forces, time of a step"
 WALKS = (("small, 13 steps", "small", False), ("large, 19 steps", "large", False),
          ("large, 19 steps, stabiliser", "large", True))
-COLUMNS = ["walk", "method", "end", "tilt [mrad]", "COM error [mm]", "slip [mm]", "ZMP rms x [mm]", "y [mm]",
-           "peak force / weight", "depth [mm]", "energy by contact [J]", "step [µs]"]
+COLUMNS = ["walk", "method", "end", "tilt, mrad", "COM error, mm", "slip, mm", "ZMP rms x, mm", "y, mm",
+           "peak force / weight", "depth, mm", "energy by contact, J", "step, µs"]
 
 
 def increments(kind: str) -> list[footsteps.Increment]:

@@ -61,8 +61,8 @@ def run(progress: Callable[[str], None], seconds: float = STAND, steps: int = ST
         apart = np.linalg.norm(first_steps(logs[dt], 2, grid) - first_steps(logs[1e-3], 2, grid), axis=1).max()
         checks.append(Check(f"path over two steps, {1e3 * dt:g} ms against 1 ms", 1e3 * float(apart), 50.0, 0.0, "mm",
                             "at_most"))
-    columns = ["step [ms]", "median [µs]", "p95 [µs]", "control [µs]", "detection [µs]", "contact [µs]",
-               "dynamics [µs]", "real time ratio"]
+    columns = ["step, ms", "median, µs", "p95, µs", "control, µs", "detection, µs", "contact, µs",
+               "dynamics, µs", "real time ratio"]
 
     def draw(figure: Any) -> None:
         frames, plots = figure.subfigures(2, 1, height_ratios=(1.0, 2.0))

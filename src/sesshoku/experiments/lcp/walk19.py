@@ -35,8 +35,8 @@ def run(progress: Callable[[str], None], methods: tuple[str, ...] = ("lcp", "exa
             scenes[label] = walk.scene
             checks += _expected(f"{label}, {method}", log, kind, stabiliser)
             rows.append(_row(label, method, log))
-    columns = ["setting", "method", "end", "tilt [mrad]", "COM error [mm]", "ZMP rms x [mm]", "y [mm]",
-               "peak force / weight", "slip [mm]"]
+    columns = ["setting", "method", "end", "tilt, mrad", "COM error, mm", "ZMP rms x, mm", "y, mm",
+               "peak force / weight", "slip, mm"]
 
     def draw(figure: Any) -> None:
         shown = [(label, methods[0]) for label, *_ in SETTINGS[:3]]

@@ -48,8 +48,8 @@ def run(progress: Callable[[str], None], steps: int = STEPS) -> Result:
         rows.append([method, round(float(passes.mean()), 3), int(passes.max()), round(float(log.contacts.mean()), 2),
                      int(log.contacts.max()), round(found["peak_force"], 3), round(1e3 * found["zmp_rms_x"], 2),
                      round(1e3 * found["zmp_rms_y"], 2), round(1e3 * found["slip"], 3)])
-    columns = ["method", "passes, mean", "most", "points, mean", "most", "peak force / weight", "ZMP rms x [mm]",
-               "y [mm]", "slip [mm]"]
+    columns = ["method", "passes, mean", "most", "points, mean", "most", "peak force / weight", "ZMP rms x, mm",
+               "y, mm", "slip, mm"]
 
     def draw(figure: Any) -> None:
         frames, plots = figure.subfigures(2, 1, height_ratios=(1.0, 2.0))
