@@ -263,6 +263,8 @@ class Scene(SensorMounts):
         self.mimics[mimic.joint] = mimic
         return mimic
 
+    add_force_sensor, add_imu = SensorMounts.add_force_sensor, SensorMounts.add_imu  # their calls checked as the others
+
     # ---- materials and filters -----------------------------------------------------------------------------------
 
     def friction(self, a: str, b: str, *, static: float, kinetic: float | None = None,

@@ -94,9 +94,8 @@ class Imu:
 Sensor = ForceSensor | Imu
 
 
-@checked
 class SensorMounts:
-    """The part of `Scene` that mounts sensors."""
+    """The part of `Scene` that mounts sensors; `Scene` checks the calls."""
 
     sensors: dict[str, Sensor]
     bodies: dict[str, Body]
