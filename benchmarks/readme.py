@@ -11,9 +11,11 @@ ROOT = Path(__file__).parent.parent
 RESULTS = Path(__file__).parent / "results"
 README = ROOT / "README.md"
 #: parts of the benchmarks, in the order of the table; each is a module of this package
-PARTS = ("start", "dynamics", "exact", "lcp", "multipoint", "volume", "implicit", "springs", "scenes")
+PARTS = ("start", "dynamics", "exact", "lcp", "multipoint", "volume", "implicit", "springs", "scenes",
+         "walking", "view", "crane")
 #: rows that only the result file has, by a word of their names
-LEFT_OUT = {"dynamics": ("step(1000)",), "lcp": ("step(1000)",), "exact": ("per sole", "tolerance", "at rest")}
+LEFT_OUT = {"dynamics": ("step(1000)",), "lcp": ("step(1000)",), "exact": ("per sole", "tolerance", "at rest"),
+            "walking": ("small", "lcp", "multipoint", "volume", "implicit", "springs", "stabiliser")}
 LEFT_OUT_ELSE = ("step(1000)", "whole run", "box at rest", "5 ms")
 BLOCK = re.compile(r"(<!-- benchmarks: begin -->\n).*?(<!-- benchmarks: end -->)", re.DOTALL)
 
