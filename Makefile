@@ -58,7 +58,7 @@ $(DOCS): $(RUN)
 	$(PIP) install --quiet --editable '.[docs]'
 	@touch $@
 
-demo: $(RUN)
+demo: $(VIEW)
 	$(BIN)/python examples/demo.py
 
 play: $(VIEW)
