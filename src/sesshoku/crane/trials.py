@@ -221,7 +221,7 @@ def endure(method: str | Method, seconds: float = 60.0, dt: float = TIME_STEP) -
 
 HEART_MASS = 0.8
 #: the heart stands on a lobe, its notch to the right and its tip to the left; a post keeps it so until it is held
-AXIS_HEIGHT, CRANE_AT = 0.4495, (-0.15, 0.0, 1.65)
+AXIS_HEIGHT, CRANE_AT = 0.4495, (-0.17, 0.0, 1.67)
 
 
 def heart_on_edge(hull: bool) -> Callable[[Scene, Any], None]:
