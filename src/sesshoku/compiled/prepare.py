@@ -128,10 +128,10 @@ def prepare(methods: list[ModuleType], progress: Callable[[str, float], None] = 
         done += 1
         progress(part, done / total)
 
-    good = [compile_side_by_side(stage, processes, say) for stage in stages]
-    if all(good):
-        for method in cold:
-            marker(method).touch()
+    for stage in stages:
+        compile_side_by_side(stage, processes, say)
+    for method in cold:
+        marker(method).touch()  # also where a part failed: it would fail again
 
 
 if __name__ == "__main__":

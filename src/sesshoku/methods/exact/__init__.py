@@ -68,7 +68,7 @@ PARTS = [
     ("sesshoku.methods.exact.pose:pose_problem",
      (Model, Data, Contacts, Problem, Memory, "options", "options", float)),
     ("sesshoku.methods.exact:apply", (Model, Data, Contacts, Problem, Memory, "options", float)),
-    ("sesshoku.methods.exact:free_motion", (Model, Data, "options", float)),
+    ("sesshoku.methods.exact:free_motion", (Model, Data, Memory, "options", float)),
 ]
 STATE = {
     "contacts": (*CONTACT_STATE, *CONTACT_VIEW, "torque"),
