@@ -175,14 +175,16 @@ class Simulation:
             self.recording = recorder.finish()
         return self.recording
 
-    def show(self, **options: Any) -> Any:
+    def show(self, *, controller: Callable[[Simulation], None] | None = None, host: str = "127.0.0.1", port: int = 0,
+             block: bool = True, browser: bool = True, playing: bool = True, speed: float = 1.0, page: Any = None) -> Any:
         """Show the simulation in the browser, running by the clock, until Ctrl-C; needs the extra `view`.
 
-        options: controller, host, port, block, browser, playing, speed, page; see `sesshoku.view.show`.
+        The arguments are those of `sesshoku.view.show`.
         """
         from sesshoku.view import show
 
-        return show(self, **options)
+        return show(self, page=page, controller=controller, host=host, port=port, block=block, browser=browser,
+                    playing=playing, speed=speed)
 
     def _diverged(self) -> None:
         with np.errstate(over="ignore", invalid="ignore"):

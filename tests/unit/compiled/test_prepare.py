@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import subprocess
 import sys
@@ -35,15 +34,10 @@ def test_a_part_survives_being_spelled(keyword: str) -> None:
 
 @compiled_only
 @pytest.mark.parametrize("keyword", METHODS)
-def test_parts_are_called_as_they_were_compiled(keyword: str) -> None:
-    """`run` and the list of parts name the same types: the cache holds each part once."""
-    crate(keyword).step()
-    for name, arguments in registry.load(keyword).PARTS:
-        module, _, function = name.partition(":")
-        kernel = getattr(importlib.import_module(module), function)
-        prepare.compile_part((name, arguments))
-        kept = list(Path(kernel.stats.cache_path).glob(f"*.{function}-{kernel.py_func.__code__.co_firstlineno}.*.nbc"))
-        assert len(kept) == 1, kept
+def test_every_part_compiles(keyword: str) -> None:
+    """A part that children cannot compile would go unnoticed: the caller compiles it, later and alone."""
+    for part in registry.load(keyword).PARTS:
+        prepare.compile_part(part)
 
 
 @compiled_only

@@ -16,9 +16,9 @@ class Options:
     """What a user may choose; the defaults are what measured best.
 
     integrator: midpoint (Moreau's rule, second order) or semi-implicit (first order, penetrates least on landing).
-    tolerance (m/s): residual of the contact law at which a solve ends. newton_cap: Newton steps of an island at most,
-    2.5 times as many where it has more than three bodies. margin (m): contacts are found this far apart, and farther by
-    what the shapes travel in `ahead` steps. most_per_pair: keep at most so many points of a pair of shapes (0: all).
+    tolerance (m/s): residual of the contact law at which a solve ends. newton_cap: Newton steps of an island at most.
+    margin (m): contacts are found this far apart, and farther by what the shapes travel in `ahead` steps.
+    most_per_pair: keep at most so many points of a pair of shapes (0: all).
     correction: share of an overlap that is undone per step, where it is deeper than slop (m), and correction_speed
     (m/s) the most that is asked for it: what begins inside something else comes out at that speed, and is not thrown;
     inf: no limit. restitution_speed (m/s): slower impacts do not bounce. slip_speed (m/s): a faster contact slips, and
@@ -29,7 +29,7 @@ class Options:
 
     integrator: Literal["midpoint", "semi-implicit"] = "midpoint"
     tolerance: float = 1e-12
-    newton_cap: int = 100
+    newton_cap: int = 250
     margin: float = 1e-3
     ahead: float = 1.0
     most_per_pair: int = 0
@@ -71,7 +71,7 @@ MIDPOINT, MARGIN, AHEAD, MOST, CORRECTION, SLOP, BOUNCE_SPEED, SLIP_SPEED, ROUND
 def parameters(options: Options) -> np.ndarray:
     """What compiled code takes of the options: ours, then from NEWTON on the solver's."""
     o = options
-    newton = NewtonOptions(tolerance=o.tolerance, cap=o.newton_cap, cap_many=round(2.5 * o.newton_cap))
+    newton = NewtonOptions(tolerance=o.tolerance, cap=o.newton_cap, cap_many=o.newton_cap)
     ours = [o.integrator == "midpoint", o.margin, o.ahead, o.most_per_pair, o.correction, o.slop, o.restitution_speed,
             o.slip_speed, o.rounds, o.anchor, o.correction_speed]
     return np.concatenate([np.array(ours, dtype=np.float64), newton_parameters(newton)])
