@@ -175,8 +175,9 @@ class Simulation:
             self.recording = recorder.finish()
         return self.recording
 
-    def show(self, *, controller: Callable[[Simulation], None] | None = None, host: str = "127.0.0.1", port: int = 0,
-             block: bool = True, browser: bool = True, playing: bool = True, speed: float = 1.0, page: Any = None) -> Any:
+    def show(self, *, controller: Callable[[Simulation], None] | None = None, page: Any = None,
+             host: str = "127.0.0.1", port: int = 0, block: bool = True, browser: bool = True, playing: bool = True,
+             speed: float = 1.0) -> Any:
         """Show the simulation in the browser, running by the clock, until Ctrl-C; needs the extra `view`.
 
         The arguments are those of `sesshoku.view.show`.

@@ -75,15 +75,15 @@ def test_every_step_keeps_the_law(keyword):
 
 @pytest.mark.parametrize("keyword", KEYWORDS)
 def test_momentum_of_two_bodies_in_space(keyword):
-    """Action is reaction: what one gets the other loses, turning included."""
+    """Action is reaction: what one gets the other loses; turning too, but for explicit steps of fast spins."""
     rng, touched = np.random.default_rng(SEED), 0
     for _ in range(sample_count(8, 100)):
         scene = ss.Scene(gravity=(0, 0, 0))
         for n, side in enumerate((-1, 1)):
             q = rng.normal(size=4)
             scene.add_box(f"b{n}", size=rng.uniform(0.2, 0.4, 3), mass=float(10 ** rng.uniform(-1, 1)),
-                          position=(0.16 * side, *rng.uniform(-0.05, 0.05, 2)), rotation=q / np.linalg.norm(q),
-                          velocity=-side * np.array([1.0, 0, 0]), angular_velocity=rng.normal(size=3))
+                          position=(0.36 * side, *rng.uniform(-0.05, 0.05, 2)), rotation=q / np.linalg.norm(q),
+                          velocity=-side * np.array([10.0, 0, 0]), angular_velocity=rng.normal(size=3))
         sim = ss.Simulation(scene, keyword, 1e-4)
         before = sim.momentum(about=(0, 0, 0))
         for _ in range(300):
@@ -91,7 +91,7 @@ def test_momentum_of_two_bodies_in_space(keyword):
             touched += any(contact.normal_force > 0 for contact in sim.contacts)
         after = sim.momentum(about=(0, 0, 0))
         assert after[:3] == pytest.approx(before[:3], abs=1e-11 * (1 + np.abs(before).max()))
-        assert after[3:] == pytest.approx(before[3:], abs=2e-2 * (1 + np.abs(before[3:]).max()))
+        assert after[3:] == pytest.approx(before[3:], abs=5e-3 * (1 + np.abs(before[3:]).max()))
     assert touched > 0
 
 
