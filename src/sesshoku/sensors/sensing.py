@@ -36,8 +36,14 @@ class Sensing:
         if not known and self._loops_matter():
             raise SceneError("this method cannot say what passes through a loop", element=self._looped(sim),
                              remedy="choose another method, or move the sensor")
-        self._errors = [_Errors(sensor) for sensor in sim.scene.sensors.values()]
-        self._none = (0, np.zeros((0, 2), dtype=np.int64), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros((0, 3)))
+        errors = enumerate(map(_Errors, sim.scene.sensors.values()))
+        self._errors = [(error, self.mounts.reading[i]) for i, error in errors if error.matters]
+        # looked up once: these are read in every step
+        self._tables = (sim.model.table, sim.data.table, self.mounts.table)
+        self._state = ((self.mounts.old_q, sim.data.q), (self.mounts.old_v, sim.data.v))
+        c = self._contacts
+        self._found = ((np.zeros((0, 2), dtype=np.int64), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros((0, 3)))
+                       if c is None else (c.shape, c.point, c.force, c.torque))
 
     def _loops_matter(self) -> bool:
         joins, hangs = self.mounts.loop_body, self.mounts.hangs
@@ -65,21 +71,17 @@ class Sensing:
         """Keep the state in front of a step."""
         if self._start_motion is not None:
             self._start = self._start_motion(sim)
-        self.mounts.old_q[:] = sim.data.q
-        self.mounts.old_v[:] = sim.data.v
+        for old, now in self._state:
+            np.copyto(old, now)
 
     def after(self, sim: Any) -> None:
         """Read the step that was made."""
         if self._leave_motion is not None:
             self._leave_motion(sim, self._start)
-        found = self._none
-        if self._contacts is not None:
-            c = self._contacts
-            found = int(c.counts[0]), c.shape, c.point, c.force, c.torque
-        measure(sim.model.table, sim.data.table, self.mounts.table, *found, self._place, sim.dt)
-        step = round(sim.time / sim.dt)
-        for errors, reading in zip(self._errors, self.mounts.reading):
-            errors.add(step, reading)
+        count = 0 if self._contacts is None else int(self._contacts.counts[0])
+        measure(*self._tables, count, *self._found, self._place, sim.dt)
+        for error, reading in self._errors:
+            error.add(round(sim.time / sim.dt), reading)
 
 
 class _Errors:
@@ -90,6 +92,7 @@ class _Errors:
         self._bias = np.concatenate([getattr(sensor, f"{first}_bias"), getattr(sensor, f"{second}_bias")])
         self._size = np.repeat([getattr(sensor, f"{first}_noise"), getattr(sensor, f"{second}_noise")], 3)
         self._biased, self._noisy = bool(self._bias.any()), bool(self._size.any())
+        self.matters = self._biased or self._noisy
         self._key = [sensor.seed, zlib.crc32(sensor.name.encode())]
 
     def add(self, step: int, reading: np.ndarray) -> None:
