@@ -33,19 +33,10 @@ def articulate(model, data):
     for i in range(model.link_count):
         symmetric_inertia(data.inertia[i], data.articulated[i])
     for i in range(model.link_count - 1, -1, -1):
-        parent, first, IA = model.link_parent[i], model.link_dof[i], data.articulated[i]
+        first = model.link_dof[i]
         for k in range(first + model.link_dof_count[i] - 1, first - 1, -1):
-            S, U = data.axis[k], data.pivot_force[k]
-            symmetric_times(IA, S, U)
-            d = S[0] * U[0] + S[1] * U[1] + S[2] * U[2] + S[3] * U[3] + S[4] * U[4] + S[5] * U[5]
-            d += model.dof_armature[k] + data.implicit_diagonal[k]
-            inverse = 1.0 / d
-            data.pivot_inverse[k] = inverse
-            symmetric_subtract(IA, U, inverse)
-        if parent >= 0:
-            above = data.articulated[parent]
-            for a in range(21):
-                above[a] += IA[a]
+            eliminate_axis(data, i, k, model.dof_armature[k] + data.implicit_diagonal[k])
+        inertia_to_parent(model, data, i)
 
 
 @jit
@@ -55,37 +46,78 @@ def accelerate(model, data, v, joint_force, acceleration_out):
     for i in range(model.link_count):
         gyroscopic_force(data, i, data.articulated_bias)
     for i in range(model.link_count - 1, -1, -1):
-        parent, first, p = model.link_parent[i], model.link_dof[i], data.articulated_bias[i]
+        first = model.link_dof[i]
         for k in range(first + model.link_dof_count[i] - 1, first - 1, -1):
-            S, U, s = data.axis[k], data.pivot_force[k], joint_force[k]
-            for a in range(6):
-                s -= S[a] * p[a]
-            data.pivot_residual[k] = s
-            s *= data.pivot_inverse[k]
-            for a in range(6):
-                p[a] += U[a] * s
-        if parent >= 0:  # I^A is reduced already: p + I^A c is the force left for the parent
-            above, product = data.articulated_bias[parent], data.force[i]
-            symmetric_times(data.articulated[i], data.velocity_product[i], product)
-            for a in range(6):
-                above[a] += p[a] + product[a]
+            eliminate_force(data, i, k, joint_force[k])
+        bias_to_parent(model, data, i)
     for i in range(model.link_count):
-        parent, first, acc, c = model.link_parent[i], model.link_dof[i], data.acceleration[i], data.velocity_product[i]
-        if parent < 0:
-            for a in range(3):
-                acc[a], acc[3 + a] = c[a] - model.gravity[a], c[3 + a]
-        else:
-            above = data.acceleration[parent]
-            for a in range(6):
-                acc[a] = above[a] + c[a]
-        for k in range(first, first + model.link_dof_count[i]):
-            S, U, s = data.axis[k], data.pivot_force[k], data.pivot_residual[k]
-            for a in range(6):
-                s -= U[a] * acc[a]
-            s *= data.pivot_inverse[k]
-            acceleration_out[k] = s
-            for a in range(6):
-                acc[a] += S[a] * s
+        accelerate_link(model, data, i, acceleration_out)
+
+
+# ---- the steps of the sweeps, one link or axis at a time (`assembly_tree` goes the same way) ------------------------
+
+
+@jit(into_callers=True)
+def eliminate_axis(data, i, k, more):
+    """U = I^A S and 1/D of dof k, D = S . U + more; the articulated inertia of its link i loses that direction."""
+    S, U, IA = data.axis[k], data.pivot_force[k], data.articulated[i]
+    symmetric_times(IA, S, U)
+    d = S[0] * U[0] + S[1] * U[1] + S[2] * U[2] + S[3] * U[3] + S[4] * U[4] + S[5] * U[5]
+    inverse = 1.0 / (d + more)
+    data.pivot_inverse[k] = inverse
+    symmetric_subtract(IA, U, inverse)
+
+
+@jit(into_callers=True)
+def inertia_to_parent(model, data, i):
+    """Add what is left of link i's articulated inertia to its parent's."""
+    parent = model.link_parent[i]
+    if parent >= 0:
+        above, IA = data.articulated[parent], data.articulated[i]
+        for a in range(21):
+            above[a] += IA[a]
+
+
+@jit(into_callers=True)
+def eliminate_force(data, i, k, force):
+    """What force at dof k leaves to its motion, beyond the bias of its link i; the bias takes up the rest."""
+    S, U, p = data.axis[k], data.pivot_force[k], data.articulated_bias[i]
+    s = force - (S[0] * p[0] + S[1] * p[1] + S[2] * p[2] + S[3] * p[3] + S[4] * p[4] + S[5] * p[5])
+    data.pivot_residual[k] = s
+    s *= data.pivot_inverse[k]
+    for a in range(6):
+        p[a] += U[a] * s
+
+
+@jit(into_callers=True)
+def bias_to_parent(model, data, i):
+    """p + I^A c of link i, whose I^A is reduced already, is the force left for its parent."""
+    parent = model.link_parent[i]
+    if parent >= 0:
+        above, p, product = data.articulated_bias[parent], data.articulated_bias[i], data.force[i]
+        symmetric_times(data.articulated[i], data.velocity_product[i], product)
+        for a in range(6):
+            above[a] += p[a] + product[a]
+
+
+@jit(into_callers=True)
+def accelerate_link(model, data, i, acceleration_out):
+    """Joint accelerations of link i, and its own (a root at rest has -g), from its parent's."""
+    parent, first, acc, c = model.link_parent[i], model.link_dof[i], data.acceleration[i], data.velocity_product[i]
+    if parent < 0:
+        for a in range(3):
+            acc[a], acc[3 + a] = c[a] - model.gravity[a], c[3 + a]
+    else:
+        above = data.acceleration[parent]
+        for a in range(6):
+            acc[a] = above[a] + c[a]
+    for k in range(first, first + model.link_dof_count[i]):
+        S, U, s = data.axis[k], data.pivot_force[k], data.pivot_residual[k]
+        s -= U[0] * acc[0] + U[1] * acc[1] + U[2] * acc[2] + U[3] * acc[3] + U[4] * acc[4] + U[5] * acc[5]
+        s *= data.pivot_inverse[k]
+        acceleration_out[k] = s
+        for a in range(6):
+            acc[a] += S[a] * s
 
 
 @jit

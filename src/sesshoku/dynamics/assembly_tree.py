@@ -16,8 +16,15 @@ from __future__ import annotations
 from math import sqrt
 
 from sesshoku.compiled.jit import jit
-from sesshoku.dynamics.aba import last_dof
-from sesshoku.spatial.algebra import symmetric_inertia, symmetric_subtract, symmetric_times
+from sesshoku.dynamics.aba import (
+    accelerate_link,
+    bias_to_parent,
+    eliminate_axis,
+    eliminate_force,
+    inertia_to_parent,
+    last_dof,
+)
+from sesshoku.spatial.algebra import symmetric_inertia
 
 
 @jit
@@ -34,19 +41,10 @@ def assemble_tree(model, data, t, stiff, stiffened, diagonal, extra):
             for a in range(21):
                 IA[a] += G[a]
     for i in range(model.tree_link[t + 1] - 1, model.tree_link[t] - 1, -1):
-        parent, first, IA = model.link_parent[i], model.link_dof[i], data.articulated[i]
+        first = model.link_dof[i]
         for k in range(first + model.link_dof_count[i] - 1, first - 1, -1):
-            S, U = data.axis[k], data.pivot_force[k]
-            symmetric_times(IA, S, U)
-            d = S[0] * U[0] + S[1] * U[1] + S[2] * U[2] + S[3] * U[3] + S[4] * U[4] + S[5] * U[5]
-            d += model.dof_armature[k] + diagonal[k] + extra[k]
-            inverse = 1.0 / d
-            data.pivot_inverse[k] = inverse
-            symmetric_subtract(IA, U, inverse)
-        if parent >= 0:
-            above = data.articulated[parent]
-            for a in range(21):
-                above[a] += IA[a]
+            eliminate_axis(data, i, k, model.dof_armature[k] + diagonal[k] + extra[k])
+        inertia_to_parent(model, data, i)
 
 
 @jit
@@ -56,41 +54,18 @@ def disassemble_tree(model, data, t, bias, push, force, extra_force, acceleratio
     bias (L, 6): v x* I v - external wrench of each link; push (L, 6): further wrenches; force, extra_force (V): at the
     joints. Needs `link_velocities`.
     """
-    g, start, end = model.gravity, model.tree_link[t], model.tree_link[t + 1]
+    start, end = model.tree_link[t], model.tree_link[t + 1]
     for i in range(start, end):
         p, given, more = data.articulated_bias[i], bias[i], push[i]
         for a in range(6):
             p[a] = given[a] - more[a]
     for i in range(end - 1, start - 1, -1):
-        parent, first, p = model.link_parent[i], model.link_dof[i], data.articulated_bias[i]
+        first = model.link_dof[i]
         for k in range(first + model.link_dof_count[i] - 1, first - 1, -1):
-            S, U, s = data.axis[k], data.pivot_force[k], force[k] + extra_force[k]
-            s -= S[0] * p[0] + S[1] * p[1] + S[2] * p[2] + S[3] * p[3] + S[4] * p[4] + S[5] * p[5]
-            data.pivot_residual[k] = s
-            s *= data.pivot_inverse[k]
-            for a in range(6):
-                p[a] += U[a] * s
-        if parent >= 0:
-            above, product = data.articulated_bias[parent], data.force[i]
-            symmetric_times(data.articulated[i], data.velocity_product[i], product)
-            for a in range(6):
-                above[a] += p[a] + product[a]
+            eliminate_force(data, i, k, force[k] + extra_force[k])
+        bias_to_parent(model, data, i)
     for i in range(start, end):
-        parent, first, acc, c = model.link_parent[i], model.link_dof[i], data.acceleration[i], data.velocity_product[i]
-        if parent < 0:
-            for a in range(3):
-                acc[a], acc[3 + a] = c[a] - g[a], c[3 + a]
-        else:
-            above = data.acceleration[parent]
-            for a in range(6):
-                acc[a] = above[a] + c[a]
-        for k in range(first, first + model.link_dof_count[i]):
-            S, U, s = data.axis[k], data.pivot_force[k], data.pivot_residual[k]
-            s -= U[0] * acc[0] + U[1] * acc[1] + U[2] * acc[2] + U[3] * acc[3] + U[4] * acc[4] + U[5] * acc[5]
-            s *= data.pivot_inverse[k]
-            acceleration_out[k] = s
-            for a in range(6):
-                acc[a] += S[a] * s
+        accelerate_link(model, data, i, acceleration_out)
 
 
 @jit
