@@ -131,6 +131,24 @@ def solve_rows(A, B, columns):
 
 
 @jit
+def axes_inverse(S, count, A, L, B, R_out):
+    """R = (S^T S)^-1 S^T (count, 6) of the axes in the rows of S: motion -> rates along them. A, L, B: work space."""
+    for k in range(count):
+        for e in range(count):
+            s = 0.0
+            for a in range(6):
+                s += S[k, a] * S[e, a]
+            A[k, e] = s
+    invert_symmetric(count, A, L, 0.0, B)
+    for k in range(count):
+        for a in range(6):
+            s = 0.0
+            for e in range(count):
+                s += B[k, e] * S[e, a]
+            R_out[k, a] = s
+
+
+@jit
 def complement(n, S, T_out):
     """Orthonormal T (6, 6 - n), in the first columns of T_out, with T^T S = 0 for the n columns in the rows of S (n,
     6).
@@ -139,21 +157,9 @@ def complement(n, S, T_out):
     """
     count = 0
     for k in range(n):  # columns 6 - n .. 5 of T_out hold an orthonormal basis of S meanwhile
-        c = 5 - k
         for a in range(6):
-            T_out[a, c] = S[k, a]
-        for _ in range(2):
-            for j in range(c + 1, 6):
-                s = 0.0
-                for a in range(6):
-                    s += T_out[a, j] * T_out[a, c]
-                for a in range(6):
-                    T_out[a, c] -= s * T_out[a, j]
-        size = 0.0
-        for a in range(6):
-            size += T_out[a, c] * T_out[a, c]
-        for a in range(6):
-            T_out[a, c] /= sqrt(size)
+            T_out[a, 5 - k] = S[k, a]
+        orthonormal(T_out, 5 - k, 0, 6 - k)
     while count < 6 - n:
         best, most = 0, -1.0
         for e in range(6):  # how much of unit vector e is left
@@ -165,21 +171,27 @@ def complement(n, S, T_out):
                 best, most = e, left
         for a in range(6):
             T_out[a, count] = 1.0 if a == best else 0.0
-        for _ in range(2):
-            for j in range(6):
-                if j < count or j >= 6 - n:
-                    s = 0.0
-                    for a in range(6):
-                        s += T_out[a, j] * T_out[a, count]
-                    for a in range(6):
-                        T_out[a, count] -= s * T_out[a, j]
-        size = 0.0
-        for a in range(6):
-            size += T_out[a, count] * T_out[a, count]
-        for a in range(6):
-            T_out[a, count] /= sqrt(size)
+        orthonormal(T_out, count, count, 6 - n)
         count += 1
     return count
+
+
+@jit
+def orthonormal(T, column, before, after):
+    """Free a column of those before `before` and from `after` on (twice: once leaves rounding), and norm it."""
+    for _ in range(2):
+        for j in range(6):
+            if j < before or j >= after:
+                s = 0.0
+                for a in range(6):
+                    s += T[a, j] * T[a, column]
+                for a in range(6):
+                    T[a, column] -= s * T[a, j]
+    size = 0.0
+    for a in range(6):
+        size += T[a, column] * T[a, column]
+    for a in range(6):
+        T[a, column] /= sqrt(size)
 
 
 @jit

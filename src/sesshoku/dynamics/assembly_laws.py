@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
-from sesshoku.dynamics.assembly_blocks import complement, invert_symmetric, pseudo_inverse, shift_motion, solve_rows
+from sesshoku.dynamics.assembly_blocks import axes_inverse, complement, invert_symmetric, pseudo_inverse, solve_rows
 from sesshoku.dynamics.assembly_work import LOOP_JOINT, TREE_JOINT
 from sesshoku.dynamics.rows import loop_error
 from sesshoku.scene.model import BALL, HINGE
@@ -13,17 +13,13 @@ NEAR_SINGULAR = 1e-9  # of the links' own response: below it Lambda is taken apa
 
 
 @jit
-def joint_law(model, data, asm, j, joint_force, diagonal):
-    """W and h of joint j for Lambda in work[0]; takes c_J off its bias. Leaves Lambda as it is."""
+def joint_law(model, data, asm, j, diagonal):
+    """W of joint j for Lambda in work[0] (left as it is), and h: of tree joints per unit force (`drive_axis`)."""
     i, kind = asm.index[j], asm.kind[j]
     if kind == TREE_JOINT:
-        first, o, O = model.link_dof[i], data.tree_origin[model.link_tree[i]], asm.origin
-        c = asm.work[1, 0]
-        shift_motion(data.velocity_product[i], O[0] - o[0], O[1] - o[1], O[2] - o[2], c)
-        for a in range(6):
-            asm.bias[j, a] -= c[a]
-        if not tree_law(model, asm, j, first, model.link_dof_count[i], joint_force, diagonal):
-            singular_tree_law(model, asm, j, first, model.link_dof_count[i], joint_force, diagonal)
+        first, count = model.link_dof[i], model.link_dof_count[i]
+        if not tree_law(model, asm, j, first, count, diagonal):
+            singular_tree_law(model, asm, j, first, count, diagonal)
     elif kind == LOOP_JOINT:
         loop_law(model, data, asm, j, i)
     else:
@@ -31,10 +27,10 @@ def joint_law(model, data, asm, j, joint_force, diagonal):
 
 
 @jit
-def tree_law(model, asm, j, first, count, joint_force, diagonal):
+def tree_law(model, asm, j, first, count, diagonal):
     """W = Y - Y S E^-1 S^T Y, h = Y S E^-1 tau. False where Lambda has no inverse."""
     Lam, Y, YS, E, inverse = asm.work[0], asm.work[1], asm.work[2], asm.work[3], asm.work[4]
-    W, h, S = asm.W[j], asm.drive[j], asm.axis
+    W, h, S = asm.W[j], asm.drive_axis, asm.axis
     if not invert_symmetric(6, Lam, inverse, NEAR_SINGULAR * own_response(asm, j), Y):
         return False
     for k in range(count):
@@ -53,7 +49,6 @@ def tree_law(model, asm, j, first, count, joint_force, diagonal):
     if not invert_symmetric(count, E, asm.work[5], 0.0, inverse):
         return False
     for n in range(6):
-        h[n] = 0.0
         for m in range(6):
             W[n, m] = Y[n, m]
     for k in range(count):
@@ -61,38 +56,25 @@ def tree_law(model, asm, j, first, count, joint_force, diagonal):
             s = 0.0
             for e in range(count):
                 s += inverse[k, e] * YS[e, n]
-            h[n] += s * joint_force[first + k]
+            h[first + k, n] = s
             for m in range(6):
                 W[n, m] -= s * YS[k, m]
     return True
 
 
 @jit
-def singular_tree_law(model, asm, j, first, count, joint_force, diagonal):
+def singular_tree_law(model, asm, j, first, count, diagonal):
     """The same where Lambda is singular (a loop was closed first): the constraint by pseudo-inverse, then the drive.
 
     W_1 = T (T^T Lambda T)^+ T^T leaves Lambda_1 = Lambda - Lambda W_1 Lambda for the drive f = R (tau - G_q R^T a), R =
     S (S^T S)^-1; W = W_1 + (1 - W_1 Lambda) W_2 (1 - Lambda W_1) with W_2 = (1 + G_2 Lambda_1)^-1 G_2.
     """
     Lam, T, A, V, B = asm.work[0], asm.work[1], asm.work[2], asm.work[3], asm.work[4]
-    W, h, S = asm.W[j], asm.drive[j], asm.axis
+    W, h, S = asm.W[j], asm.drive_axis, asm.axis
     free = complement(count, S[first : first + count], T)
     constraint(Lam, T, free, own_scale(asm, j, T, free), A, V, B, W)
-    # R in the rows of T's place: (S^T S)^-1 S^T
-    for k in range(count):
-        for e in range(count):
-            s = 0.0
-            for n in range(6):
-                s += S[first + k, n] * S[first + e, n]
-            A[k, e] = s
-    invert_symmetric(count, A, V, 0.0, B)
-    R = asm.work[1]
-    for k in range(count):
-        for n in range(6):
-            s = 0.0
-            for e in range(count):
-                s += B[k, e] * S[first + e, n]
-            R[k, n] = s
+    R = asm.work[1]  # in T's place
+    axes_inverse(S[first : first + count], count, A, V, B, R)
     # P = 1 - W_1 Lambda (in V), Lambda_1 = P^T Lambda (in A)
     for n in range(6):
         for m in range(6):
@@ -106,25 +88,32 @@ def singular_tree_law(model, asm, j, first, count, joint_force, diagonal):
             for k in range(6):
                 s += V[k, n] * Lam[k, m]
             A[n, m] = s
-    # B = 1 + G_2 Lambda_1; right-hand sides G_2 and R tau
-    G2, rhs = asm.work[5], asm.drive[j]
+    # B = 1 + G_2 Lambda_1; right-hand sides G_2 and the columns of R
+    G2, copy = asm.work[5], asm.spare
     for n in range(6):
-        rhs[n] = 0.0
         for m in range(6):
             s = 0.0
             for k in range(count):
                 s += R[k, n] * (model.dof_armature[first + k] + diagonal[first + k]) * R[k, m]
             G2[n, m] = s
-        for k in range(count):
-            rhs[n] += R[k, n] * joint_force[first + k]
     for n in range(6):
         for m in range(6):
             s = 1.0 if n == m else 0.0
             for k in range(6):
                 s += G2[n, k] * A[k, m]
-            B[n, m] = s
-    solve_with_vector(B, G2, rhs, R)
-    # W += P W_2 P^T, h = P h_2
+            B[n, m] = copy[n, m] = s
+    solve_rows(copy, G2, 6)
+    for n in range(6):
+        for k in range(count):
+            copy[n, k] = R[k, n]
+    solve_rows(B, copy, count)
+    # h = P h_2, W += P W_2 P^T
+    for k in range(count):
+        for n in range(6):
+            s = 0.0
+            for m in range(6):
+                s += V[n, m] * copy[m, k]
+            h[first + k, n] = s
     for n in range(6):
         for m in range(6):
             s = 0.0
@@ -135,12 +124,6 @@ def singular_tree_law(model, asm, j, first, count, joint_force, diagonal):
         for m in range(6):
             for k in range(6):
                 W[n, m] += B[n, k] * V[m, k]
-    for n in range(6):
-        A[0, n] = h[n]
-    for n in range(6):
-        h[n] = 0.0
-        for k in range(6):
-            h[n] += V[n, k] * A[0, k]
 
 
 @jit
@@ -152,16 +135,9 @@ def solve_with_vector(A, B, b, copy):
     solve_rows(copy, B, 6)
     for n in range(6):
         copy[n, 0] = b[n]
-    # the vector as one column of its own
-    solve_column(A, copy)
+    solve_rows(A, copy, 1)
     for n in range(6):
         b[n] = copy[n, 0]
-
-
-@jit
-def solve_column(A, B):
-    """First column of B <- A^-1 of it. Destroys A."""
-    solve_rows(A, B, 1)
 
 
 @jit
@@ -230,7 +206,7 @@ def own_scale(asm, j, T, rows):
 @jit
 def loop_law(model, data, asm, j, n):
     """A loop holds T^T (a_c - a_p - c_J) = 0, T its wrenches at the anchor: 3 of a ball, 5 of a hinge, 6 of a weld."""
-    T, V, c, O = asm.work[1], asm.work[3], asm.work[2, 0], asm.origin
+    T, V, O = asm.work[1], asm.work[3], asm.origin
     point, frame, error = data.loop_point[n], data.loop_frame[n], data.loop_error[n]
     loop_error(model, data, n, point, frame, error)
     kind = model.loop_kind[n]
@@ -245,9 +221,7 @@ def loop_law(model, data, asm, j, n):
         else:
             T[0, k] = T[1, k] = T[2, k] = 0.0
             T[3, k], T[4, k], T[5, k] = x, y, z
-    loop_rate(asm, asm.link[j, 0], asm.link[j, 1], c)
     for a in range(6):
-        asm.bias[j, a] -= c[a]
         asm.drive[j, a] = 0.0
     constraint(asm.work[0], T, rows, own_scale(asm, j, T, rows), asm.work[2], V, asm.work[4], asm.W[j])
 

@@ -37,9 +37,14 @@ class Assembly(Record):
     contact_force = array(float, 2)  # (C, 6)
     # ---- what a joint does
     W = array(float, 3)  # (J, 6, 6)
+    drive_axis = array(float, 2)  # (V, 6) h of a tree joint per unit force
     drive = array(float, 2)  # (J, 6) h
+    rate = array(float, 2)  # (J, 6) c_J: relative acceleration the joint adds
     bias = array(float, 2)  # (J, 6) beta
     force = array(float, 2)  # (J, 6) wrench on the child
+    found = array(float, 2)  # (J, 6) the same, before the rest is solved for
+    rest = array(float, 1)  # (V) joint force that accelerations leave over
+    change = array(float, 1)  # (V) of the accelerations
     # ---- parts
     keep = array(int, 1)  # (L) 1: stays a handle to the end
     pending = array(int, 1)  # (L) joints that will still act on the link
@@ -47,6 +52,7 @@ class Assembly(Record):
     part = array(int, 1)  # (L) the part that a leader's links form
     part_handle = array(int, 2)  # (L + J, 2) first and count in `handles`
     part_block = array(int, 1)  # (L + J) where its blocks stand in the pool; its vectors follow
+    joint_part = array(int, 2)  # (J, 2) parts the joint joined, -1: the world
     joint_block = array(int, 1)  # (J) where the joint's rows R stand in the pool, one block per handle of the new part
     handles = array(int, 1)  # links
     pool = array(float, 1)
@@ -56,6 +62,7 @@ class Assembly(Record):
     wrench = array(float, 2)  # (L, 6) sum of the joints' wrenches
     acceleration = array(float, 2)  # (L, 6)
     work = array(float, 3)  # (6, 6, 6)
+    spare = array(float, 2)  # (6, 6)
 
 
 as_assembly = viewer(Assembly)
@@ -184,11 +191,12 @@ def make_assembly(model: Model, order: Order | Sequence[int] = "leaves", keep: S
     def longer(values: np.ndarray) -> np.ndarray:
         return np.concatenate([values, np.zeros((spare_contacts, *values.shape[1:]), dtype=np.int64)])
 
-    shapes = {"contact_matrix": (C, 6, 6), "contact_force": (C, 6), "W": (J, 6, 6), "drive": (J, 6), "bias": (J, 6),
-              "force": (J, 6), "keep": L, "pending": L, "leader": L, "part": L, "part_handle": (L + J, 2),
-              "part_block": L + J, "joint_block": J, "handles": needs["handles"] + spare_pool // 16,
-              "pool": needs["pool"] + spare_pool, "axis": (V, 6), "velocity": (L, 6), "wrench": (L, 6),
-              "acceleration": (L, 6), "work": (6, 6, 6), "origin": 3, "counts": 4}
+    shapes = {"contact_matrix": (C, 6, 6), "contact_force": (C, 6), "W": (J, 6, 6), "drive_axis": (V, 6),
+              "drive": (J, 6), "rate": (J, 6), "bias": (J, 6), "force": (J, 6), "found": (J, 6), "rest": V,
+              "change": V, "joint_part": (J, 2), "spare": (6, 6), "keep": L, "pending": L, "leader": L, "part": L,
+              "part_handle": (L + J, 2), "part_block": L + J, "joint_block": J,
+              "handles": needs["handles"] + spare_pool // 16, "pool": needs["pool"] + spare_pool, "axis": (V, 6),
+              "velocity": (L, 6), "wrench": (L, 6), "acceleration": (L, 6), "work": (6, 6, 6), "origin": 3, "counts": 4}
     arrays = {name: np.zeros(shape, dtype=np.int64 if Assembly.fields[name].dtype is int else np.float64)
               for name, shape in shapes.items()}
     arrays["keep"][list(keep)] = 1

@@ -113,7 +113,16 @@ def bias_at_velocities(model, data, force_out):
 def inverse_dynamics(model, data, v, acceleration, force_out):
     """Joint forces (V) for joint accelerations (V), armature included. Needs `kinematics` and `external_wrenches`."""
     link_velocities(model, data, v)
-    g, acc, c, S, armature = model.gravity, data.acceleration, data.velocity_product, data.axis, model.dof_armature
+    link_forces(model, data, acceleration)
+    joint_forces_from_links(model, data, force_out)
+    for k in range(model.dof_count):
+        force_out[k] += model.dof_armature[k] * acceleration[k]
+
+
+@jit
+def link_forces(model, data, acceleration):
+    """Accelerations of the links (a root at rest has -g) for joint accelerations (V), and the forces they need."""
+    g, acc, c, S = model.gravity, data.acceleration, data.velocity_product, data.axis
     for i in range(model.link_count):
         parent, first = model.link_parent[i], model.link_dof[i]
         for a in range(6):
@@ -122,6 +131,3 @@ def inverse_dynamics(model, data, v, acceleration, force_out):
                 up += S[k, a] * acceleration[k]
             acc[i, a] = up + c[i, a]
         link_force(model, data, i)
-    joint_forces_from_links(model, data, force_out)
-    for k in range(model.dof_count):
-        force_out[k] += armature[k] * acceleration[k]

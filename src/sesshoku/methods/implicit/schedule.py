@@ -57,14 +57,7 @@ def solve_by_schedule(model, data, memory, assembly):
         data.stage_v[k] = data.implicit_diagonal[k] + memory.extra[k]
     done = assemble_all(model, data, assembly, data.work, data.stage_v, data.free_acceleration)
     assembly.counts[JOINTS] = base + count + model.loop_count
-    if not done:
-        return False
-    for i in range(model.link_count):
-        o, a, out = o0[model.link_tree[i]], assembly.acceleration[i], data.acceleration[i]
-        x, y, z = cross(a[3], a[4], a[5], o[0] - O[0], o[1] - O[1], o[2] - O[2])
-        out[0], out[1], out[2] = a[0] + x - g[0], a[1] + y - g[1], a[2] + z - g[2]
-        out[3], out[4], out[5] = a[3], a[4], a[5]
-    return True
+    return done
 
 
 @jit
