@@ -81,7 +81,7 @@ def read_npz(path: Path) -> tuple[dict[str, Any], Store, bool]:
         with np.load(path, allow_pickle=False) as archive:
             meta: dict[str, Any] = json.loads(str(archive["meta"]))
             channels, truncated = meta.pop("channels"), meta.pop("truncated")
-            film = {kind: archive[entry].tobytes() for entry, kind in FILM_ENTRIES.items() if entry in archive}
+            film = [(kind, archive[entry].tobytes()) for entry, kind in FILM_ENTRIES.items() if entry in archive]
             arrays = [archive["time"], *(archive[channel["name"]] for channel in channels)]
     except OSError as error:
         raise RecordingError(f"{path}: cannot be read ({error.strerror or error})") from error

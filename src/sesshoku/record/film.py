@@ -2,13 +2,14 @@
 
 Poses are a channel of their own. Contacts come and go, so they are no channel: at most `RATE` times per simulated
 second the contacts of the last step are kept as rows of float32 (see `Look`), in memory; `.npz` and `.ssk` files hold
-them too (of a run that was killed only the shapes).
+them too. A run that streams to a file writes them with its samples, so that one that was killed has them as well.
 """
 
 from __future__ import annotations
 
 import json
 import zlib
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,6 +53,8 @@ class Film:
         self.drawing = shapes
         self.times: list[float] = []
         self.looks: list[Look] = []
+        self.streams = False  # `take_bytes` will be called now and then
+        self._waiting: list[tuple[float, Look]] = []  # not yet taken
         self._interval, self._bytes, self._due = 1.0 / RATE, 0, -np.inf
 
     @classmethod
@@ -66,6 +69,8 @@ class Film:
         seen = look(sim)
         self.times.append(time)
         self.looks.append(seen)
+        if self.streams:
+            self._waiting.append((time, seen))
         self._bytes += sum(part.nbytes for part in seen)
         if self._bytes > MEMORY:
             self.times, self.looks = self.times[::2], self.looks[::2]
@@ -82,30 +87,46 @@ class Film:
         return zlib.compress(json.dumps(self.drawing).encode())
 
     def looks_bytes(self) -> bytes:
-        """Times (float64), rows of each part (uint32), then all rows (float32), each with its length before it."""
-        counts = np.array([[len(part) for part in one] for one in self.looks], dtype="<u4").reshape(-1, len(WIDTHS))
-        rows = [part.astype("<f4").tobytes() for one in self.looks for part in one]
-        parts = (np.array(self.times, dtype="<f8").tobytes(), counts.tobytes(), b"".join(rows))
-        return zlib.compress(b"".join(len(part).to_bytes(8, "little") + part for part in parts))
+        return _pack(self.times, self.looks)
+
+    def take_bytes(self) -> bytes | None:
+        """The looks since it was last asked; None: there are no new ones."""
+        taken, self._waiting = self._waiting, []
+        return _pack([time for time, _ in taken], [seen for _, seen in taken]) if taken else None
 
     @classmethod
-    def from_bytes(cls, shapes: bytes | None, looks: bytes | None) -> Film:
+    def from_bytes(cls, shapes: bytes | None, looks: Sequence[bytes] = ()) -> Film:
+        """From what files hold: the shapes, and looks in any number of parts."""
         film = cls(json.loads(zlib.decompressobj().decompress(shapes)) if shapes else None)
-        if looks:
-            data, parts = zlib.decompressobj().decompress(looks), []
-            while data:
-                length = int.from_bytes(data[:8], "little")
-                parts.append(data[8:8 + length])
-                data = data[8 + length:]
-            film.times = np.frombuffer(parts[0], "<f8").tolist()
-            rows, at = np.frombuffer(parts[2], "<f4"), 0
-            for counts in np.frombuffer(parts[1], "<u4").reshape(-1, len(WIDTHS)):
-                found = []
-                for count, width in zip(counts.tolist(), WIDTHS, strict=True):
-                    found.append(rows[at:at + count * width].reshape(count, width))
-                    at += count * width
-                film.looks.append(Look(*found))
+        for part in looks:
+            times, seen = _unpack(part)
+            film.times += times
+            film.looks += seen
         return film
+
+
+def _pack(times: list[float], looks: list[Look]) -> bytes:
+    """Times (float64), rows of each part (uint32), then all rows (float32), each with its length before it."""
+    counts = np.array([[len(part) for part in one] for one in looks], dtype="<u4").reshape(-1, len(WIDTHS))
+    rows = [part.astype("<f4").tobytes() for one in looks for part in one]
+    parts = (np.array(times, dtype="<f8").tobytes(), counts.tobytes(), b"".join(rows))
+    return zlib.compress(b"".join(len(part).to_bytes(8, "little") + part for part in parts))
+
+
+def _unpack(packed: bytes) -> tuple[list[float], list[Look]]:
+    data, parts = zlib.decompressobj().decompress(packed), []
+    while data:
+        length = int.from_bytes(data[:8], "little")
+        parts.append(data[8:8 + length])
+        data = data[8 + length:]
+    rows, at, looks = np.frombuffer(parts[2], "<f4"), 0, []
+    for counts in np.frombuffer(parts[1], "<u4").reshape(-1, len(WIDTHS)):
+        found = []
+        for count, width in zip(counts.tolist(), WIDTHS, strict=True):
+            found.append(rows[at:at + count * width].reshape(count, width))
+            at += count * width
+        looks.append(Look(*found))
+    return np.frombuffer(parts[0], "<f8").tolist(), looks
 
 
 # ---- parts of a look -------------------------------------------------------------------------------------------------

@@ -53,6 +53,7 @@ class Recorder:
         self._film = Film.of(sim) if "poses" in self.channels else None  # without poses nothing can be drawn
         if self._film is not None:
             self._store.add_film(SHAPES, self._film.shapes_bytes())
+            self._film.streams = self.path is not None
         capacity = max(1, CHUNK_BYTES // (8 * sum(self._store.sizes)))
         self._time = np.empty(capacity)
         self._buffers = [np.empty((capacity, *channel.shape)) for channel in self.channels.values()]
@@ -99,13 +100,16 @@ class Recorder:
 
     def flush(self) -> None:
         """Hand all samples so far to the store (and so to the file)."""
-        if self._count:
-            try:
+        try:
+            if self._count:
                 self._store.add(self._taken())
-            except RecordingError:
-                self._failed = True
-                raise
-            self._count, self._failed = 0, False
+                self._count, self._failed = 0, False
+            looks = None if self._film is None else self._film.take_bytes()
+            if looks is not None:
+                self._store.add_film(LOOKS, looks)
+        except RecordingError:
+            self._failed = True
+            raise
         if self.path is not None:
             self._due = wall.monotonic() + FLUSH_SECONDS
             self._sim_due = self._sim.time + self._flush_interval
@@ -120,8 +124,6 @@ class Recorder:
             if not self._failed:
                 self._sample_end()
                 self.flush()
-                if self._film is not None:
-                    self._store.add_film(LOOKS, self._film.looks_bytes())
             elif self._count:
                 self._store.keep(self._taken())
                 self._count = 0
@@ -166,7 +168,7 @@ class Recording:
                  truncated: bool = False, rows: range | None = None, film: Film | None = None) -> None:
         self._store, self.channels, self.meta, self.path, self.truncated = store, dict(channels), meta, path, truncated
         self._rows = range(store.rows) if rows is None else rows
-        self.film = film if film is not None else Film.from_bytes(store.film.get(SHAPES), store.film.get(LOOKS))
+        self.film = film if film is not None else Film.from_bytes(*store.film_parts())
         self._numbers = {name: i + 1 for i, name in enumerate(self.channels)}
         self._cache: dict[str, np.ndarray] = {}
 

@@ -65,7 +65,7 @@ class Store:
         self._file: _Appender | None = None
         self._source: _Source | None = None
         self._closed = False
-        self.film: dict[bytes, bytes] = {}  # SHAPES, LOOKS of a file that was read
+        self.film: list[tuple[bytes, bytes]] = []  # parts of a film, SHAPES and LOOKS, of a file that was read
 
     # ---- writing
 
@@ -120,6 +120,11 @@ class Store:
             self._file = None
 
     # ---- reading
+
+    def film_parts(self) -> tuple[bytes | None, list[bytes]]:
+        """The shapes, if they are known, and the looks in the order they were written."""
+        shapes = next((body for kind, body in self.film if kind == SHAPES), None)
+        return shapes, [body for kind, body in self.film if kind == LOOKS]
 
     def adopt(self, source: _Source, frames: list[Frame]) -> None:
         """Read from a file that was scanned."""
@@ -320,7 +325,7 @@ def read_header(file: BinaryIO, path: Path) -> dict[str, Any]:
     return header
 
 
-def scan(file: BinaryIO, row_size: int, film: dict[bytes, bytes] | None = None) -> tuple[list[Frame], bool]:
+def scan(file: BinaryIO, row_size: int, film: list[tuple[bytes, bytes]] | None = None) -> tuple[list[Frame], bool]:
     """Index the chunks from the present position on; whether the end mark was reached. Every CRC is checked.
 
     film: takes the parts of the film that are met.
@@ -340,7 +345,7 @@ def scan(file: BinaryIO, row_size: int, film: dict[bytes, bytes] | None = None) 
             if zlib.crc32(body) != crc:
                 return frames, False
             if film is not None:
-                film[kind] = body
+                film.append((kind, body))
             position += length
             continue
         if kind != CHUNK or length != 8 * rows * row_size or position + length > size or _crc(file, length) != crc:

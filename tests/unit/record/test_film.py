@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +17,15 @@ from sesshoku.record import Recorder, Recording
 from sesshoku.record import film as film_module
 
 
-def box_run(tmp_path: Path | None = None, **options: object) -> Recording:
+def box_scene() -> ss.Scene:
     scene = ss.Scene(name="box")
     scene.add_ground()
     scene.add_box("crate", size=(0.4, 0.4, 0.4), mass=1.0, position=(0, 0, 0.2))
-    return ss.Simulation(scene).run(0.2, **options)  # type: ignore[arg-type]
+    return scene
+
+
+def box_run(tmp_path: Path | None = None, **options: object) -> Recording:
+    return ss.Simulation(box_scene()).run(0.2, **options)  # type: ignore[arg-type]
 
 
 def assert_same(one: film_module.Film, other: film_module.Film) -> None:
@@ -43,14 +51,45 @@ def test_files_keep_the_film(tmp_path: Path, suffix: str) -> None:
     assert_same(Recording.load(tmp_path / f"run{suffix}").film, recording.film)
 
 
-def test_a_streamed_file_keeps_the_film_and_a_cut_one_the_shapes(tmp_path: Path) -> None:
-    recording = box_run(path=tmp_path / "run.ssk")
+def test_a_streamed_file_keeps_the_film_and_a_cut_one_all_of_it_that_was_written(tmp_path: Path) -> None:
+    sim = ss.Simulation(box_scene())
+    recorder = Recorder(sim, path=tmp_path / "run.ssk", flush_interval=0.05)  # as the files of killed runs are
+    for _ in range(200):
+        recorder.sample(sim)
+        sim.step()
+    recording = recorder.finish()
     assert_same(Recording.load(tmp_path / "run.ssk").film, recording.film)
     data = (tmp_path / "run.ssk").read_bytes()
-    (tmp_path / "cut.ssk").write_bytes(data[:data.index(b"SSKV") + 30])
-    cut = Recording.load(tmp_path / "cut.ssk")
-    assert cut.truncated and len(cut) == len(recording)
-    assert cut.film.drawing == recording.film.drawing and not cut.film.looks
+    places = [found.start() for found in re.finditer(b"SSKV", data)]
+    assert len(places) >= 3
+    for n, place in enumerate(places):
+        (tmp_path / "cut.ssk").write_bytes(data[:place + 30])
+        cut = Recording.load(tmp_path / "cut.ssk")
+        assert cut.truncated and cut.film.drawing == recording.film.drawing
+        assert bool(cut.film.looks) == (n > 0) and cut.film.times == recording.film.times[:len(cut.film.times)]
+        assert not n or cut.film.times[-1] > recording.time[-1] * n / len(places) - 0.1
+
+
+def test_a_run_that_is_killed_leaves_poses_and_contacts(tmp_path: Path) -> None:
+    script = ("""import os, signal, sys
+import sesshoku as ss
+from sesshoku.record import Recorder
+scene = ss.Scene()
+scene.add_ground()
+scene.add_box("crate", size=(0.4, 0.4, 0.4), mass=1.0, position=(0, 0, 0.2))
+sim = ss.Simulation(scene)
+recorder = Recorder(sim, path=sys.argv[1], flush_interval=0.1)
+while True:
+    recorder.sample(sim)
+    sim.step()
+    if sim.time > 0.5:
+        os.kill(os.getpid(), signal.SIGKILL)
+""")
+    ran = subprocess.run([sys.executable, "-c", script, str(tmp_path / "run.ssk")], timeout=300)
+    assert ran.returncode == -signal.SIGKILL
+    left = Recording.load(tmp_path / "run.ssk")
+    assert left.truncated and left.time[-1] > 0.35
+    assert left.film.times[-1] > 0.3 and len(left.film.looks[-1].contacts) == 4
 
 
 def test_a_damaged_film_is_noticed(tmp_path: Path) -> None:
