@@ -36,10 +36,12 @@ def play(
     from sesshoku.crane.game import game_method
     from sesshoku.simulation import Simulation
     from sesshoku.view import show
+    from sesshoku.view.bundle import require
     from sesshoku.view.crane import CranePage
 
     if game not in GAMES:
         raise SceneError("no such game", element=f"game {game!r}", remedy=f"games: {', '.join(GAMES)}")
+    require()  # before anything is compiled
     page = CranePage(dt, seconds, record_demos)
     sim = Simulation(page.round.scene, game_method(method), dt)
     sim.step(0)  # compile before the page opens

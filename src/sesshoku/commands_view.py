@@ -49,7 +49,9 @@ def view(
         raise SceneError("speed is out of range", element="--speed", value=speed, remedy="give 0.001 .. 10")
     from sesshoku.simulation import Simulation
     from sesshoku.view import show
+    from sesshoku.view.bundle import require
 
+    require()  # before anything is compiled
     scene = read(file, fixed_base, pose)
     chosen = method or scene.run.get("method", DEFAULT)
     sim = Simulation(scene, chosen, dt if dt is not None else scene.run.get("dt"))
@@ -59,9 +61,11 @@ def view(
 
 def _recording(file: Path, html: Path | None, no_browser: bool) -> None:
     from sesshoku.record import Recording
+    from sesshoku.view.bundle import require
 
     if not file.is_file():
         raise RecordingError(f"{file}: there is no such file")
+    require()
     page = html or Path(tempfile.mkdtemp(prefix="sesshoku-")) / f"{file.stem}.html"
     Recording.load(file).to_html(page)
     typer.echo(f"wrote {page}")

@@ -22,8 +22,10 @@ One .npz per round. N steps, D observations, C contacts:
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import os
 import platform
 import re
 from dataclasses import asdict, dataclass, fields
@@ -124,10 +126,14 @@ class Recorder:
             "won": np.array([(step, names.index(name)) for name, step in game.won.items()],
                             dtype=np.int64).reshape(-1, 2)}
         path = FilePath(path)
-        try:
-            with path.open("wb") as file:
+        part = path.with_name(f".{path.name}.{os.getpid()}.part")
+        try:  # it appears whole or not at all
+            with part.open("wb") as file:
                 np.savez_compressed(file, **(arrays | listed | self.start))
+            os.replace(part, path)
         except OSError as error:
+            with contextlib.suppress(OSError):
+                part.unlink()
             raise RecordingError(f"{path}: cannot be written ({error.strerror})") from error
         return path
 

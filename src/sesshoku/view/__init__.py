@@ -55,8 +55,10 @@ whether the machine cannot keep up (time then passes more slowly, evenly).
 from __future__ import annotations
 
 import contextlib
+import signal
+import threading
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from sesshoku.view.page import Page
@@ -90,8 +92,8 @@ class Viewer:
         return self.server.url
 
     def wait(self) -> None:
-        """Until Ctrl-C, or `stop` from elsewhere."""
-        with contextlib.suppress(KeyboardInterrupt):
+        """Until Ctrl-C or a signal to end, or `stop` from elsewhere."""
+        with contextlib.suppress(KeyboardInterrupt), _ended_by_signals():
             self.server.wait()
         self.stop()
 
@@ -103,6 +105,26 @@ class Viewer:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+
+
+@contextlib.contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """SIGTERM and SIGHUP end it as Ctrl-C does, so that what is under way is still written."""
+
+    def end(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    taken = []
+    if threading.current_thread() is threading.main_thread():
+        numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+        taken = [number for number in numbers if signal.getsignal(number) == signal.SIG_DFL]
+    for number in taken:
+        signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number in taken:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def show(sim: Simulation, *, page: Page | None = None, controller: Callable[[Any], None] | None = None,

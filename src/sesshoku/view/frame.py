@@ -8,6 +8,7 @@ numbers.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -44,9 +45,9 @@ def numbers_of(sim: Any) -> dict[str, float]:
             "cone": report[CONE_VIOLATION], "iterations": report[ITERATIONS], "converged": report[CONVERGED]}
 
 
-def snapshot(sim: Any, numbers: dict[str, float] | None = None, pull: np.ndarray | None = None) -> bytes:
-    """The frame of a simulation now. numbers: further entries of the header. pull: (2, 3) ends of a mouse's spring."""
+def snapshot(sim: Any, numbers: dict[str, float] | None = None, pulls: Sequence[np.ndarray] = ()) -> bytes:
+    """The frame of a simulation now. numbers: further entries of the header. pulls: (2, 3) ends of mice's springs."""
     seen = look(sim)
-    if pull is not None:
-        seen = seen._replace(lines=np.vstack([seen.lines, [[*pull[0], *pull[1], PULL]]]))
+    if pulls:
+        seen = seen._replace(lines=np.vstack([seen.lines, *([[*ends[0], *ends[1], PULL]] for ends in pulls)]))
     return pack(numbers_of(sim) | (numbers or {}), sim.body_poses(), seen)

@@ -13,6 +13,8 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from sesshoku.dynamics.data import STATE
 from sesshoku.errors import SesshokuError, SimulationDiverged
 from sesshoku.methods.registry import keywords, obstacles, resolve
@@ -170,14 +172,14 @@ class Runner:
         if state != self._page_state:
             self._page_state = state
             self.changed()
-        sight = (self.sim.time, id(self.sim), self.watchers, self.status_number, bool(self.pulls))
+        pulls = [pull.ends(self.sim) for pull in self.pulls.values()]
+        sight = (self.sim.time, id(self.sim), self.watchers, self.status_number, b"".join(map(np.ndarray.tobytes, pulls)))
         if self.watchers > 0 and (self.playing or sight != self._sight):  # a picture at rest is not sent again
             self._sight = sight
-            pull = next((pull.ends(self.sim) for pull in self.pulls.values()), None)
             number = self.latest[0] + 1
             extra = {"number": number, "running": float(self.playing), "speed": self.speed, "factor": self.factor,
                      "step": self.step_time}
-            self.latest = number, frame.snapshot(self.sim, extra, pull)
+            self.latest = number, frame.snapshot(self.sim, extra, pulls)
             self.on_news()
 
     def changed(self, notice: str | None = None) -> None:

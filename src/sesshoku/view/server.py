@@ -13,6 +13,7 @@ import contextlib
 import hmac
 import ipaddress
 import json
+import re
 import secrets
 import socket
 import threading
@@ -104,8 +105,8 @@ class ViewServer:
 
     def known_host(self, connection: HTTPConnection) -> bool:
         """Whether the request names a host we are: on loopback only local names (no page of another name may)."""
-        name, _, port = connection.headers.get("host", "").rpartition(":")
-        return port == str(self.port) and (not self.loopback or name in LOCAL_NAMES or name.strip("[]") == self.host)
+        name, port = split_host(connection.headers.get("host", ""))
+        return port == self.port and (not self.loopback or name in LOCAL_NAMES or name.strip("[]") == self.host)
 
     def has_token(self, connection: HTTPConnection) -> bool:
         given = connection.query_params.get("token", "")
@@ -222,6 +223,12 @@ class Client:
             elif not self._allowance.take() or message is None or isinstance(message, Drawn) \
                     or not self.server.runner.receive(message, self.number):
                 self.server.refused += 1
+
+
+def split_host(given: str) -> tuple[str, int]:
+    """Name and port of a `Host` header; browsers leave out port 80. Port 0: not a host."""
+    found = re.fullmatch(r"(\[[0-9A-Fa-f:.]+\]|[^:\[\]]+)(?::([0-9]{1,5}))?", given)
+    return (found[1], int(found[2] or 80)) if found else ("", 0)
 
 
 def is_loopback(host: str) -> bool:

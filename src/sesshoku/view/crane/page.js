@@ -1,5 +1,7 @@
 // The crane game's page: keys, buttons and a joystick go out; score, clock and speed come in.
 
+import { measured } from "sesshoku/charts";
+import { section } from "sesshoku/panel";
 import { add } from "sesshoku/viewer";
 
 const KEYS = {
@@ -24,6 +26,8 @@ class GamePage {
     this.#display(overlay);
     this.#controls(overlay);
     this.#keyboard();
+    this.#compared(viewer.side);
+    viewer.bar.remove(); // the display says it all
     for (const kind of ["points", "forces", "cones", "polygons", "springs", "marks"]) viewer.setShown(kind, false);
     viewer.look([0.6, -10.6, 6.8], [0.6, 0.1, 0.35]);
     viewer.onStatus((status) => this.#status(status));
@@ -44,9 +48,37 @@ class GamePage {
     this.speed = add(overlay, "div", "crane-speed");
   }
 
+  // What each law did since the page was opened, side by side.
+  #compared(side) {
+    const body = section(side, "Laws compared");
+    this.laws = new Map(); // method -> { deepest, step, won, row }
+    this.table = add(body, "table", "crane-laws");
+    const head = add(this.table, "tr");
+    for (const title of ["law", "deepest contact", "a step", "won"]) add(head, "th", "", title);
+    add(body, "p", "about", "Switch the law and take the same prize again: grip, slip and depth differ.");
+  }
+
+  #law(name) {
+    if (!this.laws.has(name)) {
+      const row = add(this.table, "tr");
+      add(row, "td", "", name);
+      this.laws.set(name, { deepest: 0, step: 0, won: 0, row, cells: [1, 2, 3].map(() => add(row, "td")) });
+    }
+    for (const [key, { row }] of this.laws) row.classList.toggle("crane-now", key === name);
+    return this.laws.get(name);
+  }
+
+  #tellLaw() {
+    if (!this.state.method) return;
+    const law = this.#law(this.state.method);
+    [measured(law.deepest, "m"), measured(law.step, "s"), String(law.won)].forEach((text, i) => { law.cells[i].textContent = text; });
+  }
+
   #status(status) {
     const page = status.page;
     if (!page) return;
+    const before = this.state.won ? this.state.won.length : page.won.length;
+    if (page.won.length > before) this.#law(status.method).won += page.won.length - before;
     this.state = { ...page, method: status.method, playing: status.playing, notice: status.notice, busy: status.busy };
     this.score.textContent = page.score;
     this.clock.textContent = page.time_left.toFixed(1);
@@ -73,13 +105,19 @@ class GamePage {
 
   #frame({ head }) {
     const now = performance.now();
+    if (this.state.method) {
+      const law = this.#law(this.state.method);
+      law.deepest = Math.max(law.deepest, head.penetration);
+      law.step = head.step;
+    }
     if (now - (this.lastText || 0) < 250) return;
     this.lastText = now;
+    this.#tellLaw();
     const frames = this.viewer.live.framesPerSecond().toFixed(0);
     const slow = this.state.behind && head.running && head.factor < 0.95;
     this.speed.classList.toggle("crane-slow", Boolean(slow));
     this.speed.textContent = `${head.factor.toFixed(2)} × real time · ${(1000 * head.step).toFixed(2)} ms a step · ${frames} frames/s`
-      + (slow ? " · this machine can't keep up: the game runs slower" : "");
+      + (slow ? " · this machine can't keep up: the game goes slower" : "");
   }
 
   // ---- what is held down

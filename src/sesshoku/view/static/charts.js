@@ -7,12 +7,22 @@ export const CHARTS = [
   { title: "energy", unit: "J", series: { kinetic: (h) => h.kinetic, potential: (h) => h.potential,
     total: (h) => h.kinetic + h.potential } },
   { title: "penetration", unit: "m", series: { deepest: (h) => h.penetration } },
-  { title: "step time", unit: "ms", live: true, series: { "one step": (h) => 1000 * h.step } },
+  { title: "step time", unit: "s", live: true, series: { "one step": (h) => h.step } },
   { title: "residuals", unit: "", log: true, series: { "law, m/s": (h) => h.residual, "momentum, N s": (h) => h.momentum,
     "cone, N": (h) => h.cone } },
 ];
 const COLORS = ["--hue0", "--hue1", "--hue2"];
 const MOST = 1200;
+const PREFIXES = [[1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"]];
+
+// 0.0000107 m as "10.7 µm"
+export function measured(value, unit) {
+  const size = Math.abs(value);
+  if (!(size >= 1e-10)) return Number.isFinite(value) ? `0 ${unit}` : "";
+  const [scale, prefix] = PREFIXES.find(([least]) => size >= 0.9995 * least) || PREFIXES[PREFIXES.length - 1];
+  if (size >= 1e9) return `${value.toExponential(1)} ${unit}`;
+  return `${Number((value / scale).toPrecision(3))} ${prefix}${unit}`;
+}
 
 export class Charts {
   // span: seconds shown (live), or null for all
@@ -94,10 +104,6 @@ class Chart {
       context.lineTo(width, up(y));
       context.stroke();
     }
-    context.fillStyle = style.getPropertyValue("--soft");
-    context.font = "9px system-ui, sans-serif";
-    context.fillText(this.#say(high), 3, 11);
-    context.fillText(this.#say(low), 3, height - 5);
     this.values.forEach((values, i) => {
       context.strokeStyle = style.getPropertyValue(COLORS[i]);
       context.lineWidth = 1.5;
@@ -121,8 +127,25 @@ class Chart {
       context.lineTo(across(cursor), height);
       context.stroke();
     }
-    const value = this.values[this.values.length - 1 - (this.log ? this.values.length - 1 : 0)][shown];
-    this.now.textContent = `${Number(value.toPrecision(3))} ${this.unit}`;
+    this.#write(context, style, this.#say(high), 3, 11);
+    this.#write(context, style, this.#say(low), 3, height - 5);
+    const range = `${Number(begin.toFixed(1))} to ${Number(end.toFixed(1))} s`;
+    context.textAlign = "right";
+    this.#write(context, style, range, width - 3, height - 5);
+    context.textAlign = "left";
+    const value = this.values[this.log ? 0 : this.values.length - 1][shown];
+    this.now.textContent = this.log ? `${value ? value.toExponential(1) : 0} m/s` : measured(value, this.unit);
+  }
+
+  // Small text that stays legible over lines.
+  #write(context, style, text, x, y) {
+    context.font = "10px system-ui, sans-serif";
+    context.lineJoin = "round";
+    context.lineWidth = 4;
+    context.strokeStyle = style.getPropertyValue("--card");
+    context.strokeText(text, x, y);
+    context.fillStyle = style.getPropertyValue("--soft");
+    context.fillText(text, x, y);
   }
 
   #limits(first) {
@@ -143,6 +166,6 @@ class Chart {
 
   #say(y) {
     if (this.log) return `1e${Math.round(y)}`;
-    return String(Number(y.toPrecision(3)));
+    return measured(y, this.unit);
   }
 }

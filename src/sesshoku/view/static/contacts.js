@@ -6,7 +6,7 @@ export const COLORS = { released: 0x9aa4b0, stick: 0x2563eb, slip: 0xf97316, pul
   center: 0xfacc15, moment: 0xd946ef };
 const STATES = [COLORS.released, COLORS.stick, COLORS.slip];
 const MOST = 2000;
-const ARROW_SCALE = 1.2; // lengths of a usual body for the weight of one
+const ARROW_SCALE = 1.2; // lengths of a usual body or robot for the weight of one
 const LONGEST = 4; // lengths of a usual body
 const Z = new THREE.Vector3(0, 0, 1);
 
@@ -121,7 +121,7 @@ export class Contacts {
         this.points.add(this.matrix.compose(point, this.turn.identity(), size.setScalar(radius)), color);
       }
       if (!state) continue;
-      if (this.shown.forces) this.arrow(point, force, ARROW_SCALE * this.scale * unit / this.weight, color);
+      if (this.shown.forces) this.arrow(point, force, ARROW_SCALE * this.scale * this.world.thing / this.weight, color);
       if (this.shown.cones) {
         const height = 0.35 * unit;
         this.turn.setFromUnitVectors(Z, normal);
@@ -162,15 +162,27 @@ export class Contacts {
   #lines(rows) {
     for (let at = 0; at < rows.length; at += 7) {
       if (rows[at + 6] === 1) { // the pull of a mouse
-        for (const k of [at, at + 3]) this.lines.add(rows[k], rows[k + 1], rows[k + 2], COLORS.pull);
-        for (const k of [at, at + 3]) {
-          const place = this.vectors[0].fromArray(rows, k);
-          this.points.add(this.matrix.compose(place, this.turn.identity(), this.vectors[3].setScalar(0.03 * this.world.unit)), COLORS.pull);
-        }
+        this.#rod(rows, at);
       } else if (this.shown.springs) {
         this.#coil(rows, at);
       }
     }
+  }
+
+  // The mouse's spring: a line as thick as an arrow's shaft, with a knob at both ends.
+  #rod(rows, at) {
+    const { unit } = this.world;
+    const [from, along, , size] = this.vectors;
+    for (const k of [at, at + 3]) {
+      from.fromArray(rows, k);
+      this.points.add(this.matrix.compose(from, this.turn.identity(), size.setScalar(0.03 * unit)), COLORS.pull);
+    }
+    from.fromArray(rows, at);
+    along.fromArray(rows, at + 3).sub(from);
+    const length = along.length();
+    if (length < 1e-9) return;
+    this.turn.setFromUnitVectors(Z, along.divideScalar(length));
+    this.shafts.add(this.matrix.compose(from, this.turn, size.set(0.011 * unit, 0.011 * unit, length)), COLORS.pull);
   }
 
   // A contact's spring as a zigzag out of the host; its depth, far too small to see, is drawn 30 times as large.

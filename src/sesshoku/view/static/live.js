@@ -2,7 +2,7 @@
 
 import { Viewer, add } from "sesshoku/viewer";
 import { decode } from "sesshoku/frame";
-import { Charts } from "sesshoku/charts";
+import { Charts, measured } from "sesshoku/charts";
 import { button, materialPanel, menu, section, showPanel, slider } from "sesshoku/panel";
 
 const SLIDER_PAUSE = 80; // ms between messages of one slider
@@ -83,12 +83,12 @@ class Live {
 
   #text(head) {
     this.clock.textContent = `${head.time.toFixed(2)} s`;
-    const speed = head.running ? `${head.factor.toFixed(2)} × real time` : "paused";
-    this.numbers.textContent = `${speed} · ${(1000 * head.step).toFixed(3)} ms a step · ${this.framesPerSecond().toFixed(0)} frames/s · `
-      + `${head.contacts} contacts`;
-    const slow = head.running && head.factor < 0.93 * head.speed && head.factor > 0;
+    const slow = Boolean(head.running && head.factor < 0.93 * head.speed && head.factor > 0);
     this.numbers.classList.toggle("slow", slow);
-    if (slow) this.numbers.textContent += " · slower than asked: this machine can't keep up";
+    const pace = head.running ? `${head.factor.toFixed(2)} × real time${slow ? ": this machine can't keep up" : ""} · `
+      + `${this.framesPerSecond().toFixed(0)} frames/s` : "paused";
+    this.numbers.textContent = `${pace} · ${measured(head.step, "s")} a step`
+      + (slow ? "" : ` · ${head.contacts} contact${head.contacts === 1 ? "" : "s"}`); // all on one line
     if (this.charts) this.charts.draw();
   }
 
@@ -138,8 +138,8 @@ class Live {
     this.note.setAttribute("role", "status");
     this.methodPlace = has("method") ? section(viewer.side, "Method") : null;
     if (has("show")) showPanel(viewer, viewer.side, () => { if (this.frame) viewer.show(this.frame); });
-    this.materialPlace = has("materials") ? add(viewer.side, "div") : null;
     if (has("charts")) this.charts = new Charts(section(viewer.side, "Charts"));
+    this.materialPlace = has("materials") ? add(viewer.side, "div") : null;
     this.#bar(has("playback"));
     if (!viewer.side.querySelector("details")) viewer.side.remove();
   }
@@ -185,12 +185,19 @@ class Live {
       const options = status.methods.map(({ name }) => ({ value: name, text: name }));
       this.methodMenu = menu(this.methodPlace, "law", options, (name) => this.send({ type: "method", name }));
       this.methodMenu.id = "method";
+      this.reasons = add(this.methodPlace, "ul", "reasons"); // of methods that cannot carry the scene
     }
     status.methods.forEach(({ name, refused }, i) => {
       Object.assign(this.methodMenu.options[i], {
         text: refused ? `${name} (cannot)` : name, title: refused, disabled: Boolean(refused) });
     });
     this.methodMenu.value = status.busy || status.method;
+    const reasons = new Map(); // why -> methods that cannot carry the scene
+    for (const { name, refused } of status.methods) {
+      if (refused) reasons.set(refused, [...(reasons.get(refused) || []), name]);
+    }
+    this.reasons.replaceChildren();
+    for (const [why, names] of reasons) add(this.reasons, "li", "", `${names.join(", ")} cannot: ${why}`);
   }
 }
 

@@ -53,6 +53,13 @@ function gridTexture() {
   return texture;
 }
 
+const extent = (box) => box.getSize(new THREE.Vector3()).length();
+
+function median(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted.length ? sorted[sorted.length >> 1] : 1;
+}
+
 export class World {
   // light: draw with less, for a processor that does it all
   constructor(drawing, light = false) {
@@ -71,7 +78,7 @@ export class World {
     for (const shape of drawing.shapes) this.#add(shape, meshes);
     this.#lights();
     this.start = Float32Array.from(drawing.poses.flat());
-    this.unit = 1; // m: the size of a usual body
+    this.unit = this.thing = 1; // m: what drawings at contacts go by; the size of a usual body or robot
     this.contacts = new Contacts(this);
     this.setPoses(this.start);
     this.#measure();
@@ -131,26 +138,29 @@ export class World {
   #measure() {
     this.scene.updateMatrixWorld(true);
     const box = new THREE.Box3();
-    const sizes = [];
+    const sizes = []; // of bodies
+    const things = new Map(); // name of a robot, or of a body that belongs to none -> its box
     const measure = (moving) => {
-      for (const body of this.bodies) {
-        if (moving && !body.userData.moves) continue;
+      this.drawing.bodies.forEach(({ name, robot }, number) => {
+        const body = this.bodies[number];
+        if (moving && !body.userData.moves) return;
         const own = new THREE.Box3();
         for (const mesh of body.children) {
           if (!this.planes.includes(mesh)) own.expandByObject(mesh);
         }
-        if (own.isEmpty()) continue;
+        if (own.isEmpty()) return;
         box.union(own);
-        sizes.push(own.getSize(new THREE.Vector3()).length());
-      }
+        sizes.push(extent(own));
+        things.set(robot || name, (things.get(robot || name) || new THREE.Box3()).union(own));
+      });
     };
     measure(true);
     if (box.isEmpty()) measure(false);
     if (box.isEmpty()) box.set(new THREE.Vector3(-1, -1, 0), new THREE.Vector3(1, 1, 1));
     this.center = box.getCenter(new THREE.Vector3());
-    this.radius = Math.max(box.getSize(new THREE.Vector3()).length() / 2, 0.05);
-    sizes.sort((a, b) => a - b);
-    this.unit = sizes.length ? sizes[sizes.length >> 1] : 1;
+    this.radius = Math.max(extent(box) / 2, 0.05);
+    this.thing = median([...things.values()].map(extent));
+    this.unit = Math.sqrt(median(sizes) * this.thing); // between a robot's link and the whole robot
     this.scene.fog = new THREE.Fog(this.scene.background, 12 * this.radius, 40 * this.radius);
     this.colour();
     this.#grids();
