@@ -17,7 +17,8 @@ import numpy as np
 
 from sesshoku.dynamics.data import STATE
 from sesshoku.errors import SesshokuError, SimulationDiverged
-from sesshoku.methods.registry import keywords, obstacles, resolve
+from sesshoku.methods.registry import Method, keywords, obstacles, resolve
+from sesshoku.scene.scene import Scene
 from sesshoku.simulation import Simulation
 from sesshoku.view import frame, messages
 from sesshoku.view.drag import Pull, can_pull
@@ -50,7 +51,8 @@ class Runner:
         self._commands: queue.Queue[Callable[[], None]] = queue.Queue(WAITING)
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
-        self._building = 0  # number of the latest simulation under construction
+        self._wish: tuple[Scene, Method] | None = None  # what shall be simulated, while that is not yet so
+        self._building = False  # one at a time, however many wishes come
         self._page_state: Any = None
         self._sight: Any = None  # what the latest frame shows
         self._fresh = sim.save()  # what `reset` goes back to: the method's own memory, and the state
@@ -192,7 +194,8 @@ class Runner:
     # ---- commands ------------------------------------------------------------------------------------------------
 
     def _do_commands(self) -> None:
-        for _ in range(WAITING):
+        begin = wall.perf_counter()
+        while wall.perf_counter() - begin < SLICE and not self._stop.is_set():
             try:
                 command = self._commands.get_nowait()
             except queue.Empty:
@@ -209,7 +212,8 @@ class Runner:
             case messages.Step(count=count):
                 self.pause()
                 for _ in range(count):
-                    self._step(1)
+                    if not self._stop.is_set():
+                        self._step(1)
             case messages.Reset():
                 self.reset()
             case messages.Speed(value=value):
@@ -258,40 +262,48 @@ class Runner:
         if offered is None or offered["refused"]:
             self.changed(f"method {name!r}: {offered['refused'] if offered else 'not offered'}"[:300])
             return
-        self._rebuild(self.sim.scene, self.page.method(name))
+        self._rebuild(self._wished()[0], resolve(self.page.method(name)))
 
     def change_material(self, number: int, field: str, value: float) -> None:
         """One number of a material; the simulation is built anew around it and goes on."""
         if number >= len(self.materials) or "materials" not in self.page.panels:
             self.changed("no such material")
             return
-        self._rebuild(with_material(self.sim.scene, number, field, value), self.sim.method)
+        scene, method = self._wished()
+        self._rebuild(with_material(scene, number, field, value), method)
 
-    def _rebuild(self, scene: Any, method: Any) -> None:
+    def _wished(self) -> tuple[Scene, Method]:
+        """What a change starts from: the latest wish, which may not be fulfilled yet."""
+        return self._wish or (self.sim.scene, self.sim.method)
+
+    def _rebuild(self, scene: Scene, method: Method) -> None:
         """Make a simulation beside the running one, in a thread, and swap it in between two steps."""
-        self._building += 1
-        turn, dt = self._building, self.sim.dt
-        name = method if isinstance(method, str) else method.keyword
-        if name != self.sim.method.keyword:
-            self.busy = name
+        self._wish = scene, method
+        busy = method.keyword if method.keyword != self.sim.method.keyword else ""
+        if busy != self.busy:
+            self.busy = busy
             self.changed("")
+        if not self._building:
+            self._building = True
+            wish = self._wish
+            threading.Thread(target=lambda: self._build(wish), name="sesshoku build", daemon=True).start()
 
-        def build() -> None:
-            try:
-                made = Simulation(scene, method, dt)
-                made.step(0)  # compiles
-            except Exception as error:
-                reason = str(error)
-                self.ask(lambda: self._built(turn, None, reason))
-                return
-            self.ask(lambda: self._built(turn, made, ""))
+    def _build(self, wish: tuple[Scene, Method]) -> None:
+        made, reason = None, ""
+        try:
+            made = Simulation(*wish, self.sim.dt)
+            made.step(0)  # compiles
+        except Exception as error:
+            made, reason = None, str(error)
+        while not self.ask(lambda: self._built(wish, made, reason)) and not self._stop.wait(0.01):
+            pass
 
-        threading.Thread(target=build, name="sesshoku build", daemon=True).start()
-
-    def _built(self, turn: int, made: Simulation | None, reason: str) -> None:
-        if turn != self._building:  # a later wish is under way
+    def _built(self, wish: tuple[Scene, Method], made: Simulation | None, reason: str) -> None:
+        self._building = False
+        if self._wish is not None and self._wish is not wish:  # a later one, which holds this one's changes
+            self._rebuild(*self._wish)
             return
-        self.busy = ""
+        self._wish, self.busy = None, ""
         if made is not None:
             self._fresh = made.save()
             for name in STATE:

@@ -11,9 +11,13 @@ import numpy as np
 import pytest
 
 import sesshoku as ss
+from sesshoku.methods.registry import keywords
+from sesshoku.scene.elements import Inertial, Joint
 from sesshoku.view import messages
+from sesshoku.view import runner as runner_module
 from sesshoku.view.page import Page
 from sesshoku.view.runner import Runner
+from support import FULL
 from viewing import box_scene
 
 
@@ -114,6 +118,50 @@ def test_a_material_acts_on_the_running_scene() -> None:
         until(lambda: runner.sim.bodies["box"].position[0] > 0.05)
         assert runner.status()["materials"][0]["kinetic_friction"] == 0.1
     assert scene.bodies["box"].geometries[0].material is material  # the user's scene is as it was
+
+
+def test_changes_that_come_quickly_all_act_and_are_built_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    under_way, most, built = 0, 0, 0
+    usual = runner_module.Simulation
+
+    def slowly(*given: Any) -> ss.Simulation:
+        nonlocal under_way, most, built
+        under_way, built = under_way + 1, built + 1
+        most = max(most, under_way)
+        time.sleep(0.05)
+        under_way -= 1
+        return usual(*given)
+
+    monkeypatch.setattr(runner_module, "Simulation", slowly)
+    with running(ss.Simulation(box_scene(1, ss.Material(0.5)))) as runner:
+        for n in range(100):
+            runner.receive(messages.ChangeMaterial(type="material", material=0, field="restitution", value=n / 100))
+        runner.receive(messages.ChangeMaterial(type="material", material=0, field="static_friction", value=0.2))
+        runner.receive(messages.ChooseMethod(type="method", name="lcp"))
+        until(lambda: runner.sim.method.keyword == "lcp", 300)
+        now = runner.status()["materials"][0]
+        assert (now["restitution"], now["static_friction"]) == (0.99, 0.2)
+        assert most == 1 and built < 20 and runner.status()["busy"] == ""
+
+
+def test_every_method_takes_over_the_state_and_goes_on() -> None:
+    """Two boxes and a pendulum in motion: whatever the law, nothing jumps when it is switched, and time goes on."""
+    scene = box_scene(2)
+    scene.add_body("arm", position=(0, 1.0, 1.0), joint=Joint("revolute", axis=(0, 1, 0), velocity=[1.0]),
+                   inertial=Inertial(1.0, (0, 0, -0.2), (0.02, 0.02, 0.001)))
+    with running(ss.Simulation(scene), playing=False) as runner:
+        for name in keywords() if FULL else ("springs", "exact"):
+            old = runner.sim
+            before, speed = old.body_poses(), old.body_velocities()
+            runner.receive(messages.ChooseMethod(type="method", name=name))
+            until(lambda old=old: runner.sim is not old, 300)
+            np.testing.assert_allclose(runner.sim.body_poses(), before, atol=1e-9)
+            np.testing.assert_allclose(runner.sim.body_velocities(), speed, atol=1e-9)
+            begin = runner.sim.time
+            runner.receive(messages.Step(type="step", count=20))
+            until(lambda begin=begin: runner.sim.time > begin + 19.5 * runner.sim.dt)
+            np.testing.assert_allclose(runner.sim.body_poses()[:, :3], before[:, :3], atol=0.05)
+            assert runner.sim.method.keyword == name
 
 
 def test_drag_moves_a_body_and_release_lets_it_go() -> None:

@@ -8,13 +8,15 @@ const STATES = [COLORS.released, COLORS.stick, COLORS.slip];
 const MOST = 2000;
 const ARROW_SCALE = 1.2; // lengths of a usual body or robot for the weight of one
 const LONGEST = 4; // lengths of a usual body
+const ZIGZAG = 7; // straight pieces of a spring
 const Z = new THREE.Vector3(0, 0, 1);
 
 // Many copies of one geometry; always seen, also within bodies.
 class Copies {
-  constructor(scene, geometry, options = {}) {
+  constructor(scene, geometry, options = {}, most = MOST) {
     const material = new THREE.MeshBasicMaterial({ depthTest: false, transparent: true, opacity: 0.92, fog: false, ...options });
-    this.mesh = new THREE.InstancedMesh(geometry, material, MOST);
+    this.mesh = new THREE.InstancedMesh(geometry, material, most);
+    this.most = most;
     this.mesh.frustumCulled = false;
     this.mesh.renderOrder = 10;
     this.mesh.count = 0;
@@ -26,7 +28,7 @@ class Copies {
   clear() { this.mesh.count = 0; }
 
   add(matrix, color) {
-    if (this.mesh.count >= MOST) return;
+    if (this.mesh.count >= this.most) return;
     this.mesh.setMatrixAt(this.mesh.count, matrix);
     this.mesh.setColorAt(this.mesh.count, this.color.set(color));
     this.mesh.count += 1;
@@ -86,6 +88,7 @@ export class Contacts {
     this.points = new Copies(scene, new THREE.SphereGeometry(1, 12, 8));
     this.shafts = new Copies(scene, new THREE.CylinderGeometry(1, 1, 1, 10).translate(0, 0.5, 0).rotateX(Math.PI / 2));
     this.heads = new Copies(scene, new THREE.ConeGeometry(1, 1, 14).translate(0, 0.5, 0).rotateX(Math.PI / 2));
+    this.wires = new Copies(scene, new THREE.CylinderGeometry(1, 1, 1, 6).translate(0, 0.5, 0).rotateX(Math.PI / 2), {}, 4 * MOST);
     const cone = new THREE.ConeGeometry(1, 1, 24, 1, true).translate(0, -0.5, 0).rotateX(-Math.PI / 2);
     this.cones = new Copies(scene, cone, { opacity: 0.16, side: THREE.DoubleSide });
     const see = { vertexColors: true, depthTest: false, transparent: true, fog: false };
@@ -98,7 +101,7 @@ export class Contacts {
   }
 
   show(frame) {
-    const parts = [this.points, this.shafts, this.heads, this.cones, this.lines, this.areas];
+    const parts = [this.points, this.shafts, this.heads, this.wires, this.cones, this.lines, this.areas];
     parts.forEach((part) => part.clear());
     this.#contacts(frame.contacts);
     if (this.shown.polygons) this.#polygons(frame.corners);
@@ -135,11 +138,11 @@ export class Contacts {
     const unit = this.world.unit;
     const length = Math.min(vector.length() * scale, LONGEST * unit);
     if (length < 0.01 * unit) return;
-    const head = Math.min(0.09 * unit, 0.5 * length);
+    const head = Math.min(0.11 * unit, 0.5 * length);
     const along = vector.normalize();
     this.turn.setFromUnitVectors(Z, along);
     const size = this.vectors[3];
-    size.set(0.011 * unit, 0.011 * unit, length - head);
+    size.set(0.016 * unit, 0.016 * unit, length - head);
     this.shafts.add(this.matrix.compose(from, this.turn, size), color);
     from.addScaledVector(along, length - head);
     this.heads.add(this.matrix.compose(from, this.turn, size.set(0.4 * head, 0.4 * head, head)), color);
@@ -182,28 +185,28 @@ export class Contacts {
     const length = along.length();
     if (length < 1e-9) return;
     this.turn.setFromUnitVectors(Z, along.divideScalar(length));
-    this.shafts.add(this.matrix.compose(from, this.turn, size.set(0.011 * unit, 0.011 * unit, length)), COLORS.pull);
+    this.shafts.add(this.matrix.compose(from, this.turn, size.set(0.016 * unit, 0.016 * unit, length)), COLORS.pull);
   }
 
   // A contact's spring as a zigzag out of the host; its depth, far too small to see, is drawn 30 times as large.
   #coil(rows, at) {
     const unit = this.world.unit;
-    const [foot, along, side] = this.vectors;
+    const [foot, along, side, size] = this.vectors;
     foot.fromArray(rows, at);
     along.set(rows[at] - rows[at + 3], rows[at + 1] - rows[at + 4], rows[at + 2] - rows[at + 5]);
     const depth = along.length();
     if (depth < 1e-9) return;
     along.divideScalar(depth);
     side.set(Math.abs(along.x) < 0.9 ? 1 : 0, Math.abs(along.x) < 0.9 ? 0 : 1, 0).cross(along).normalize();
-    const length = Math.max(0.22 * unit - 30 * depth, 0.05 * unit);
-    const turns = 10;
-    for (let i = 0; i < turns; i++) {
-      for (const k of [i, i + 1]) {
-        const swing = k === 0 || k === turns ? 0 : (k % 2 ? 0.03 : -0.03) * unit;
-        const s = length * k / turns;
-        this.lines.add(foot.x + along.x * s + side.x * swing, foot.y + along.y * s + side.y * swing,
-          foot.z + along.z * s + side.z * swing, COLORS.spring);
-      }
+    const length = Math.max(0.24 * unit - 30 * depth, 0.05 * unit);
+    const swing = (k) => (k === 0 || k === ZIGZAG ? 0 : (k % 2 ? 0.045 : -0.045) * unit);
+    const way = new THREE.Vector3();
+    for (let k = 0; k < ZIGZAG; k++) { // from one turn to the next
+      way.copy(along).multiplyScalar(length / ZIGZAG).addScaledVector(side, swing(k + 1) - swing(k));
+      const reach = way.length();
+      this.turn.setFromUnitVectors(Z, way.clone().divideScalar(reach));
+      this.wires.add(this.matrix.compose(foot, this.turn, size.set(0.009 * unit, 0.009 * unit, reach)), COLORS.spring);
+      foot.add(way);
     }
   }
 

@@ -157,6 +157,7 @@ export class World {
     measure(true);
     if (box.isEmpty()) measure(false);
     if (box.isEmpty()) box.set(new THREE.Vector3(-1, -1, 0), new THREE.Vector3(1, 1, 1));
+    this.#underneath(box);
     this.center = box.getCenter(new THREE.Vector3());
     this.radius = Math.max(extent(box) / 2, 0.05);
     this.thing = median([...things.values()].map(extent));
@@ -165,6 +166,17 @@ export class World {
     this.colour();
     this.#grids();
     this.#shadows();
+  }
+
+  // Things that start in the air come down: the ground below them belongs to the view.
+  #underneath(box) {
+    const center = box.getCenter(new THREE.Vector3());
+    const near = 1.5 * extent(box);
+    for (const plane of this.planes) {
+      const normal = new THREE.Vector3(0, 0, 1).transformDirection(plane.matrixWorld);
+      const height = center.clone().sub(plane.getWorldPosition(new THREE.Vector3())).dot(normal);
+      if (height > 0 && height < near) box.expandByPoint(center.clone().addScaledVector(normal, -height));
+    }
   }
 
   // Squares of 1 m, 0.1 m ..., every tenth line stronger, as a texture: it fades with distance without flicker.
