@@ -137,6 +137,11 @@ def test_the_menu_switches_the_method_and_the_game_goes_on(tab: Tab, game: Viewe
         until(lambda before=before: place(game)[0] > before[0] + 0.05)
         tab.page.keyboard.up("ArrowRight")
         assert game.sim.method.keyword == name
+    # what each law did stands side by side
+    tab.until("[...document.querySelectorAll('.crane-laws td:first-child')].map((e) => e.textContent).sort().join() === "
+              "'springs,springs:recommended'")
+    tab.until("document.querySelector('.crane-now td').textContent === 'springs'")
+    assert "m" in tab.get("document.querySelector('.crane-now td:nth-child(2)').textContent")
 
 
 def test_a_machine_that_cannot_keep_up_is_said_and_time_goes_slower(tab: Tab, game: Viewer) -> None:

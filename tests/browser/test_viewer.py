@@ -106,7 +106,7 @@ def test_dragging_moves_the_body(live: Any, viewer: Viewer) -> None:
     live.page.mouse.down()
     live.page.mouse.move(x, y - 120, steps=4)
     until(lambda: viewer.sim.bodies["box0"].position[2] > 0.3)
-    live.until("sesshoku.worlds[0].contacts.lines.count >= 2")  # the spring is seen
+    live.until("sesshoku.worlds[0].contacts.shafts.mesh.count >= 1 && sesshoku.live.frame.head.lines === 1")  # it is seen
     live.page.mouse.up()
     until(lambda: not viewer.runner.pulls)
     until(lambda: viewer.sim.bodies["box0"].position[2] < 0.3)
@@ -134,6 +134,15 @@ def test_material_sliders_act(live: Any, viewer: Viewer) -> None:
     live.page.locator("fieldset input[type=range]").first.fill("0.2")
     until(lambda: viewer.runner.materials[0]["static_friction"] == 0.2)
     assert viewer.sim.scene.bodies["box0"].geometries[0].material.static_friction == 0.2
+
+
+def test_methods_that_cannot_are_named_with_the_reason(live: Any, viewer: Viewer) -> None:
+    slide = live.page.locator("fieldset input[type=range]").nth(2)
+    slide.fill("0.3")  # restitution, which `volume` does not have
+    live.until("document.querySelector('.reasons').textContent.includes('volume, volume:recommended cannot')")
+    assert live.get("document.querySelector('#method option[value=volume]').disabled")
+    slide.fill("0")
+    live.until("document.querySelector('.reasons').textContent === ''")
 
 
 def test_charts_draw(live: Any) -> None:

@@ -15,6 +15,7 @@ from sesshoku.methods.registry import keywords
 from sesshoku.scene.elements import Inertial, Joint
 from sesshoku.view import messages
 from sesshoku.view import runner as runner_module
+from sesshoku.view.frame import HEADER
 from sesshoku.view.page import Page
 from sesshoku.view.runner import Runner
 from support import FULL
@@ -173,6 +174,20 @@ def test_drag_moves_a_body_and_release_lets_it_go() -> None:
         runner.receive(messages.Release(type="release"), client=5)
         until(lambda: not runner.pulls)
         until(lambda: runner.sim.bodies["box0"].position[2] < 0.25)
+
+
+def test_every_pull_is_seen_also_while_time_stands_still() -> None:
+    def lines(runner: Runner) -> int:
+        return int(np.frombuffer(runner.latest[1], "<f4")[HEADER.index("lines")]) if runner.latest[1] else 0
+
+    with running(ss.Simulation(box_scene(2)), playing=False) as runner:
+        runner.watchers = 2
+        for client in (1, 2):
+            runner.receive(messages.Drag(type="drag", body=client, point=(0.0,) * 3, target=(0.0, 0.0, 1.0)), client)
+        until(lambda: lines(runner) == 2)
+        before = runner.latest
+        runner.receive(messages.Drag(type="drag", body=1, point=(0.0,) * 3, target=(0.0, 0.5, 1.0)), 1)
+        until(lambda: runner.latest[0] > before[0] and runner.latest[1] != before[1])
 
 
 def test_a_browser_that_leaves_lets_go() -> None:

@@ -29,9 +29,23 @@ class GamePage {
     this.#compared(viewer.side);
     viewer.bar.remove(); // the display says it all
     for (const kind of ["points", "forces", "cones", "polygons", "springs", "marks"]) viewer.setShown(kind, false);
-    viewer.look([0.6, -10.6, 6.8], [0.6, 0.1, 0.35]);
+    this.#camera();
     viewer.onStatus((status) => this.#status(status));
     viewer.onFrame((frame) => this.#frame(frame));
+  }
+
+  // The whole bin in view, also in a tall window, until the player moves the camera.
+  #camera() {
+    const { viewer } = this;
+    const to = [0.6, 0.1, 0.35];
+    const way = [0, -10.7, 6.45];
+    let own = false;
+    viewer.controls.addEventListener("start", () => { own = true; });
+    new ResizeObserver(() => {
+      const { clientWidth: width, clientHeight: height } = viewer.canvasBox;
+      const far = Math.max(1, 1.28 * height / Math.max(width, 1));
+      if (!own) viewer.look(to.map((x, i) => x + far * way[i]), to);
+    }).observe(viewer.canvasBox);
   }
 
   // ---- what is shown
@@ -54,8 +68,9 @@ class GamePage {
     this.laws = new Map(); // method -> { deepest, step, won, row }
     this.table = add(body, "table", "crane-laws");
     const head = add(this.table, "tr");
-    for (const title of ["law", "deepest contact", "a step", "won"]) add(head, "th", "", title);
-    add(body, "p", "about", "Switch the law and take the same prize again: grip, slip and depth differ.");
+    for (const title of ["law", "deepest", "a step", "won"]) add(head, "th", "", title);
+    add(body, "p", "about", "How deep shapes overlapped at most since this page was opened, time of a step, prizes won. "
+      + "Switch the law and take the same prize again: grip and slip differ.");
   }
 
   #law(name) {

@@ -89,6 +89,7 @@ export class Contacts {
     this.shafts = new Copies(scene, new THREE.CylinderGeometry(1, 1, 1, 10).translate(0, 0.5, 0).rotateX(Math.PI / 2));
     this.heads = new Copies(scene, new THREE.ConeGeometry(1, 1, 14).translate(0, 0.5, 0).rotateX(Math.PI / 2));
     this.wires = new Copies(scene, new THREE.CylinderGeometry(1, 1, 1, 6).translate(0, 0.5, 0).rotateX(Math.PI / 2), {}, 4 * MOST);
+    this.wires.mesh.renderOrder = 11; // over the arrows, which begin at the same points
     const cone = new THREE.ConeGeometry(1, 1, 24, 1, true).translate(0, -0.5, 0).rotateX(-Math.PI / 2);
     this.cones = new Copies(scene, cone, { opacity: 0.16, side: THREE.DoubleSide });
     const see = { vertexColors: true, depthTest: false, transparent: true, fog: false };
@@ -126,7 +127,7 @@ export class Contacts {
       if (!state) continue;
       if (this.shown.forces) this.arrow(point, force, ARROW_SCALE * this.scale * this.world.thing / this.weight, color);
       if (this.shown.cones) {
-        const height = 0.35 * unit;
+        const height = 0.22 * unit;
         this.turn.setFromUnitVectors(Z, normal);
         size.set(rows[at + 9] * height, rows[at + 9] * height, height);
         this.cones.add(this.matrix.compose(point, this.turn, size), color);
@@ -199,13 +200,13 @@ export class Contacts {
     along.divideScalar(depth);
     side.set(Math.abs(along.x) < 0.9 ? 1 : 0, Math.abs(along.x) < 0.9 ? 0 : 1, 0).cross(along).normalize();
     const length = Math.max(0.24 * unit - 30 * depth, 0.05 * unit);
-    const swing = (k) => (k === 0 || k === ZIGZAG ? 0 : (k % 2 ? 0.045 : -0.045) * unit);
+    const swing = (k) => (k === 0 || k === ZIGZAG ? 0 : (k % 2 ? 0.06 : -0.06) * unit);
     const way = new THREE.Vector3();
     for (let k = 0; k < ZIGZAG; k++) { // from one turn to the next
       way.copy(along).multiplyScalar(length / ZIGZAG).addScaledVector(side, swing(k + 1) - swing(k));
       const reach = way.length();
       this.turn.setFromUnitVectors(Z, way.clone().divideScalar(reach));
-      this.wires.add(this.matrix.compose(foot, this.turn, size.set(0.009 * unit, 0.009 * unit, reach)), COLORS.spring);
+      this.wires.add(this.matrix.compose(foot, this.turn, size.set(0.011 * unit, 0.011 * unit, reach)), COLORS.spring);
       foot.add(way);
     }
   }

@@ -219,10 +219,10 @@ export class World {
     this.sun.position.copy(point).add(new THREE.Vector3(1.5, -1.0, 2.2).multiplyScalar(reach));
   }
 
-  // What a ray meets first: { body, point } or null; planes stop the ray but are no body to take hold of.
+  // What a ray meets first: { body, point, plane } or null.
   pick(raycaster) {
     const hit = raycaster.intersectObjects(this.bodies, true).find((found) => found.object.isMesh);
     if (!hit || hit.object.userData.body === undefined) return null;
-    return { body: this.bodies[hit.object.userData.body], point: hit.point };
+    return { body: this.bodies[hit.object.userData.body], point: hit.point, plane: this.planes.includes(hit.object) };
   }
 }

@@ -116,7 +116,10 @@ export class Viewer {
     const target = to ? new THREE.Vector3(...to) : center;
     this.controls.target.copy(target);
     if (from) this.camera.position.set(...from);
-    else this.camera.position.copy(target).add(new THREE.Vector3(1.4, -2.6, 1.3).multiplyScalar(1.3 * radius));
+    else {
+      const back = 1.3 * radius * Math.max(1, 1 / this.camera.aspect); // a tall window sees less to the sides
+      this.camera.position.copy(target).add(new THREE.Vector3(1.4, -2.6, 1.3).multiplyScalar(back));
+    }
     this.camera.near = radius / 100;
     this.camera.far = 300 * radius;
     this.controls.maxDistance = 60 * radius;
@@ -219,7 +222,8 @@ export class Viewer {
       if (target) this.grab.move(this.held.number, this.held.point, target.toArray());
       return;
     }
-    const hit = at && event.buttons === 0 ? at.cell.world.pick(this.raycaster) : null;
+    const found = at && event.buttons === 0 ? at.cell.world.pick(this.raycaster) : null;
+    const hit = found && !found.plane ? found : null; // the ground is everywhere: its name would only be in the way
     this.tip.style.display = hit ? "block" : "none";
     if (hit) {
       this.tip.textContent = hit.body.name;
