@@ -32,8 +32,7 @@ class Sensing:
         self._start: Any = None  # what it gave
         runge_kutta = getattr(sim.method.options, "integrator", "") in RUNGE_KUTTA
         self._place = GIVEN if self._leave_motion else MIDDLE if runge_kutta else LEFT
-        known = self._leave_motion is None and getattr(module, "LOOP_FORCES", True)
-        if not known and self._loops_matter():
+        if self._leave_motion is not None and self._loops_matter():
             raise SceneError("this method cannot say what passes through a loop", element=self._looped(sim),
                              remedy="choose another method, or move the sensor")
         errors = enumerate(map(_Errors, sim.scene.sensors.values()))

@@ -82,9 +82,6 @@ GUARANTEES = {
     "passive": lambda options: False,
 }
 
-#: what passes through its loops is not known to sensors: laws so stiff leave few digits of their impulses
-LOOP_FORCES = False
-
 register(__name__)
 
 

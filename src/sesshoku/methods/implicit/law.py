@@ -304,8 +304,13 @@ def limit_gap(model, data, k, side):
 
 @jit
 def build_joint_laws(model, data, memory, dt):
-    """What limits in reach and Coulomb friction add to the diagonal (`extra`) and to the joint forces."""
+    """What limits in reach and Coulomb friction add to the diagonal (`extra`) and to the joint forces.
+
+    The joint forces begin at zero, those of mimics too, which `add_pair_forces` adds once they are known.
+    """
     extra, force = memory.extra, memory.extra_force
+    for n in range(model.mimic_count):
+        force[model.mimic_dof[n]] = force[model.mimic_source[n]] = 0.0
     for n in range(len(model.limited_dofs)):
         extra[model.limited_dofs[n]] = force[model.limited_dofs[n]] = 0.0
     for n in range(len(model.rubbing_dofs)):

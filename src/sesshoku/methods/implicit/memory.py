@@ -36,6 +36,7 @@ class Memory(Record):
     default_elastic = array(float, 1)  # (2)
     tree_mass = array(float, 1)  # (T) kg
     tree_inertia = array(float, 1)  # (T) kg m^2, a rough scale
+    tree_looped = array(int, 1)  # (T) 1: a loop holds it
     damping_table = array(float, 1)  # (101)
     dof_inertia = array(float, 1)  # (V) diagonal of the mass matrix at the start
     # ---- contacts of this step
@@ -123,7 +124,7 @@ def make_memory(compiled: CompiledScene, contacts: Any, options: Options) -> tup
               "slides": C, "damper": C, "normal": C, "force": (C, 3), "pair": C, "old_stretch": (C, 3), "old_on": C,
               "old_count_on": 1, "limit_on": (V, 2), "joint_slides": V, "joint_tried": V, "joint_damper": V,
               "extra": V, "extra_force": V, "none": V, "stiff": (L, 21), "stiffened": L, "push": (L, 6),
-              "reference": (L, 6), "bias": (L, 6), "total": (L, 6), "tree_group": T, "group_tree": T,
+              "reference": (L, 6), "bias": (L, 6), "total": (L, 6), "tree_looped": T, "tree_group": T, "group_tree": T,
               "group_tree_start": T + 1, "group_contact": C, "group_contact_start": T + 1, "pair_link": (P, 2),
               "pair_kind": P, "pair_group": P, "pair_port": (P, 2), "pair_aa": (P, 36), "pair_bb": (P, 36),
               "pair_ba": (P, 36), "pair_push": (P, 2, 6), "pair_force": (P, 2, 6), "link_port": L, "dof_port": V,
@@ -132,6 +133,7 @@ def make_memory(compiled: CompiledScene, contacts: Any, options: Options) -> tup
               "matrix_row": V + 1, "unknown": V, "loop_mark": N, "mimic_mark": M, "work": (8, 36)}
     arrays = {name: np.zeros(shape, dtype=np.int64 if Memory.fields[name].dtype is int else np.float64)
               for name, shape in shapes.items()}
+    arrays["tree_looped"][m.link_tree[m.loop_link[m.loop_link >= 0]]] = 1
     memory = Memory(matrix_capacity=numbers, row_capacity=rows, **inertia_scales(compiled), **arrays,
                     **elastic_tables(compiled, options.depth, options.damping_ratio))
     balanced = options.schedule == "balanced"

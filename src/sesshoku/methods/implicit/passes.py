@@ -80,7 +80,11 @@ def solve_trees(model, data, memory, group):
         disassemble_tree(model, data, t, memory.bias, memory.push, data.joint_force, memory.extra_force,
                          data.free_acceleration)  # fmt: skip
     memory.counts[COUPLED] = 0
-    if has_pairs(memory, group) and couple(model, data, memory, group):
+    if not has_pairs(memory, group):
+        return
+    if not couple(model, data, memory, group):
+        forget_pairs(memory, group)
+    else:
         memory.counts[COUPLED] = 1
         add_pair_forces(model, memory, group)
         for m in range(start, end):
@@ -88,6 +92,15 @@ def solve_trees(model, data, memory, group):
             if memory.tree_rows[t] > 0:
                 disassemble_tree(model, data, t, memory.bias, memory.total, data.joint_force, memory.extra_force,
                                  data.free_acceleration)  # fmt: skip
+
+
+@jit
+def forget_pairs(memory, group):
+    """There was no room to couple the group: its pairs did not act."""
+    for p in range(memory.counts[PAIRS]):
+        if memory.pair_group[p] == group:
+            for a in range(6):
+                memory.pair_force[p, 0, a] = memory.pair_force[p, 1, a] = 0.0
 
 
 @jit

@@ -104,15 +104,16 @@ def reference_accelerations(model, data, memory, options):
 def link_biases(model, data, contacts, memory, dt):
     """v x* I v - external wrench of every link.
 
-    A lone free body that touches something turns on by `rotor`: its gyroscopic torque is what that free turning needs,
-    which brings no energy; explicit, it would at large spins.
+    A lone free body that touches something or hangs on a loop turns on by `rotor`: its gyroscopic torque is what that
+    free turning needs, which brings no energy; explicit, it would at large spins.
     """
     bias, v = memory.bias, data.v
     for i in range(model.link_count):
         gyroscopic_force(data, i, bias)
     for t in range(model.tree_count):
         i = model.tree_link[t]
-        if contacts.tree_island[t] < 0 or model.link_joint[i] != FREE or model.tree_link[t + 1] != i + 1:
+        held = contacts.tree_island[t] >= 0 or memory.tree_looped[t] != 0
+        if not held or model.link_joint[i] != FREE or model.tree_link[t + 1] != i + 1:
             continue
         k, I = model.link_dof[i] + 3, data.inertia[i]
         wx, wy, wz = v[k], v[k + 1], v[k + 2]

@@ -8,7 +8,7 @@ from sesshoku.collision.contacts import CONTACTS, OVERFLOW, RELEASED, SLIP, STIC
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.rows import MIMIC_CORRECTION
 from sesshoku.methods.free_motion import spin_freely
-from sesshoku.methods.implicit.law import loop_row, loop_scale, mimic_scale, row_times, side_row
+from sesshoku.methods.implicit.law import loop_row, loop_scale, row_times, side_row
 from sesshoku.methods.implicit.memory import COUPLING_OVERFLOW, PASSES, UNSETTLED
 from sesshoku.methods.implicit.passes import drag_anchors
 from sesshoku.methods.implicit.prepare import keep_contacts, moves
@@ -32,14 +32,15 @@ TURNED = 7  # place in `turn`: whether a body's free turning holds
 
 
 @jit
-def new_velocity(model, data, contacts, least_spin, dt):
-    """new_v = v + dt q''; lone free bodies that touch nothing turn on by `rotor`."""
+def new_velocity(model, data, contacts, memory, least_spin, dt):
+    """new_v = v + dt q''; lone free bodies that touch nothing, and hang on no loop, turn on by `rotor`."""
     for k in range(model.dof_count):
         data.new_v[k] = data.v[k] + dt * data.free_acceleration[k]
     for t in range(model.tree_count):
         i = model.tree_link[t]
         data.turn[i, TURNED] = 0.0
-        if contacts.tree_island[t] < 0 and model.tree_link[t + 1] == i + 1 and model.link_joint[i] == FREE:
+        free = contacts.tree_island[t] < 0 and memory.tree_looped[t] == 0
+        if free and model.tree_link[t + 1] == i + 1 and model.link_joint[i] == FREE:
             spin_freely(model, data, i, dt, least_spin)
 
 
@@ -81,7 +82,11 @@ def finish_contacts(model, data, contacts, memory, options, dt):
 
 @jit
 def finish_joints(model, data, memory, dt):
-    """Impulses of loops and mimics, by their laws at the accelerations found; how far they are from what they hold."""
+    """Impulses of loops and mimics; how far they are from what they hold.
+
+    Between moving links the impulse is that of the pair's wrench. Read off the accelerations it would be their
+    rounding, made larger by a law as stiff as these.
+    """
     worst = 0.0
     ra, rb = memory.work[1], memory.work[2]
     for n in range(model.loop_count):
@@ -98,15 +103,30 @@ def finish_joints(model, data, memory, dt):
                     u += sign * dt * (row_times(row, data.acceleration[link]) - row_times(row, memory.reference[link]))
             data.loop_impulse[n, d] = loop_scale(model, memory, n, d >= 3) * u  # on a
             worst = max(worst, abs(u))
+        if memory.loop_mark[n] >= 0:
+            impulse_of_pair(model, data, memory, n, rows, dt)
     for n in range(model.mimic_count):
         k, source, ratio = model.mimic_dof[n], model.mimic_source[n], model.mimic_ratio[n]
         error = data.q[model.dof_coordinate[k]] - ratio * data.q[model.dof_coordinate[source]] - model.mimic_offset[n]
         u = data.new_v[k] - ratio * data.new_v[source] + MIMIC_CORRECTION * error / dt
-        data.mimic_impulse[n] = -mimic_scale(model, memory, n) * u
+        data.mimic_impulse[n] = dt * memory.pair_force[memory.mimic_mark[n], 1, 0]
         worst = max(worst, abs(u))
     data.report[RESIDUAL] = worst
     if model.group_count > 0:
         measure_errors(model, data, data.q)
+
+
+@jit
+def impulse_of_pair(model, data, memory, n, rows, dt):
+    """Impulse on a of loop n, which joins moving links, along its rows: the wrench of its pair at the anchors."""
+    f, o = memory.pair_force[memory.loop_mark[n], 0], data.tree_origin[model.link_tree[model.loop_link[n, 0]]]
+    for d in range(rows):
+        x, y, z, px, py, pz = loop_row(data, memory, n, d)
+        nx, ny, nz = cross(px - o[0], py - o[1], pz - o[2], f[0], f[1], f[2])
+        if d < 3:
+            data.loop_impulse[n, d] = dt * (x * f[0] + y * f[1] + z * f[2])
+        else:
+            data.loop_impulse[n, d] = dt * (x * (f[3] - nx) + y * (f[4] - ny) + z * (f[5] - nz))
 
 
 @jit

@@ -57,7 +57,26 @@ def solve_by_schedule(model, data, memory, assembly):
         data.stage_v[k] = data.implicit_diagonal[k] + memory.extra[k]
     done = assemble_all(model, data, assembly, data.work, data.stage_v, data.free_acceleration)
     assembly.counts[JOINTS] = base + count + model.loop_count
+    if done and coupled:
+        pair_wrenches(model, data, memory, assembly, base + count)
     return done
+
+
+@jit
+def pair_wrenches(model, data, memory, assembly, end):
+    """Wrenches of the pairs, which are the last of the joints before `end`, at the origins of their links' trees."""
+    O, j = data.tree_origin[0], end
+    for p in range(memory.counts[PAIRS] - 1, -1, -1):
+        if not acts(memory, p):
+            continue
+        j -= 1
+        f = assembly.force[j]
+        for side in range(2):
+            o, out = data.tree_origin[model.link_tree[memory.pair_link[p, side]]], memory.pair_force[p, side]
+            sign = 1.0 if side == 1 else -1.0
+            nx, ny, nz = cross(O[0] - o[0], O[1] - o[1], O[2] - o[2], f[0], f[1], f[2])
+            out[0], out[1], out[2] = sign * f[0], sign * f[1], sign * f[2]
+            out[3], out[4], out[5] = sign * (f[3] + nx), sign * (f[4] + ny), sign * (f[5] + nz)
 
 
 @jit

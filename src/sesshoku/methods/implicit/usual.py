@@ -53,7 +53,7 @@ def forces(model, data, options, dt):
 @jit
 def apply(model, data, contacts, memory, options, dt):
     """New velocity, forces of the contacts, report."""
-    new_velocity(model, data, contacts, SPIN, dt)
+    new_velocity(model, data, contacts, memory, SPIN, dt)
     finish_contacts(model, data, contacts, memory, options, dt)
     finish_joints(model, data, memory, dt)
     finish_report(model, data, contacts, memory, dt)

@@ -99,7 +99,8 @@ def solve(model, data, contacts, memory, assembly, options, dt):
 def apply(model, data, contacts, memory, options, dt):
     """New velocity, forces of the contacts, report."""
     if options[INTEGRATOR] != RK4:
-        new_velocity(model, data, contacts, EULER_SPIN if options[INTEGRATOR] == EULER else SPIN, dt)
+        least = EULER_SPIN if options[INTEGRATOR] == EULER else SPIN
+        new_velocity(model, data, contacts, memory, least, dt)
     finish_contacts(model, data, contacts, memory, options, dt)
     if options[INTEGRATOR] != RK4:
         finish_joints(model, data, memory, dt)
