@@ -195,6 +195,9 @@ class Simulation:
         link = int(self.model.dof_link[bad[0]]) if len(bad) else None
         body = None if link is None else self.compiled.link_names[link]
         where = f" at body {body!r}" if body else ""
+        turn = 0.0 if body is None else self.dt * float(np.linalg.norm(self.bodies[body].angular_velocity))
+        if turn > 1.0:
+            where += f", which turned by {turn:.3g} rad per step"
         raise SimulationDiverged(
             f"the state stopped being finite at t = {self.time:.6g} s{where}; the last good state is kept. "
             f"Try a smaller dt (now {self.dt:g} s), implicit springs and servos, or more armature.",

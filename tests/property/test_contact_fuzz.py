@@ -76,6 +76,7 @@ class Tally:
     overflowed: int = 0  # steps
     tunnelling: int = 0  # shapes and steps, as reported
     through_floor: int = 0  # bodies below it in the end
+    diverged: int = 0  # scenes, where the method says it may
     gaining: int = 0  # scenes with e > 0 that passed 1.01 of their budget
     largest_gain: float = 0.0  # energy over budget, e > 0
     worst_inelastic: float = 0.0  # energy over budget, e = 0
@@ -85,6 +86,22 @@ class Tally:
             mine, theirs = getattr(self, field.name), getattr(other, field.name)
             most = field.name in ("largest_gain", "worst_inelastic")
             setattr(self, field.name, max(mine, theirs) if most else mine + theirs)
+
+
+def step(sim, label):
+    """One step; False where the state stopped being finite, which only methods that say so may let happen.
+
+    And only to bodies that turn by radians per step; the last good state must stand.
+    """
+    try:
+        sim.step()
+    except ss.SimulationDiverged as error:
+        declared = sim.method.module.GUARANTEES.get("finite", lambda options: True)(sim.method.options)
+        spin = np.abs(sim.v.reshape(-1, 6)[:, 3:]).max()
+        assert not declared and sim.dt * spin > 1.0, (label, error)
+        assert np.isfinite(sim.q).all() and np.isfinite(sim.v).all() and "rad per step" in str(error), (label, error)
+        return False
+    return True
 
 
 def run_scene(sim, restitution, push, budgeted, label):
@@ -101,7 +118,9 @@ def run_scene(sim, restitution, push, budgeted, label):
         if push.any():
             sim.apply_force("b0", push)
         lifts, place = sim.v[2::6].copy(), sim.bodies["b0"].center_of_mass.copy()
-        sim.step()
+        if not step(sim, label):
+            tally.diverged = 1
+            return tally
         report = sim.report
         tally.steps += 1
         tally.unconverged += not report.converged
@@ -141,13 +160,13 @@ def run_scene(sim, restitution, push, budgeted, label):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_random_scenes_stay_finite_and_within_their_energy(method, chunk):
-    """No NaN, no SimulationDiverged, no energy from nowhere; what tunnels is counted and printed."""
+    """No NaN, no energy from nowhere; SimulationDiverged only where the method says so. Tunnelling is counted."""
     total = Tally()
     for n in range(sample_count(24, 2000) // CHUNKS):
         sim, restitution, push = draw(SEED, chunk, n, method)
         total.add(run_scene(sim, restitution, push, method in BUDGETED, (SEED, chunk, n)))
     print(f"{method}, seed {SEED}, chunk {chunk}: {json.dumps(vars(total))}")
-    assert total.overflowed == 0
+    assert total.overflowed == 0 and total.diverged <= 0.01 * total.scenes
     chosen = resolve(method)
     if chosen.module.GUARANTEES.get("carries_any_mass", lambda options: True)(chosen.options):
         assert total.through_floor <= 0.05 * total.bodies + 1
