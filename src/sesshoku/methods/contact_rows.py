@@ -53,30 +53,42 @@ def contact_rows(model, data, contacts, problem, v_new):
         diagonal_block(model.row_dof, problem, c)
 
 
+@jit(into_callers=True)
+def claim_rows(model, problem, link, block, side):
+    """Room for three rows of a block over the dofs between the root and `link`: their number, 0 where there are none.
+
+    Sets span and body (where that is a free body's six dofs, else CHAIN).
+    """
+    span = problem.span[block, side]
+    span[0] = span[1] = span[2] = 0
+    problem.body[block, side] = NOTHING
+    end = last_dof(model, link) if link >= 0 else -1
+    if end < 0:
+        return 0
+    count = model.dof_depth[end] + 1
+    if problem.counts[USED] + 3 * count > problem.arena:
+        problem.counts[PROBLEM_OVERFLOW] += 1
+        return 0
+    span[0], span[1], span[2] = model.dof_row[end], count, problem.counts[USED]
+    problem.counts[USED] += 3 * count
+    free_root = model.link_joint[model.tree_link[model.link_tree[link]]] == FREE
+    problem.body[block, side] = end - 5 if free_root and count == 6 else CHAIN
+    return count
+
+
 @jit
 def contact_side(model, data, contacts, problem, c, side, v_new):
     """Rows of one side of contact c, and their share in the free velocity."""
     link, span, free = contacts.link[c, side], problem.span[c, side], problem.free[c]
-    span[0] = span[1] = span[2] = 0
-    problem.body[c, side] = NOTHING
-    end = last_dof(model, link) if link >= 0 else -1
-    if end < 0:
+    count = claim_rows(model, problem, link, c, side)
+    if count == 0:
         return
-    count = model.dof_depth[end] + 1
-    if problem.counts[USED] + 3 * count > problem.arena:
-        problem.counts[PROBLEM_OVERFLOW] += 1
-        return
-    span[0], span[1], span[2] = model.dof_row[end], count, problem.counts[USED]
-    problem.counts[USED] += 3 * count
     tree = model.link_tree[link]
+    body, alone = problem.body[c, side], model.tree_link[tree + 1] == model.tree_link[tree] + 1
+    if body != CHAIN and alone:
+        lone_body_rows(model, data, contacts, problem, c, side, body, v_new)
+        return
     free_root = model.link_joint[model.tree_link[tree]] == FREE
-    if free_root and count == 6:
-        problem.body[c, side] = end - 5
-        if model.tree_link[tree + 1] == model.tree_link[tree] + 1:
-            lone_body_rows(model, data, contacts, problem, c, side, end - 5, v_new)
-            return
-    else:
-        problem.body[c, side] = CHAIN
     dofs = model.row_dof[span[0] : span[0] + count]
     half = problem.half[span[2] : span[2] + 3 * count]
     side_jacobian(model, data, link, contacts.point[c], problem.axes[c], side, free_root, dofs, half)

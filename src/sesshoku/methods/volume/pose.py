@@ -11,13 +11,12 @@ from math import sqrt
 from sesshoku.collision.contacts import CONTACTS, OLD_CONTACTS
 from sesshoku.collision.overlaps import POINT
 from sesshoku.compiled.jit import jit
-from sesshoku.dynamics.aba import last_dof
-from sesshoku.methods.contact_rows import contact_velocity, start_problem, to_half_form
+from sesshoku.methods.contact_rows import claim_rows, contact_velocity, start_problem, to_half_form
 from sesshoku.methods.joint_rows import joint_rows
 from sesshoku.methods.volume.memory import FREED
 from sesshoku.methods.volume.options import GAIN, ONSET, ONSET_SPEED, RECOVERY, REST, ZERO
 from sesshoku.scene.model import FREE
-from sesshoku.solvers.problem import CHAIN, NOTHING, PROBLEM_OVERFLOW, USED, diagonal_block
+from sesshoku.solvers.problem import diagonal_block
 from sesshoku.spatial.algebra import cross
 
 JOINT_SLIP = 1e-4  # rad/s or m/s: a joint that moves faster has kinetic friction
@@ -71,20 +70,11 @@ def twist_rows(model, data, contacts, problem, c, v_new):
 def twist_side(model, data, contacts, problem, c, block, side, v_new):
     """Three rows of one side of overlap c, linear or angular, and their share in the free twist."""
     link, span, free = contacts.link[c, side], problem.span[block, side], problem.free[block]
-    span[0] = span[1] = span[2] = 0
-    problem.body[block, side] = NOTHING
-    end = last_dof(model, link) if link >= 0 else -1
-    if end < 0:
+    count = claim_rows(model, problem, link, block, side)
+    if count == 0:
         return
-    count = model.dof_depth[end] + 1
-    if problem.counts[USED] + 3 * count > problem.arena:
-        problem.counts[PROBLEM_OVERFLOW] += 1
-        return
-    span[0], span[1], span[2] = model.dof_row[end], count, problem.counts[USED]
-    problem.counts[USED] += 3 * count
     tree = model.link_tree[link]
     free_root = model.link_joint[model.tree_link[tree]] == FREE
-    problem.body[block, side] = end - 5 if free_root and count == 6 else CHAIN
     dofs, S, o, p = model.row_dof[span[0] : span[0] + count], data.axis, data.tree_origin[tree], contacts.point[c]
     half, sign, turning = problem.half[span[2] : span[2] + 3 * count], 1.0 if side else -1.0, block % 2 == 1
     for d in range(3):
