@@ -69,7 +69,7 @@ class Live {
     const now = performance.now();
     this.drawTimes = (this.drawTimes || []).filter((time) => time > now - 2000);
     this.drawTimes.push(now);
-    if (now - (this.lastText || 0) > 150) {
+    if (now - (this.lastText || 0) > 150 || !this.frame.head.running) { // the frame a pause ends with is told as well
       this.lastText = now;
       this.#text(this.frame.head);
     }

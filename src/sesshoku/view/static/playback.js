@@ -47,21 +47,23 @@ class Playback {
     });
   }
 
-  // The camera sees all of the first run.
+  // The camera sees the first run; what runs off alone, as a ball may, does not make all else small.
   #fit() {
-    const low = [Infinity, Infinity, Infinity];
-    const high = [-Infinity, -Infinity, -Infinity];
+    const places = [[], [], []];
     const { unit } = this.viewer.worlds[0];
-    for (const place of this.runs[0].places) {
-      const { poses } = decode(this.data, this.about.layout, place);
+    const run = this.runs[0].places;
+    for (let n = 0; n < run.length; n += Math.ceil(run.length / 200)) {
+      const { poses } = decode(this.data, this.about.layout, run[n]);
       this.about.drawing.bodies.forEach(({ moves }, body) => {
         for (let i = 0; moves && i < 3; i++) {
-          low[i] = Math.min(low[i], poses[7 * body + i] - 0.5 * unit);
-          high[i] = Math.max(high[i], poses[7 * body + i] + 0.5 * unit);
+          if (Number.isFinite(poses[7 * body + i])) places[i].push(poses[7 * body + i]);
         }
       });
     }
-    if (low[0] <= high[0]) this.viewer.fit(low, high);
+    if (!places[0].length) return;
+    const share = (values, part) => values[Math.round(part * (values.length - 1))];
+    for (const values of places) values.sort((a, b) => a - b);
+    this.viewer.fit(places.map((values) => share(values, 0.02) - 0.5 * unit), places.map((values) => share(values, 0.98) + 0.5 * unit));
   }
 
   #advance(seconds) {

@@ -70,6 +70,7 @@ export class Viewer {
 
   show(frame, cell = 0) {
     this.worlds[cell].show(frame);
+    this.cells[cell].frame = frame;
     if (this.following && cell === 0) this.#follow(this.worlds[0]);
     this.ready = true;
     this.dirty = true;
@@ -80,17 +81,26 @@ export class Viewer {
 
   // Turn kinds of contact drawings on and off: points, forces, cones, polygons, springs, marks.
   setShown(kind, on) {
-    for (const world of this.worlds) world.contacts.shown[kind] = on;
+    for (const { world, frame } of this.cells) {
+      world.contacts.shown[kind] = on;
+      if (frame) world.contacts.show(frame);
+    }
+    this.dirty = true;
   }
 
   // The whole of a run in view: box [x, y, z, x, y, z] of where bodies come, within reason.
   fit(low, high) {
     const { center, radius } = this.worlds[0];
     const middle = low.map((x, i) => 0.5 * (x + high[i]));
-    const reach = Math.min(0.5 * Math.hypot(...high.map((x, i) => x - low[i])), 12 * radius);
-    if (reach <= radius) return;
+    const half = high.map((x, i) => 0.5 * (x - low[i]));
+    const reach = Math.max(Math.min(Math.hypot(...half), 12 * radius), 0.5 * radius);
     const target = reach < 12 * radius ? new THREE.Vector3(...middle) : center;
-    this.look(target.clone().add(new THREE.Vector3(1.0, -2.6, 1.3).multiplyScalar(0.95 * reach)).toArray(), target.toArray());
+    const wide = Math.min(Math.hypot(half[0], half[1]), reach);
+    const tall = 0.9 * Math.min(half[2], reach) + 0.42 * wide; // as seen from above at 25 degrees
+    const slope = Math.tan(0.5 * this.camera.fov * Math.PI / 180);
+    const away = 1.15 * Math.max(tall / slope, wide / (slope * this.camera.aspect), 0.5 * radius) + 0.4 * wide;
+    const way = new THREE.Vector3(1.0, -2.6, 1.3).setLength(away);
+    this.look(target.clone().add(way).toArray(), target.toArray());
     for (const world of this.worlds) world.widen(reach);
   }
 
@@ -117,7 +127,7 @@ export class Viewer {
     this.controls.target.copy(target);
     if (from) this.camera.position.set(...from);
     else {
-      const back = 1.3 * radius * Math.max(1, 1 / this.camera.aspect); // a tall window sees less to the sides
+      const back = 1.05 * radius * Math.max(1, 1 / this.camera.aspect); // a tall window sees less to the sides
       this.camera.position.copy(target).add(new THREE.Vector3(1.4, -2.6, 1.3).multiplyScalar(back));
     }
     this.camera.near = radius / 100;
