@@ -138,8 +138,8 @@ def test_the_menu_switches_the_method_and_the_game_goes_on(tab: Tab, game: Viewe
         tab.page.keyboard.up("ArrowRight")
         assert game.sim.method.keyword == name
     # what each law did stands side by side
-    tab.until("[...document.querySelectorAll('.crane-laws td:first-child')].map((e) => e.textContent).sort().join() === "
-              "'springs,springs:recommended'")
+    names = "[...document.querySelectorAll('.crane-laws td:first-child')].map((e) => e.textContent)"
+    tab.until(f"{names}.sort().join() === 'springs,springs:recommended'")
     tab.until("document.querySelector('.crane-now td').textContent === 'springs'")
     assert "m" in tab.get("document.querySelector('.crane-now td:nth-child(2)').textContent")
 

@@ -13,8 +13,6 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from sesshoku.dynamics.data import STATE
 from sesshoku.errors import SesshokuError, SimulationDiverged
 from sesshoku.methods.registry import Method, keywords, obstacles, resolve
@@ -175,7 +173,8 @@ class Runner:
             self._page_state = state
             self.changed()
         pulls = [pull.ends(self.sim) for pull in self.pulls.values()]
-        sight = (self.sim.time, id(self.sim), self.watchers, self.status_number, b"".join(map(np.ndarray.tobytes, pulls)))
+        held = b"".join(ends.tobytes() for ends in pulls)
+        sight = (self.sim.time, id(self.sim), self.watchers, self.status_number, held)
         if self.watchers > 0 and (self.playing or sight != self._sight):  # a picture at rest is not sent again
             self._sight = sight
             number = self.latest[0] + 1

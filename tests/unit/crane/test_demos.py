@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -110,6 +111,25 @@ def test_nothing_played_is_nothing_to_write(tmp_path: Path) -> None:
     assert not recorder.used
     with pytest.raises(RecordingError, match="no key"):
         recorder.save(tmp_path / "none.npz")
+
+
+def test_a_file_appears_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def cut(file: Any, **_: Any) -> None:
+        file.write(b"half of it")
+        raise OSError(28, "No space left on device")
+
+    game = Game(seconds=1.0)
+    recorder = demos.Recorder(game.round)
+    recorder.before(game.sim, Inputs(x=1.0))
+    game.step(Inputs(x=1.0))
+    recorder.after(game.sim)
+    monkeypatch.setattr(demos.np, "savez_compressed", cut)
+    with pytest.raises(RecordingError, match="No space left"):
+        recorder.save(tmp_path / "round_0001.npz")
+    assert not list(tmp_path.iterdir())
+    monkeypatch.undo()
+    assert recorder.save(tmp_path / "round_0001.npz") == tmp_path / "round_0001.npz"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["round_0001.npz"]
 
 
 def test_files_are_numbered(tmp_path: Path) -> None:

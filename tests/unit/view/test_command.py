@@ -34,13 +34,14 @@ def scene_file(tmp_path: Path) -> Path:
     return tmp_path / "boxes.toml"
 
 
-def test_a_scene_is_served_until_interrupted(scene_file: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_scene_is_served_until_interrupted(scene_file: Path, number: signal.Signals) -> None:
     process, url = start(str(scene_file), "--paused")
     try:
         assert url.startswith("http://127.0.0.1:") and "token" not in url
         with urllib.request.urlopen(url, timeout=20) as answer:
             assert "sesshoku/live" in answer.read().decode()
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         _, errors = process.communicate(timeout=30)
         assert process.returncode == 0, errors
     finally:

@@ -48,7 +48,7 @@ def test_without_contacts_a_frame_is_short() -> None:
 
 def test_the_pull_of_a_mouse_is_a_line() -> None:
     sim = ss.Simulation(box_scene())
-    _, found = parts(snapshot(sim, pull=np.array([[0, 0, 1], [2, 3, 4]])))
+    _, found = parts(snapshot(sim, pulls=[np.array([[0, 0, 1], [2, 3, 4]])]))
     np.testing.assert_array_equal(found["lines"], [[0, 0, 1, 2, 3, 4, 1]])
 
 

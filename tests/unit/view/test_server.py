@@ -18,7 +18,7 @@ import sesshoku as ss
 from sesshoku.errors import SesshokuError
 from sesshoku.view import Viewer
 from sesshoku.view.messages import LONGEST
-from sesshoku.view.server import MOST_CLIENTS, is_loopback
+from sesshoku.view.server import MOST_CLIENTS, is_loopback, split_host
 from viewing import Guest, box_scene, viewing
 
 
@@ -47,6 +47,14 @@ def test_loopback_is_the_default_and_needs_no_token() -> None:
         assert viewer.server.host == "127.0.0.1" and viewer.server.token is None
         assert viewer.server._socket.getsockname()[0] == "127.0.0.1"
         assert fetch(viewer, "/")[0] == 200
+
+
+@pytest.mark.parametrize(("given", "found"), [
+    ("localhost:8080", ("localhost", 8080)), ("[::1]:8080", ("[::1]", 8080)), ("[::1]", ("[::1]", 80)),
+    ("localhost", ("localhost", 80)), ("a:b:c", ("", 0)), ("", ("", 0)), ("localhost:", ("", 0)),
+    ("localhost:80a", ("", 0)), ("localhost:8080\n", ("", 0))])
+def test_the_host_a_request_names_is_taken_apart(given: str, found: tuple[str, int]) -> None:
+    assert split_host(given) == found
 
 
 def test_what_counts_as_loopback() -> None:

@@ -16,7 +16,8 @@ def test_the_wheel_holds_pages_models_and_everything_else(tmp_path: Path, monkey
     made = build.build_wheel(str(tmp_path))
     with zipfile.ZipFile(tmp_path / made) as wheel:
         held = {name for name in wheel.namelist() if ".dist-info/" not in name}
-        assert wheel.read("sesshoku/view/static/viewer.js") == (ROOT / "src/sesshoku/view/static/viewer.js").read_bytes()
+        page = "sesshoku/view/static/viewer.js"
+        assert wheel.read(page) == (ROOT / "src" / page).read_bytes()
     wanted = {f"sesshoku/{path.relative_to(ROOT / 'src/sesshoku').as_posix()}"
               for path in (ROOT / "src/sesshoku").rglob("*") if path.is_file() and "__pycache__" not in path.parts}
     wanted |= {f"sesshoku/models/{path.name}" for path in (ROOT / "models").iterdir() if path.is_file()}
