@@ -98,7 +98,7 @@ def test_converged_steps_keep_every_spring_within_its_limit(keyword):
         rng = np.random.default_rng([SEED, n])
         scene = tree(rng)
         scene.gravity = (0, 0, -9.8)
-        how = make(keyword, {"joint_limit": 0.002, "max_correction_speed": float("inf")})
+        how = make(keyword, {"joint_springs": "explicit", "joint_limit": 0.002, "max_correction_speed": float("inf")})
         sim = ss.Simulation(scene, how, 5e-3)
         sim.set_state(v=3.0 * rng.normal(size=sim.model.dof_count))
         held = 0

@@ -15,6 +15,8 @@ The first trial step is Polyak's, 2 Phi / (grad M^-1 grad), exact for a single s
 `gauss_newton` works on the same residuals: it linearises all rows and solves the least change of velocity that meets
 them, J dU <= -g, by sweeps over one-signed row forces; Armijo's rule guards the step.
 
+M is the bodies' inertia with what implicit forces between a body and its parent add to it (coupled_inertia.py).
+
 Springs come island by island (bodies that springs connect), since Phi is a sum over islands.
 """
 
@@ -27,12 +29,14 @@ import numpy as np
 
 from sesshoku.compiled.jit import jit
 from sesshoku.compiled.table import Record, array, scalar, viewer
+from sesshoku.solvers.coupled_inertia import opening, respond, solve_group, through_inertia
 from sesshoku.spatial.algebra import quaternion_matrix, turn_quaternion
 
 ARMIJO = 1e-4
 LEAST_STEP = 1e-12
 ROW_SWEEPS = 30
 ROW_SETTLED = 1e-4  # of the limit
+MOST_COLUMNS = 1 << 20  # numbers kept of answers to rows
 TINY = 1e-9  # m: a shorter spring has no direction
 # how a spring holds
 BOTH_WAYS, ONE_WAY, ACROSS, ALONG, UNLIMITED = range(5)
@@ -52,6 +56,14 @@ class SpringSet(Record):
     inverse_inertia = array(float, 2)  # (B, 6) xx yy zz xy xz yz
     velocity = array(float, 2)  # (B, 6) at the end of the step: unknown
     free = array(float, 2)  # (B, 6) the same without forces of the springs' limits
+    # ---- bodies whose inertias are coupled
+    group = array(int, 1)  # (B) first body of its group, -1: none
+    group_end = array(int, 1)  # (B) of a group's first body: one past its last
+    above = array(int, 1)  # (B) the parent within the group, -1: none
+    block = array(float, 3)  # (B, 6, 6) inertia, linear before angular
+    cross = array(float, 3)  # (B, 6, 6) of a body (rows) with its parent (columns)
+    factor = array(float, 3)  # (B, 6, 6)
+    link = array(float, 3)  # (B, 6, 6)
     # ---- springs
     counts = array(int, 1)  # (4) springs in use
     body = array(int, 2)  # (S, 2)
@@ -75,7 +87,11 @@ class SpringSet(Record):
     direction = array(float, 2)  # (S, 3) n, along which body 1 must not go farther from body 0
     row_force = array(float, 1)  # (S) per unit step along the search direction, N
     row_direction = array(float, 2)  # (S, 3) direction it acts along
-    row_inverse = array(float, 1)  # (S)
+    row_inverse = array(float, 1)  # (S) 0: not known yet
+    row_column = array(int, 1)  # (S) place of its answer in `columns`, -1: none there
+    columns = array(float, 1)  # answers of coupled bodies to unit forces along rows
+    reply = array(float, 3)  # (2, B, 6)
+    touched = array(int, 1)  # (4) bodies
     gradient = array(float, 2)  # (B, 6)
     search = array(float, 2)  # (B, 6)
     before = array(float, 2)  # (B, 6)
@@ -96,10 +112,13 @@ def make_springs(body_count: int, capacity: int) -> SpringSet:
         "held": (S, 3), "guess": S, "island_count": 1, "island_spring_start": B + 1, "island_spring": S,
         "island_body_start": B + 1, "island_body": B, "new_position": (B, 3), "new_rotation": (B, 3, 3),
         "arm": (S, 2, 3), "gap": S, "direction": (S, 3), "row_force": S, "row_direction": (S, 3), "row_inverse": S,
+        "group": B, "group_end": B, "above": B, "block": (B, 6, 6), "cross": (B, 6, 6), "factor": (B, 6, 6),
+        "link": (B, 6, 6), "row_column": S, "columns": min(6 * B * S, MOST_COLUMNS), "reply": (2, B, 6), "touched": 4,
         "gradient": (B, 6), "search": (B, 6), "before": (B, 6), "root": B, "iwork": B + 1, "result": 3,
     }
     arrays = {name: np.zeros(shape, dtype=np.int64 if SpringSet.fields[name].dtype is int else np.float64)
               for name, shape in shapes.items()}
+    arrays["group"][:] = arrays["above"][:] = -1
     arrays["rotation"][:] = np.eye(3)
     arrays["new_rotation"][:] = np.eye(3)
     return SpringSet(body_count=B, capacity=S, **arrays)
@@ -268,18 +287,6 @@ def push(springs, out, s, side, x, y, z):
 
 
 @jit
-def through_inertia(springs, b, force, out):
-    """out (6) = M^-1 force (6) for body b."""
-    m, I = springs.inverse_mass[b], springs.inverse_inertia[b]
-    x, y, z = force[3], force[4], force[5]
-    for a in range(3):
-        out[a] = m * force[a]
-    out[3] = I[0] * x + I[3] * y + I[4] * z
-    out[4] = I[3] * x + I[1] * y + I[5] * z
-    out[5] = I[4] * x + I[5] * y + I[2] * z
-
-
-@jit
 def penalty_gradient(springs, island, dt):
     """Gradient of Phi into `gradient`, -M^-1 gradient into `search`; returns gradient . M^-1 gradient."""
     first, last = springs.island_body_start[island], springs.island_body_start[island + 1]
@@ -297,10 +304,18 @@ def penalty_gradient(springs, island, dt):
             x, y, z = dt * g * d[0], dt * g * d[1], dt * g * d[2]
             push(springs, grad, s, 1, x, y, z)
             push(springs, grad, s, 0, -x, -y, -z)
+    for n in range(first, last):
+        b = body[n]
+        for a in range(6):
+            search[b, a] = grad[b, a]
+        if springs.group[b] < 0:
+            through_inertia(springs, b, grad[b], search[b])
+    for n in range(first, last):
+        if springs.group[body[n]] == body[n]:
+            solve_group(springs, body[n], search)
     slope = 0.0
     for n in range(first, last):
         b = body[n]
-        through_inertia(springs, b, grad[b], search[b])
         for a in range(6):
             slope += grad[b, a] * search[b, a]
             search[b, a] = -search[b, a]
@@ -355,7 +370,9 @@ def descend_island(springs, island, dt, tolerance, cap, newton):
     phi = penalty(springs, island, dt)
     most, ok = worst(springs, island, tolerance)
     used = 0
-    while not ok and used < cap:
+    # what is beyond its limit is moved at least once: within the tolerance alone, a load would be borne by every second
+    # step, twice as hard
+    while (not ok or (used == 0 and most > 0.0)) and used < cap:
         slope = gauss_newton(springs, island, dt) if newton else penalty_gradient(springs, island, dt)
         if not slope > 0.0:
             break
@@ -395,29 +412,31 @@ def gauss_newton(springs, island, dt):
     for n in range(bodies[0], bodies[1]):
         for a in range(6):
             search[body[n], a] = 0.0
+    springs.counts[1] = 0
     for n in range(first, last):
         s = springs.island_spring[n]
         for a in range(3):
             springs.row_direction[s, a] = springs.direction[s, a]
         f = springs.row_force[s] = springs.guess[s]
         springs.guess[s] = 0.0
+        springs.row_inverse[s] = 0.0
         if f != 0.0:
-            push_search(springs, s, 1, -dt * f)
-            push_search(springs, s, 0, dt * f)
-        inverse = row_inverse_mass(springs, s, 0) + row_inverse_mass(springs, s, 1)
-        springs.row_inverse[s] = 1.0 / inverse if inverse > 0.0 else 0.0
+            open_row(springs, s)
+            push_row(springs, s, dt * f)
     for _ in range(ROW_SWEEPS):
         change = 0.0
         for n in range(first, last):
             s = springs.island_spring[n]
-            g = springs.gap[s]
+            g, old = springs.gap[s], springs.row_force[s]
             need = g + dt * (row_speed(springs, s, 1) - row_speed(springs, s, 0))
-            old = springs.row_force[s]
+            if need <= 0.0 and old == 0.0:
+                continue
+            if springs.row_inverse[s] == 0.0:
+                open_row(springs, s)
             force = max(0.0, old + need * springs.row_inverse[s] / (dt * dt))
             if force != old:
                 springs.row_force[s] = force
-                push_search(springs, s, 1, -dt * (force - old))
-                push_search(springs, s, 0, dt * (force - old))
+                push_row(springs, s, dt * (force - old))
                 change = max(change, abs(force - old) * dt * dt / springs.row_inverse[s] / springs.limit[s])
         if change < ROW_SETTLED:
             break
@@ -428,6 +447,61 @@ def gauss_newton(springs, island, dt):
         if g > 0.0:
             rate -= g * dt * (row_speed(springs, s, 1) - row_speed(springs, s, 0))
     return rate
+
+
+@jit
+def open_row(springs, s):
+    """Inverse of what a unit force along row s moves it by; the answer of coupled bodies is kept in `columns`."""
+    a, b, n = springs.body[s, 0], springs.body[s, 1], springs.row_direction[s]
+    springs.row_column[s] = -1
+    if springs.group[a] < 0 and springs.group[b] < 0:
+        inverse = row_inverse_mass(springs, s, 0) + row_inverse_mass(springs, s, 1)
+        springs.row_inverse[s] = 1.0 / inverse if inverse > 0.0 else 0.0
+        return
+    u, at = springs.reply[0], springs.counts[1]
+    respond(springs, s, n[0], n[1], n[2], u)
+    inverse = opening(springs, s, u, n[0], n[1], n[2])
+    springs.row_inverse[s] = 1.0 / inverse if inverse > 0.0 else 0.0
+    end = at
+    for side in range(2):
+        top = springs.group[springs.body[s, side]]
+        if top >= 0 and (side == 0 or top != springs.group[a]):
+            end += 6 * (springs.group_end[top] - top)
+    if end > len(springs.columns):
+        return  # found anew whenever it is pushed
+    springs.row_column[s], springs.counts[1] = at, end
+    for side in range(2):
+        top = springs.group[springs.body[s, side]]
+        if top >= 0 and (side == 0 or top != springs.group[a]):
+            for i in range(top, springs.group_end[top]):
+                for c in range(6):
+                    springs.columns[at] = u[i, c] if springs.group[i] == top else 0.0
+                    at += 1
+
+
+@jit
+def push_row(springs, s, f):
+    """search += M^-1 of the force f along row s on body 0, the opposite on body 1."""
+    search, first = springs.search, springs.group[springs.body[s, 0]]
+    for side in range(2):
+        if springs.group[springs.body[s, side]] < 0:
+            push_search(springs, s, side, f if side == 0 else -f)
+    if springs.group[springs.body[s, 0]] < 0 and springs.group[springs.body[s, 1]] < 0:
+        return
+    at = springs.row_column[s]
+    if at < 0:
+        n = springs.row_direction[s]
+        respond(springs, s, n[0], n[1], n[2], springs.reply[0])
+    for side in range(2):
+        top = springs.group[springs.body[s, side]]
+        if top >= 0 and (side == 0 or top != first):
+            for i in range(top, springs.group_end[top]):
+                for c in range(6):
+                    if at >= 0:
+                        search[i, c] += f * springs.columns[at]
+                        at += 1
+                    elif springs.group[i] == top:
+                        search[i, c] += f * springs.reply[0, i, c]
 
 
 @jit(into_callers=True)

@@ -57,7 +57,8 @@ from sesshoku.methods.springs.bodies import (
     take_state,
 )
 from sesshoku.methods.springs.contacts import find_contacts, find_passing
-from sesshoku.methods.springs.drives import drive_joints
+from sesshoku.methods.springs.coupling import start_coupling
+from sesshoku.methods.springs.drives import drive_joints, drive_mimics, rub_joints, settle_drives, want_drives
 from sesshoku.methods.springs.friction import press_contacts, rub_after, stiffen_contacts
 from sesshoku.methods.springs.joints import place_anchors, pull_joints
 from sesshoku.methods.springs.memory import (
@@ -79,6 +80,7 @@ from sesshoku.methods.springs.memory import (
 from sesshoku.methods.springs.options import (
     COUPLED,
     FRICTION_NORMAL,
+    IMPLICIT_JOINTS,
     MOST_ITERATIONS,
     MOST_SWEEPS,
     NEWTON,
@@ -89,24 +91,25 @@ from sesshoku.methods.springs.options import (
 )
 from sesshoku.methods.springs.publish import list_springs, momentum_residual, report_joints, report_step
 from sesshoku.methods.springs.sensing import leave_motion, start_motion
-from sesshoku.methods.springs.stability import cautions
+from sesshoku.methods.springs.stability import cautions, turned_inertia
 from sesshoku.scene.compiler import CompiledScene
 from sesshoku.scene.model import KINEMATIC, Model, as_model
 from sesshoku.scene.shapes import Mesh
 from sesshoku.solvers.descent import ITERATIONS, SpringSet, as_springs, descend, make_springs, predict
 
 #: the options that measured best (docs/methods/springs.md)
-PRESETS = {"recommended": Options(friction_anchor="drag", static_damping="isotropic", friction_normal="coupled",
-                                  constraint_solver="gauss-newton", constraint_tol=0.05, substep_angle=0.3,
-                                  max_correction_speed=1.0)}
+PRESETS = {"recommended": Options(joint_springs="implicit", friction_anchor="drag", static_damping="isotropic",
+                                  friction_normal="coupled", constraint_solver="gauss-newton", constraint_tol=0.05,
+                                  substep_angle=0.3, max_correction_speed=1.0)}
 MOST_CONTACTS = 8192
 MOST_SUBSTEPS = 16
+DRIVE_ROUNDS = 6  # of finding which servos are at their effort
 RUBBING_ROUNDS = 2  # of friction by the constraint force and the constraint force it calls for
 #: compiled side by side on a cold start
 PARTS = [
     ("sesshoku.methods.springs.contacts:find_contacts",
      (Breps, Sweeps, Events, Bodies, SpringSet, Presses, "options", float)),
-    ("sesshoku.methods.springs.drives:drive_joints", (Model, Data, Bodies, Joints, float)),
+    ("sesshoku.methods.springs.drives:drive_joints", (Model, Data, Bodies, Joints, SpringSet, "options", float)),
 ]
 STATE = {
     "contacts": CONTACT_STATE + CONTACT_VIEW,
@@ -123,6 +126,7 @@ def make_records(compiled: CompiledScene, options: Options) -> dict[str, Record]
     model = compiled.model
     bodies = make_bodies(model)
     joints, rows = make_joints(compiled, bodies, options)
+    joints.inertia[:] = turned_inertia(compiled)
     breps = make_breps(compiled, shape_margins(compiled, options), options.merge_coplanar)
     used = int(breps.vertex_used.sum() + breps.edge_used.sum())
     capacity = min(2 * used + 64, MOST_CONTACTS)
@@ -187,7 +191,7 @@ def step(model, data, contacts, bodies, joints, springs, presses, breps, sweeps,
     h = dt / parts
     for _ in range(parts):
         forces(model, data, bodies, joints, springs, presses, breps, options, h)
-        constrain(model, data, bodies, springs, presses, breps, sweeps, events, options, h)
+        constrain(model, data, bodies, joints, springs, presses, breps, sweeps, events, options, h)
         measure(model, data, contacts, bodies, joints, springs, presses, options, h)
         if not move(model, data, bodies, joints, springs, presses, h):
             return False
@@ -218,25 +222,58 @@ def substeps(model, bodies, options, dt):
 @jit
 def forces(model, data, bodies, joints, springs, presses, breps, options, dt):
     """All forces at the beginning of the step, and the velocities they give: f_ext of (3.20)."""
+    want_drives(model, data, joints, dt)
     load_bodies(model, data, bodies, dt)
     place_anchors(model, data, bodies, joints, springs, options, dt)
+    start_coupling(model, bodies, joints, springs, int(options[IMPLICIT_JOINTS]))
     pull_joints(model, bodies, joints, springs, options, dt)
     stiffen_contacts(breps, bodies, springs, presses, options, dt)
     press_contacts(bodies, springs, presses, options, dt)
-    drive_joints(model, data, bodies, joints, dt)
-    free_velocities(model, bodies, springs, dt)
+    for b in range(springs.body_count):
+        for a in range(6):
+            bodies.base[b, a] = bodies.force[b, a]
+    drive(model, data, bodies, joints, springs, options, dt)
 
 
 @jit
-def constrain(model, data, bodies, springs, presses, breps, sweeps, events, options, dt):
+def drive(model, data, bodies, joints, springs, options, dt):
+    """What drives the joints added to all other forces, and the velocities these give."""
+    for b in range(springs.body_count):
+        for a in range(6):
+            bodies.force[b, a] = bodies.base[b, a]
+    drive_joints(model, data, bodies, joints, springs, options, dt)
+    free_velocities(model, bodies, springs, dt)
+    rub_joints(model, data, bodies, joints, springs, dt)
+    drive_mimics(model, data, bodies, springs, dt)
+    for b in range(springs.body_count):
+        for a in range(6):
+            springs.free[b, a] = springs.velocity[b, a]
+
+
+@jit
+def constrain(model, data, bodies, joints, springs, presses, breps, sweeps, events, options, dt):
+    """Velocities that keep every spring within its limit; again if a servo comes to its effort or leaves it by that."""
+    for n in range(DRIVE_ROUNDS):
+        if n > 0:
+            drive(model, data, bodies, joints, springs, options, dt)
+        hold(model, bodies, springs, presses, breps, sweeps, events, options, dt)
+        if not options[IMPLICIT_JOINTS] or settle_drives(model, data, bodies, joints, springs, dt):
+            break
+
+
+@jit
+def hold(model, bodies, springs, presses, breps, sweeps, events, options, dt):
     """Velocities that keep every spring within its limit, also those of what would pass through in this step (L0)."""
-    for s in range(presses.first):
-        for a in range(3):
-            springs.held[s, a] = 0.0
     presses.counts[LOST] = 0
     presses.counts[STRAY] = 0
-    for s in range(presses.first, springs.counts[0]):
-        springs.guess[s] = size_of(presses.held[s - presses.first])
+    for s in range(springs.counts[0]):
+        for a in range(3):
+            springs.held[s, a] = 0.0
+    for c in range(presses.counts[PRESSES]):
+        springs.guess[presses.first + c] = size_of(presses.held[c])
+        for a in range(3):
+            presses.push[c, a] -= presses.rubbing[c, a]
+            presses.rubbing[c, a] = 0.0
     iterations = 0.0
     for _ in range(int(options[MOST_SWEEPS])):
         descend(springs, dt, options[TOLERANCE], int(options[MOST_ITERATIONS]), int(options[NEWTON]))
@@ -312,7 +349,7 @@ def stage_forces(model, data, contacts, bodies, joints, springs, presses, breps,
 
 @jit
 def stage_constrain(model, data, contacts, bodies, joints, springs, presses, breps, sweeps, events, options, dt):
-    constrain(model, data, bodies, springs, presses, breps, sweeps, events, options, dt)
+    constrain(model, data, bodies, joints, springs, presses, breps, sweeps, events, options, dt)
 
 
 @jit

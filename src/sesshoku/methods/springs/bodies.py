@@ -16,6 +16,7 @@ from sesshoku.dynamics.rnea import link_velocities
 from sesshoku.integrate.rotor import rotor
 from sesshoku.methods.springs.memory import BIG_TURN
 from sesshoku.scene.model import FREE, KINEMATIC, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL
+from sesshoku.solvers.coupled_inertia import solve_group
 from sesshoku.spatial.algebra import cross, quaternion_matrix, quaternion_times, turn_quaternion
 
 
@@ -189,19 +190,23 @@ def times_inertia(I, x, y, z):
 def free_velocities(model, bodies, springs, dt):
     """U = u + dt M^-1 F (3.20 without constraint force), and the poses and inertias the descent works with."""
     for b in range(springs.body_count):
-        I, F, u, out = bodies.inverse_inertia[b], bodies.force[b], bodies.velocity[b], springs.velocity[b]
-        m = bodies.inverse_mass[b]
-        x, y, z = times_inertia(I, F[3], F[4], F[5])
+        I, F, out = bodies.inverse_inertia[b], bodies.force[b], springs.velocity[b]
+        m = springs.inverse_mass[b] = bodies.inverse_mass[b]
         for a in range(3):
-            out[a] = u[a] + dt * m * F[a]
             springs.position[b, a] = bodies.position[b, a]
             for c in range(3):
                 springs.rotation[b, a, c] = bodies.rotation[b, a, c]
-        out[3], out[4], out[5] = u[3] + dt * x, u[4] + dt * y, u[5] + dt * z
-        springs.inverse_mass[b] = m
         for a in range(6):
             springs.inverse_inertia[b, a] = I[a]
-            springs.free[b, a] = out[a]
+            out[a] = F[a] if a >= 3 or springs.group[b] >= 0 else m * F[a]
+        if springs.group[b] < 0:
+            out[3], out[4], out[5] = times_inertia(I, F[3], F[4], F[5])
+    for b in range(springs.body_count):
+        if springs.group[b] == b:
+            solve_group(springs, b, springs.velocity)
+    for b in range(springs.body_count):
+        for a in range(6):
+            springs.velocity[b, a] = bodies.velocity[b, a] + dt * springs.velocity[b, a]
 
 
 @jit

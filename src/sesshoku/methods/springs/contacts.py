@@ -279,7 +279,7 @@ def find_passing(breps, sweeps, events, bodies, springs, presses, options, dt):
         presses.depth[c] = min(presses.depth[c], presses.limit[c])  # so deep it will be, not as deep as predicted
         for a in range(3):
             springs.normal[s, a] = presses.normal[c, a]
-            springs.held[s, a] = presses.push[c, a] = 0.0
+            springs.held[s, a] = presses.push[c, a] = presses.rubbing[c, a] = 0.0
         springs.guess[s] = 0.0
     springs.counts[0] = presses.first + presses.counts[PRESSES]
     return presses.counts[PRESSES] - before

@@ -1,8 +1,16 @@
 """What drives the joints: actuators, joint springs, viscous and Coulomb friction, mimics (chapter 6).
 
-Plain torques act as couples on a joint's two bodies. Where a servo, a joint spring or a damper is implicit, all of them
-are linearly implicit in joint space: robots' servos are far stiffer than the inertia of a single small link bears, and
-so is their reaction on the springs of the joint before.
+Plain torques act as couples on a joint's two bodies.
+
+Implicit joints (`joint_springs`): servos, joint springs and dampers that are implicit are so against all that happens
+in the step. They enter the inertia (coupling.py), and the constraint forces of contacts are found with it. A servo is
+clipped to its effort by its torque at the end of the step: none is at first, and where the outcome says otherwise the
+step is solved again (`settle_drives`). A constant torque that would turn its light link by more than a small angle in a
+step, were it not for what holds it, gives the descent nothing to start from: such a joint is lent an inertia for the
+solve, and given back what that took, by secants on the acceleration that comes out.
+
+Explicit joints: a servo is a hundred times stiffer than the springs of a small link's joints can transmit, so implicit
+torques are found in joint space, with the contacts' forces of the step before, and act with the joints' reactions.
 """
 
 from __future__ import annotations
@@ -13,67 +21,100 @@ from sesshoku.dynamics.crba import mass_matrix
 from sesshoku.dynamics.factor import factorize, solve
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import bias_at_velocities, external_wrenches, link_velocities
-from sesshoku.methods.springs.bodies import joint_frame, link_origin, times_inertia
-from sesshoku.methods.springs.joints import add_force
+from sesshoku.methods.springs.bodies import times_inertia
+from sesshoku.methods.springs.coupling import (
+    couple_drives,
+    dof_reply,
+    dof_speed,
+    load_dof,
+    reply_speed,
+    touch_dof,
+)
 from sesshoku.methods.springs.memory import AT_REST
-from sesshoku.scene.model import FREE, PLANAR, REVOLUTE, SPHERICAL
+from sesshoku.methods.springs.options import IMPLICIT_JOINTS
+from sesshoku.scene.model import FREE
+from sesshoku.solvers.coupled_inertia import add_reply, answer, factor_groups
 from sesshoku.spatial.algebra import cross
 
 MIMIC_RATE, MIMIC_DAMPING = 0.3, 1.0  # k dt^2 and c dt of a mimic's spring, in inverse inertias: implicit, stable
 CLIPPING_ROUNDS = 3  # of finding which servos are at their effort
+RUBBING_SWEEPS = 3  # over the joints with friction
+TURN = 0.03  # rad within a step that a constant torque may turn a joint by, from rest
+MISSED = 1e-3  # of a torque
 FAST = 0.5  # rad (or, sliding, m) per step: terms in the square of faster motion say nothing about the step's end
 
 
 @jit
-def drive_joints(model, data, bodies, joints, dt):
-    """Torques of all joints onto the bodies.
-
-    Friction never turns a joint back: at most it stops it, by the inverse inertia between the joint's two bodies.
-    """
-    stiff = False
+def want_drives(model, data, joints, dt):
+    """What springs, dampers and actuators ask for at present velocities, and how it falls with acceleration."""
     for k in range(model.dof_count):
         data.joint_force[k] = data.implicit_diagonal[k] = joints.friction[k] = 0.0
     passive_forces(model, data.joint_force, data.implicit_diagonal, data.q, data.v, dt, 1.0)
     for k in range(model.dof_count):
-        stiff = stiff or data.implicit_diagonal[k] > 0.0
+        joints.own_slope[k] = data.implicit_diagonal[k]
     for a in range(model.actuator_count):
         joints.wanted[a], joints.slope[a] = wanted_force(model, data, a, data.q, data.v, dt, 1.0)
-        stiff = stiff or joints.slope[a] > 0.0
-    if stiff:
-        drive_stiffly(model, data, bodies, joints, dt)
-    else:
-        drive_plainly(model, data, bodies, joints)
-    for m in range(len(model.rubbing_dofs)):
-        k = model.rubbing_dofs[m]
-        i = model.dof_link[k]
-        data.friction_slips[k] = 0 if joints.state[k] == AT_REST else 1
-        if joints.state[k] != AT_REST:
-            w, a = dof_response(model, bodies, i, k - model.link_dof[i])
-            if w > 0.0:
-                bound, stop = model.dof_kinetic_friction[k], -(data.v[k] + dt * a) / (dt * w)
-                joints.friction[k] = min(max(stop, -bound), bound)
-                push_dof(model, bodies, i, k - model.link_dof[i], joints.friction[k])
-        data.friction_impulse[k] = joints.friction[k] * dt
-    drive_mimics(model, data, bodies, dt)
+        joints.clipped[a] = 0
+        data.actuator_force[a] = within_effort(model, a, joints.wanted[a])
+    for k in range(model.dof_count):
+        joints.reference[k] = joints.old_reference[k] = joints.old_miss[k] = 0.0
 
 
 @jit
-def drive_plainly(model, data, bodies, joints):
-    """Couples, as in the thesis."""
+def drive_joints(model, data, bodies, joints, springs, options, dt):
+    """Torques of all joints onto the bodies, and the inertia of those that are implicit."""
+    stiff = False
     for k in range(model.dof_count):
-        joints.torque[k] = data.joint_force[k]
+        stiff = stiff or joints.own_slope[k] > 0.0
     for a in range(model.actuator_count):
-        data.actuator_force[a] = within_effort(model, a, joints.wanted[a])
-        joints.torque[model.actuator_dof[a]] += data.actuator_force[a]
+        stiff = stiff or joints.slope[a] > 0.0
+    if options[IMPLICIT_JOINTS]:
+        drive_coupled(model, data, joints, dt)
+        couple_drives(model, bodies, joints, springs)
+        factor_groups(springs)
+    elif stiff:
+        drive_stiffly(model, data, bodies, joints, dt)
+        return
+    else:
+        for k in range(model.dof_count):
+            joints.given[k] = data.joint_force[k]
+        for a in range(model.actuator_count):
+            joints.given[model.actuator_dof[a]] += data.actuator_force[a]
     for k in range(model.dof_count):
-        if joints.torque[k] != 0.0:
+        joints.torque[k] = joints.given[k]
+        if joints.given[k] != 0.0:
             i = model.dof_link[k]
-            push_dof(model, bodies, i, k - model.link_dof[i], joints.torque[k])
+            push_dof(model, bodies, i, k - model.link_dof[i], joints.given[k])
+
+
+@jit
+def drive_coupled(model, data, joints, dt):
+    """Torques at present velocities into `given`, and how they fall with acceleration into `total_slope`."""
+    for k in range(model.dof_count):
+        joints.constant[k], joints.given[k], joints.total_slope[k] = 0.0, data.joint_force[k], joints.own_slope[k]
+    for a in range(model.actuator_count):
+        k = model.actuator_dof[a]
+        if joints.slope[a] > 0.0 and not joints.clipped[a]:
+            joints.given[k] += joints.wanted[a]
+            joints.total_slope[k] += joints.slope[a]
+        else:
+            joints.constant[k] += data.actuator_force[a]
+    for k in range(model.dof_count):
+        lent = abs(joints.constant[k]) * dt * dt / TURN - joints.inertia[k] - joints.total_slope[k]
+        joints.inert[k] = lent if lent > 0.0 else 0.0
+        joints.total_slope[k] += joints.inert[k]
+        joints.given[k] += joints.constant[k] + joints.inert[k] * joints.reference[k]
+
+
+@jit
+def push_dof(model, bodies, i, n, tau):
+    """A torque (a couple) or force tau on link i along its dof n, the opposite on its parent."""
+    load_dof(model, bodies, i, n, tau, bodies.force)
 
 
 @jit
 def drive_stiffly(model, data, bodies, joints, dt):
-    """Torques tau - D a, a the acceleration of joints without gap, with the joints' reactions to them.
+    """Explicit joints: torques tau - D a, a the acceleration of joints without gap, with the joints' reactions to them.
 
     They act on every body as what it takes for the accelerations H^-1 tau.
     """
@@ -85,6 +126,93 @@ def drive_stiffly(model, data, bodies, joints, dt):
     factorize(model, data.mass_matrix, data.implicit_diagonal, data.factor, data.factor_dinv)
     solve(model, data.factor, data.factor_dinv, x)
     react(model, data, bodies, x)
+
+
+@jit
+def implicit_torques(model, data, joints):
+    """Torques of joint springs, dampers and servos at the end of the step; a servo that wants more than its effort then
+    is a constant torque.
+
+    Which ones those are is found by rounds: none at first, then all whose torque came out beyond it.
+    """
+    x, D, passive = data.free_acceleration, data.implicit_diagonal, data.joint_force
+    for a in range(model.actuator_count):
+        joints.clipped[a] = 0
+    for _ in range(CLIPPING_ROUNDS):
+        for k in range(model.dof_count):
+            x[k], D[k] = passive[k] - data.bias_force[k], joints.own_slope[k]
+        for a in range(model.actuator_count):
+            k = model.actuator_dof[a]
+            x[k] += data.actuator_force[a] if joints.clipped[a] else joints.wanted[a]
+            D[k] += 0.0 if joints.clipped[a] else joints.slope[a]
+        factorize(model, data.mass_matrix, D, data.factor, data.factor_dinv)
+        solve(model, data.factor, data.factor_dinv, x)
+        more = False
+        for a in range(model.actuator_count):
+            if not joints.clipped[a]:
+                torque = joints.wanted[a] - joints.slope[a] * x[model.actuator_dof[a]]
+                data.actuator_force[a] = within_effort(model, a, torque)
+                if data.actuator_force[a] != torque:
+                    joints.clipped[a] = 1
+                    more = True
+        if not more:
+            break
+    for k in range(model.dof_count):
+        joints.torque[k] = passive[k] - joints.own_slope[k] * x[k]
+    for a in range(model.actuator_count):
+        joints.torque[model.actuator_dof[a]] += data.actuator_force[a]
+
+
+@jit
+def settle_drives(model, data, bodies, joints, springs, dt):
+    """Implicit joints: torques at the end of the step; True if none is beyond its effort, and none is missing."""
+    settled = True
+    for k in range(model.dof_count):
+        i, a = model.dof_link[k], 0.0
+        if joints.own_slope[k] > 0.0 or joints.inert[k] > 0.0:
+            a = (dof_speed(model, bodies, i, k - model.link_dof[i], springs.velocity) - data.v[k]) / dt
+        joints.torque[k] = data.joint_force[k] - joints.own_slope[k] * a
+        if joints.inert[k] > 0.0:
+            old, miss = joints.reference[k], a - joints.reference[k]
+            settled = settled and abs(joints.inert[k] * miss) <= MISSED * abs(joints.constant[k])
+            fall = miss - joints.old_miss[k]
+            joints.reference[k] = a if joints.old_miss[k] == 0.0 or fall == 0.0 else (
+                old - miss * (old - joints.old_reference[k]) / fall)
+            joints.old_reference[k], joints.old_miss[k] = old, miss
+    for n in range(model.actuator_count):
+        k = model.actuator_dof[n]
+        i = model.dof_link[k]
+        if joints.slope[n] > 0.0 and not joints.clipped[n]:
+            a = (dof_speed(model, bodies, i, k - model.link_dof[i], springs.velocity) - data.v[k]) / dt
+            torque = joints.wanted[n] - joints.slope[n] * a
+            data.actuator_force[n] = within_effort(model, n, torque)
+            if data.actuator_force[n] != torque:
+                settled = False
+                joints.clipped[n] = 1
+                joints.reference[k], joints.old_miss[k] = a, 0.0
+        joints.torque[k] += data.actuator_force[n]
+    return settled
+
+
+@jit
+def rub_joints(model, data, bodies, joints, springs, dt):
+    """Kinetic friction of the joints, onto the free velocities: at most it stops a joint, it never turns it back."""
+    u = springs.reply[0]
+    for _ in range(RUBBING_SWEEPS if len(model.rubbing_dofs) > 1 else 1):
+        for m in range(len(model.rubbing_dofs)):
+            k = model.rubbing_dofs[m]
+            i = model.dof_link[k]
+            n = k - model.link_dof[i]
+            data.friction_slips[k] = 0 if joints.state[k] == AT_REST else 1
+            if joints.state[k] != AT_REST:
+                count = dof_reply(model, bodies, springs, i, n, u)
+                w = reply_speed(model, bodies, i, n, u)
+                if w > 0.0:
+                    bound, old = model.dof_kinetic_friction[k], joints.friction[k]
+                    stop = old - dof_speed(model, bodies, i, n, springs.velocity) / (dt * w)
+                    joints.friction[k] = min(max(stop, -bound), bound)
+                    add_reply(springs, springs.touched, count, dt * (joints.friction[k] - old), u, springs.velocity)
+            data.friction_impulse[k] = joints.friction[k] * dt
 
 
 @jit
@@ -115,43 +243,6 @@ def load_joints(model, data, bodies, joints, dt):
 
 
 @jit
-def implicit_torques(model, data, joints):
-    """Torques of joint springs, dampers and servos at the end of the step; a servo that wants more than its effort then
-    is a constant torque.
-
-    Which ones those are is found by rounds: none at first, then all whose torque came out beyond it.
-    """
-    x, D, passive = data.free_acceleration, data.implicit_diagonal, data.joint_force
-    for a in range(model.actuator_count):
-        joints.clipped[a] = 0
-    for k in range(model.dof_count):
-        joints.own_slope[k] = D[k]
-    for _ in range(CLIPPING_ROUNDS):
-        for k in range(model.dof_count):
-            x[k], D[k] = passive[k] - data.bias_force[k], joints.own_slope[k]
-        for a in range(model.actuator_count):
-            k = model.actuator_dof[a]
-            x[k] += data.actuator_force[a] if joints.clipped[a] else joints.wanted[a]
-            D[k] += 0.0 if joints.clipped[a] else joints.slope[a]
-        factorize(model, data.mass_matrix, D, data.factor, data.factor_dinv)
-        solve(model, data.factor, data.factor_dinv, x)
-        more = False
-        for a in range(model.actuator_count):
-            if not joints.clipped[a]:
-                torque = joints.wanted[a] - joints.slope[a] * x[model.actuator_dof[a]]
-                data.actuator_force[a] = within_effort(model, a, torque)
-                if data.actuator_force[a] != torque:
-                    joints.clipped[a] = 1
-                    more = True
-        if not more:
-            break
-    for k in range(model.dof_count):
-        joints.torque[k] = passive[k] - joints.own_slope[k] * x[k]
-    for a in range(model.actuator_count):
-        joints.torque[model.actuator_dof[a]] += data.actuator_force[a]
-
-
-@jit
 def react(model, data, bodies, x):
     """The forces that give every body its share of the joint accelerations x."""
     acc, S = data.acceleration, data.axis
@@ -170,83 +261,27 @@ def react(model, data, bodies, x):
 
 
 @jit
-def drive_mimics(model, data, bodies, dt):
-    """Mimics as springs between two joints, implicit in the two."""
+def drive_mimics(model, data, bodies, springs, dt):
+    """Mimics as springs between two joints, implicit in the two, onto the free velocities."""
+    u, touched = springs.reply[0], springs.touched
     for n in range(model.mimic_count):
         k, source, ratio = model.mimic_dof[n], model.mimic_source[n], model.mimic_ratio[n]
         i, j = model.dof_link[k], model.dof_link[source]
-        w, a = dof_response(model, bodies, i, k - model.link_dof[i])
-        ws, a_source = dof_response(model, bodies, j, source - model.link_dof[j])
-        w, a = w + ratio * ratio * ws, a - ratio * a_source
-        error = data.q[model.dof_coordinate[k]] - ratio * data.q[model.dof_coordinate[source]] - model.mimic_offset[n]
+        mine, other = k - model.link_dof[i], source - model.link_dof[j]
+        count = touch_dof(model, bodies, springs, i, mine, 0, u)
+        count = touch_dof(model, bodies, springs, j, other, count, u)
+        load_dof(model, bodies, i, mine, 1.0, u)
+        load_dof(model, bodies, j, other, -ratio, u)
+        answer(springs, touched, count, u)
+        w = reply_speed(model, bodies, i, mine, u) - ratio * reply_speed(model, bodies, j, other, u)
         speed = data.v[k] - ratio * data.v[source]
+        a = (dof_speed(model, bodies, i, mine, springs.velocity)
+             - ratio * dof_speed(model, bodies, j, other, springs.velocity) - speed) / dt
+        error = data.q[model.dof_coordinate[k]] - ratio * data.q[model.dof_coordinate[source]] - model.mimic_offset[n]
         if w > 0.0:
             stiff, damp = MIMIC_RATE / (dt * dt * w), MIMIC_DAMPING / (dt * w)
             tau = -stiff * (error + dt * speed) - damp * speed
             D = dt * damp + dt * dt * stiff
             tau -= D * (a + w * tau) / (1.0 + D * w)
             data.mimic_impulse[n] = tau * dt
-            push_dof(model, bodies, i, k - model.link_dof[i], tau)
-            push_dof(model, bodies, j, source - model.link_dof[j], -ratio * tau)
-
-
-@jit
-def dof_axis(model, bodies, i, n):
-    """Axis of dof n of link i's joint in the world, and whether it turns; the parent body."""
-    kind, J = model.link_joint[i], bodies.frame
-    if kind == FREE:
-        for a in range(3):
-            bodies.relative[0, a] = 1.0 if a == n % 3 else 0.0
-        return n >= 3, model.link_count
-    p = joint_frame(model, bodies, i, J)
-    if kind == SPHERICAL:
-        for a in range(3):
-            bodies.relative[0, a] = bodies.rotation[i, a, n]
-        return True, p
-    row = n if kind == PLANAR else 2
-    for a in range(3):
-        bodies.relative[0, a] = J[row, a]
-    return kind == REVOLUTE or (kind == PLANAR and n == 2), p
-
-
-@jit
-def dof_response(model, bodies, i, n):
-    """Inverse inertia of a dof between its two bodies, and the acceleration the forces summed so far give it."""
-    turns, p = dof_axis(model, bodies, i, n)
-    ax, ay, az = bodies.relative[0, 0], bodies.relative[0, 1], bodies.relative[0, 2]
-    ox, oy, oz = link_origin(bodies, i)
-    inverse = rate = 0.0
-    for side in range(2):
-        b, sign = (i, 1.0) if side == 0 else (p, -1.0)
-        if bodies.inverse_mass[b] == 0.0:
-            continue
-        I, F, x, m = bodies.inverse_inertia[b], bodies.force[b], bodies.position[b], bodies.inverse_mass[b]
-        if turns:
-            rx, ry, rz = ax, ay, az
-        else:
-            rx, ry, rz = cross(ox - x[0], oy - x[1], oz - x[2], ax, ay, az)
-            inverse += m
-            rate += sign * m * (ax * F[0] + ay * F[1] + az * F[2])
-        wx, wy, wz = times_inertia(I, rx, ry, rz)
-        inverse += rx * wx + ry * wy + rz * wz
-        rate += sign * (wx * F[3] + wy * F[4] + wz * F[5])
-    return inverse, rate
-
-
-@jit
-def push_dof(model, bodies, i, n, tau):
-    """A torque (a couple) or force tau on link i along its dof n, the opposite on its parent."""
-    turns, p = dof_axis(model, bodies, i, n)
-    x, y, z = tau * bodies.relative[0, 0], tau * bodies.relative[0, 1], tau * bodies.relative[0, 2]
-    if turns:
-        F, G = bodies.force[i], bodies.force[p]
-        F[3] += x
-        F[4] += y
-        F[5] += z
-        G[3] -= x
-        G[4] -= y
-        G[5] -= z
-        return
-    ox, oy, oz = link_origin(bodies, i)
-    add_force(bodies, i, ox, oy, oz, x, y, z)
-    add_force(bodies, p, ox, oy, oz, -x, -y, -z)
+            add_reply(springs, touched, count, dt * tau, u, springs.velocity)

@@ -26,6 +26,7 @@ from sesshoku.methods.springs.options import (
     RATE,
     WITH_CONSTRAINT,
 )
+from sesshoku.solvers.coupled_inertia import add_reply, opening, respond
 from sesshoku.solvers.descent import BOTH_WAYS, ONE_WAY
 from sesshoku.spatial.algebra import cross
 
@@ -131,7 +132,7 @@ def press_contacts(bodies, springs, presses, options, dt):
         springs.limit[s] = P.limit[c]
         for a in range(3):
             springs.normal[s, a] = P.normal[c, a]
-            springs.held[s, a] = 0.0
+            springs.held[s, a] = P.rubbing[c, a] = 0.0
         if options[CORRECTION_SPEED] < 1e300:
             dx, dy, dz = anchor_distance(bodies, springs, s)
             now = sqrt(dx * dx + dy * dy + dz * dz) if springs.holds[s] == BOTH_WAYS else P.depth[c]
@@ -296,48 +297,35 @@ def rub_after(bodies, springs, presses, dt):
         if speed < NO_SLIDE:
             continue
         ux, uy, uz = vx / speed, vy / speed, vz / speed
-        inverse = (springs.inverse_mass[a] + springs.inverse_mass[b]
-                   + turning(springs.inverse_inertia[a], arm0, ux, uy, uz, ux, uy, uz)
-                   + turning(springs.inverse_inertia[b], arm1, ux, uy, uz, ux, uy, uz))
+        across, along = springs.reply[0], springs.reply[1]
+        count = respond(springs, s, ux, uy, uz, across)
+        inverse = opening(springs, s, across, ux, uy, uz)
         # where friction turns the bodies apart, the constraint force has that much less to do
-        normal = (springs.inverse_mass[a] + springs.inverse_mass[b]
-                  + turning(springs.inverse_inertia[a], arm0, n[0], n[1], n[2], n[0], n[1], n[2])
-                  + turning(springs.inverse_inertia[b], arm1, n[0], n[1], n[2], n[0], n[1], n[2]))
-        mixed = (turning(springs.inverse_inertia[a], arm0, n[0], n[1], n[2], ux, uy, uz)
-                 + turning(springs.inverse_inertia[b], arm1, n[0], n[1], n[2], ux, uy, uz))
-        lift = max(0.0, -mixed / normal)
-        left = inverse - lift * lift * normal  # of the inverse inertia across, the normal velocity kept
+        mixed = opening(springs, s, across, n[0], n[1], n[2])
+        lift = 0.0
+        left = inverse  # of the inverse inertia across, the normal velocity kept
+        if mixed < 0.0:
+            respond(springs, s, n[0], n[1], n[2], along)
+            normal = opening(springs, s, along, n[0], n[1], n[2])
+            lift = -mixed / normal
+            left = inverse - lift * lift * normal
         most = max(0.0, dt * presses.mu[c, 1] * bears - presses.rubbed[c]) / (1.0 + presses.mu[c, 1] * lift)
         impulse = min(speed / left, most) if left > 1e-9 * inverse else most
         if impulse == 0.0:
             continue
         presses.rubbed[c] += impulse
         give_back = impulse * lift
-        rub(springs, s, -impulse * ux, -impulse * uy, -impulse * uz, True)
-        rub(springs, s, -give_back * n[0], -give_back * n[1], -give_back * n[2], False)
+        add_reply(springs, springs.touched, count, -impulse, across, springs.velocity)
+        add_reply(springs, springs.touched, count, -impulse, across, springs.free)
+        if give_back > 0.0:
+            add_reply(springs, springs.touched, count, -give_back, along, springs.velocity)
         for k in range(3):
             f[k] -= give_back * n[k] / dt
-        presses.push[c, 0] -= impulse * ux / dt
-        presses.push[c, 1] -= impulse * uy / dt
-        presses.push[c, 2] -= impulse * uz / dt
+            u = ux if k == 0 else (uy if k == 1 else uz)
+            presses.push[c, k] -= impulse * u / dt
+            presses.rubbing[c, k] -= impulse * u / dt
         some = True
     return some
-
-
-@jit
-def rub(springs, s, x, y, z, freely):
-    """An impulse on body 0 of spring s at its anchor, the opposite on body 1; freely: no part of the constraint's."""
-    for side in range(2):
-        body, sign = springs.body[s, side], 1.0 if side == 0 else -1.0
-        r, m = springs.arm[s, side], springs.inverse_mass[body]
-        if m == 0.0:
-            continue
-        rx, ry, rz = cross(r[0], r[1], r[2], sign * x, sign * y, sign * z)
-        wx, wy, wz = times_inertia(springs.inverse_inertia[body], rx, ry, rz)
-        for which in range(2 if freely else 1):
-            out = springs.velocity[body] if which == 0 else springs.free[body]
-            out[0], out[1], out[2] = out[0] + m * sign * x, out[1] + m * sign * y, out[2] + m * sign * z
-            out[3], out[4], out[5] = out[3] + wx, out[4] + wy, out[5] + wz
 
 
 @jit
@@ -345,12 +333,3 @@ def arm_velocity(u, r):
     """Velocity of the end of an arm from the centre of mass."""
     x, y, z = cross(u[3], u[4], u[5], r[0], r[1], r[2])
     return u[0] + x, u[1] + y, u[2] + z
-
-
-@jit
-def turning(I, r, nx, ny, nz, x, y, z):
-    """n . r*^T I^-1 r* u."""
-    rx, ry, rz = cross(r[0], r[1], r[2], x, y, z)
-    wx, wy, wz = times_inertia(I, rx, ry, rz)
-    sx, sy, sz = cross(r[0], r[1], r[2], nx, ny, nz)
-    return sx * wx + sy * wy + sz * wz

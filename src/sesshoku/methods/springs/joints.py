@@ -16,6 +16,7 @@ from math import cos, sin, sqrt
 
 from sesshoku.compiled.jit import jit
 from sesshoku.methods.springs.bodies import joint_frame, link_origin, point_velocity
+from sesshoku.methods.springs.coupling import add_spring, add_spring_along
 from sesshoku.methods.springs.memory import (
     ACROSS_NORMAL,
     ALL,
@@ -27,11 +28,19 @@ from sesshoku.methods.springs.memory import (
     STOP,
     TORQUE,
 )
-from sesshoku.methods.springs.options import CORRECTION_SPEED, DAMPING_STEPS, ISOTROPIC, JOINT_STICK_SPEED, RATE
+from sesshoku.methods.springs.options import (
+    CORRECTION_SPEED,
+    DAMPING_STEPS,
+    IMPLICIT_JOINTS,
+    ISOTROPIC,
+    JOINT_STICK_SPEED,
+    RATE,
+)
 from sesshoku.scene.model import PLANAR, PRISMATIC, REVOLUTE
 from sesshoku.solvers.descent import ACROSS, ALONG, BOTH_WAYS, ONE_WAY, TINY, UNLIMITED
 from sesshoku.spatial.algebra import cross
 
+IMPLICIT_RATE = 1e4  # k dt^2 of an implicit joint spring, in masses of all that is joined: it hardly opens
 NEAR_STOP = 0.5  # rad from a limit: farther away its stop is left out, its tangent means nothing there
 
 
@@ -254,11 +263,17 @@ def add_at(F, x, px, py, pz, fx, fy, fz):
 
 @jit
 def pull_joints(model, bodies, joints, springs, options, dt):
-    """Spring and damper of every joint spring, (2.30) and (2.33): on body 0, the opposite on body 1."""
+    """Spring and damper of every joint spring, (2.30) and (2.33): on body 0, the opposite on body 1.
+
+    Loops are never implicit: they do not follow the tree.
+    """
     isotropic = options[ISOTROPIC] > 0.0
     loops = joints.loop_spring[0, 0] if model.loop_count > 0 else joints.spring_count
     for s in range(joints.spring_count):
         if joints.role[s] == STOP:
+            continue
+        if options[IMPLICIT_JOINTS] and s < loops:
+            pull_implicitly(model, bodies, joints, springs, s, options, dt)
             continue
         k, c = spring_stiffness(joints, s, options, dt)
         a, b = springs.body[s, 0], springs.body[s, 1]
@@ -279,6 +294,49 @@ def pull_joints(model, bodies, joints, springs, options, dt):
             fx, fy, fz = fx + springs.held[s, 0], fy + springs.held[s, 1], fz + springs.held[s, 2]
             touch_at(bodies, a, x0, y0, z0, fx, fy, fz)
             touch_at(bodies, b, x1, y1, z1, -fx, -fy, -fz)
+
+
+@jit
+def pull_implicitly(model, bodies, joints, springs, s, options, dt):
+    """Spring and damper at the end of the step: what they pull by present velocities, and their share of the inertia.
+
+    Stiff in the directions that the joint itself holds. What a limit or friction holds, it holds with the stiffness of
+    the rule, since the stretch tells friction when to let go. Both act at the middle of the anchors.
+    """
+    a, b, n, damper = springs.body[s, 0], springs.body[s, 1], springs.normal[s], joints.damper[s]
+    soft, soft_damping = spring_stiffness(joints, s, options, dt)
+    k = joints.stiffness[s]
+    k = k if k >= 0.0 else IMPLICIT_RATE * bodies.group_mass[b] / (dt * dt)
+    c = joints.damping[s]
+    c = c if c >= 0.0 else options[DAMPING_STEPS] * k * dt
+    along_k, along_c = k, c  # of the part along the normal
+    if damper == ALONG_NORMAL:
+        k = c = 0.0
+    elif damper == ACROSS_NORMAL:
+        along_k = along_c = 0.0
+    elif model.link_joint[b] == PRISMATIC:
+        along_k, along_c = soft, soft_damping
+    elif joints.role[s] == TORQUE:
+        k, c = along_k, along_c = soft, soft_damping
+    x0, y0, z0 = world_anchor(bodies, springs, s, 0)
+    x1, y1, z1 = world_anchor(bodies, springs, s, 1)
+    dx, dy, dz = x1 - x0, y1 - y0, z1 - z0
+    x, y, z = 0.5 * (x0 + x1), 0.5 * (y0 + y1), 0.5 * (z0 + z1)
+    ux, uy, uz = point_velocity(bodies, a, x, y, z)
+    wx, wy, wz = point_velocity(bodies, b, x, y, z)
+    vx, vy, vz = wx - ux, wy - uy, wz - uz
+    s_all, s_along = dt * dt * k + dt * c, dt * dt * along_k + dt * along_c
+    f, v = k, k * dt + c
+    fx, fy, fz = f * dx + v * vx, f * dy + v * vy, f * dz + v * vz
+    if s_all > 0.0:
+        add_spring(bodies, b, a, s_all, x, y, z)
+    if s_along != s_all:
+        along = (along_k - k) * (n[0] * dx + n[1] * dy + n[2] * dz) + (along_k * dt + along_c - v) * (
+            n[0] * vx + n[1] * vy + n[2] * vz)
+        fx, fy, fz = fx + along * n[0], fy + along * n[1], fz + along * n[2]
+        add_spring_along(bodies, b, a, s_along - s_all, n, x, y, z)
+    add_force(bodies, a, x, y, z, fx, fy, fz)
+    add_force(bodies, b, x, y, z, -fx, -fy, -fz)
 
 
 @jit

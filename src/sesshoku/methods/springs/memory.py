@@ -37,6 +37,9 @@ class Bodies(Record):
     own_inertia = array(float, 2)  # (B, 6) xx yy zz xy xz yz, link axes, armature of its own joint included
     own_inverse = array(float, 2)  # (B, 6)
     joint_springs = array(int, 1)  # (B) number of joint springs that pull at it
+    top = array(int, 1)  # (B) the first of the moving bodies it hangs together with by joints
+    above = array(int, 1)  # (B) its parent among them, -1: none
+    group_mass = array(float, 1)  # (B) of all of them
     # ---- of the present step
     rotation = array(float, 3)  # (B, 3, 3)
     inertia = array(float, 2)  # (B, 6) world axes
@@ -44,10 +47,14 @@ class Bodies(Record):
     force = array(float, 2)  # (B, 6) force and torque
     touch = array(float, 2)  # (B, 6) force and torque of contacts and loops, what their limits gave last included
     outer = array(float, 2)  # (B, 6) work
+    base = array(float, 2)  # (B, 6) force without the drives'
+    block = array(float, 3)  # (B, 6, 6) inertia with implicit joint springs, without drives (coupling.py)
+    cross = array(float, 3)  # (B, 6, 6) of a body with its parent
     contact_springs = array(int, 1)  # (B) number of contact springs that press on it
     # ---- work
     frame = array(float, 2)  # (4, 3)
     relative = array(float, 2)  # (3, 3)
+    row = array(float, 2)  # (2, 6)
     ten = array(float, 1)  # (10)
 
 
@@ -76,7 +83,15 @@ class Joints(Record):
     own_slope = array(float, 1)  # (V) implicit_diagonal of joint springs and dampers alone
     wanted = array(float, 1)  # (A) what an actuator asks for before its effort is heeded
     slope = array(float, 1)  # (A) its share of implicit_diagonal
+    total_slope = array(float, 1)  # (V) of joint springs, dampers and servos that are not at their effort
+    given = array(float, 1)  # (V) their force before the acceleration is counted
     clipped = array(int, 1)  # (A) 1: at its effort
+    inertia = array(float, 1)  # (V) what a dof turns at the start, kg m^2; infinite where it slides
+    constant = array(float, 1)  # (V) the part of `given` that is not implicit
+    inert = array(float, 1)  # (V) inertia lent to a dof that its constant torque would turn too far (drives.py)
+    reference = array(float, 1)  # (V) acceleration at which that lent inertia takes nothing
+    old_reference = array(float, 1)  # (V) of the round before
+    old_miss = array(float, 1)  # (V) by how much it was missed then
 
 
 as_bodies = viewer(Bodies)
@@ -116,8 +131,8 @@ def make_bodies(model: Model) -> Bodies:
         "seen_v": model.dof_count, "mass": B, "inverse_mass": B, "center": (B, 3), "own_inertia": (B, 6),
         "own_inverse": (B, 6), "joint_springs": B, "rotation": (B, 3, 3), "inertia": (B, 6),
         "inverse_inertia": (B, 6), "force": (B, 6), "touch": (B, 6), "outer": (B, 6),
-        "contact_springs": B, "frame": (4, 3), "relative": (3, 3),
-        "ten": 10})
+        "contact_springs": B, "frame": (4, 3), "relative": (3, 3), "row": (2, 6),
+        "ten": 10, "top": B, "above": B, "group_mass": B, "base": (B, 6), "block": (B, 6, 6), "cross": (B, 6, 6)})
     arrays["quaternion"][:, 0] = 1.0
     arrays["rotation"][:] = np.eye(3)
     arrays["seen_q"][:] = np.nan
@@ -132,6 +147,13 @@ def make_bodies(model: Model) -> Bodies:
         I = body_inertia(model, i)
         arrays["own_inertia"][i] = I[order]
         arrays["own_inverse"][i] = np.linalg.inv(I)[order]
+    arrays["above"][:] = -1
+    for b in range(B):
+        parent = model.link_parent[b] if b < L else -1
+        hangs = parent >= 0 and arrays["mass"][parent] > 0.0
+        arrays["top"][b], arrays["above"][b] = (arrays["top"][parent], parent) if hangs else (b, -1)
+    for b in range(B):
+        arrays["group_mass"][b] = arrays["mass"][arrays["top"] == arrays["top"][b]].sum()
     return Bodies(**arrays)
 
 
@@ -257,7 +279,8 @@ def make_joints(compiled: CompiledScene, bodies: Bodies, options: Options) -> tu
         damping=np.full(len(rows), damping), load=np.array(load, dtype=np.float64),
         limit=column("limit", np.float64), damper=column("damper", np.int64), width=width,
         **zeros(Joints, {"state": V, "hold": V, "old_speed": V, "torque": V, "friction": V, "report": 4,
-                        "own_slope": V, "wanted": A, "slope": A, "clipped": A}))
+                        "own_slope": V, "total_slope": V, "given": V, "wanted": A, "slope": A, "clipped": A,
+                        "inertia": V, "constant": V, "inert": V, "reference": V, "old_reference": V, "old_miss": V}))
     return joints, rows
 
 
@@ -290,6 +313,7 @@ class Presses(Record):
     foot = array(float, 2)  # (C, 3) world: the host point below it
     slide = array(float, 1)  # (C) m/s
     rubbed = array(float, 1)  # (C) N s: friction of the constraint force so far
+    rubbing = array(float, 2)  # (C, 3) N: that friction, a part of `push`
     facing = array(float, 3)  # (C, 2, 3) the normal in the frames of guest and host
     # ---- shapes
     given = array(float, 2)  # (S, 2) stiffness and damping of the material, negative: none
@@ -326,7 +350,7 @@ def make_presses(compiled: CompiledScene, breps: Any, first: int, capacity: int)
         "counts": 8, "key": C, "variant": C, "feature": (C, 2), "shape": (C, 2), "state": C, "age": C,
         "normal": (C, 3), "depth": C, "moved": (C, 3), "place": (C, 3), "drag": (C, 3), "held": (C, 3), "id": C,
         "stiffness": C, "damping": C, "limit": C, "mu": (C, 3), "push": (C, 3), "point": (C, 3), "foot": (C, 3),
-        "slide": C, "rubbed": C, "facing": (C, 2, 3), "given": (S, 2),
+        "slide": C, "rubbed": C, "rubbing": (C, 3), "facing": (C, 2, 3), "given": (S, 2),
         "model_shape": S, "fresh": 1, "old_key": C, "old_variant": C, "old_feature": (C, 2), "old_shape": (C, 2),
         "old_state": C, "old_age": C, "old_moved": (C, 3), "old_place": (C, 3), "old_drag": (C, 3),
         "old_held": (C, 3), "old_id": C, "old_local": (C, 2, 3), "old_used": C, "work": (8, 3)}

@@ -10,8 +10,9 @@ import numpy as np
 from sesshoku.errors import MethodError
 
 CHOICES: dict[str, tuple[str, ...]] = {
-    "constraint_solver": ("descent", "gauss-newton"), "friction_anchor": ("held", "drag"),
-    "static_damping": ("line", "isotropic"), "friction_normal": ("spring", "spring+constraint", "coupled"),
+    "joint_springs": ("explicit", "implicit"), "constraint_solver": ("descent", "gauss-newton"),
+    "friction_anchor": ("held", "drag"), "static_damping": ("line", "isotropic"),
+    "friction_normal": ("spring", "spring+constraint", "coupled"),
     "stiffness_per": ("feature", "area"), "side_face": ("nearest", "literal", "off"), "crossing": ("linear", "cubic"),
 }
 
@@ -24,7 +25,9 @@ class Options:
     shape's smallest width. rate, damping_steps: the stiffness where a material gives none, k = rate / (dt^2 n x), with
     n springs on the busier body and x the inverse mass at the contact; damping = damping_steps k dt. joint_stiffness
     (N/m), joint_damping (N s/m), joint_limit (m), joint_width (m, half the length of the axis): of every joint's
-    springs; None: by the same rules. stick_speed (m/s), joint_stick_speed (rad/s or m/s): slower is at rest.
+    springs; None: by the same rules. joint_springs: of present positions and velocities, or of those at the end of the
+    step, which bear any stiffness (where none is given, 1e4 times the mass of all that is joined / dt^2).
+    stick_speed (m/s), joint_stick_speed (rad/s or m/s): slower is at rest.
 
     constraint_solver: steepest descent, or Gauss-Newton on the same penalty. constraint_tol: share of the limit by
     which a spring may stay beyond it. max_iterations: of a solve; max_sweeps: rounds of solving and looking for new
@@ -42,6 +45,7 @@ class Options:
     damping_steps: float = 1.0
     joint_stiffness: float | None = None
     joint_damping: float | None = None
+    joint_springs: Literal["explicit", "implicit"] = "explicit"
     joint_limit: float | None = None
     joint_width: float | None = None
     stick_speed: float = 1e-3
@@ -98,7 +102,8 @@ def _number(name: str, value: object, *, least: float = -np.inf, above: float = 
 
 
 (RATE, DAMPING_STEPS, STICK_SPEED, JOINT_STICK_SPEED, NEWTON, TOLERANCE, MOST_ITERATIONS, MOST_SWEEPS, DRAG, ISOTROPIC,
- FRICTION_NORMAL, CORRECTION_SPEED, PER_AREA, SUBSTEP_ANGLE, SIDE_FACE, CROSSING, LIMIT) = range(17)
+ FRICTION_NORMAL, CORRECTION_SPEED, PER_AREA, SUBSTEP_ANGLE, SIDE_FACE, CROSSING, LIMIT,
+ IMPLICIT_JOINTS) = range(18)
 OF_SPRING, WITH_CONSTRAINT, COUPLED = range(3)
 NEAREST, LITERAL, NO_SIDE = range(3)
 
@@ -113,4 +118,5 @@ def parameters(options: Options) -> np.ndarray:
     return np.array([o.rate, o.damping_steps, o.stick_speed, o.joint_stick_speed, code("constraint_solver"),
                      o.constraint_tol, o.max_iterations, o.max_sweeps, code("friction_anchor"), code("static_damping"),
                      code("friction_normal"), o.max_correction_speed, code("stiffness_per"), o.substep_angle,
-                     code("side_face"), code("crossing"), np.inf if o.limit is None else o.limit], dtype=np.float64)
+                     code("side_face"), code("crossing"), np.inf if o.limit is None else o.limit,
+                     code("joint_springs")], dtype=np.float64)

@@ -116,19 +116,30 @@ def report_joints(model, data, bodies, joints, springs):
 
 @jit
 def momentum_residual(model, bodies, springs, dt):
-    """Largest |m (U - U_free) - dt sum of the springs' constraint forces| over the bodies, N s."""
-    sums = springs.gradient
+    """Largest |M (U - U_free) - dt sum of the springs' constraint forces| over the bodies, N s."""
+    sums, change = springs.gradient, springs.search
     for b in range(springs.body_count):
-        for a in range(3):
+        for a in range(6):
             sums[b, a] = 0.0
+            change[b, a] = springs.velocity[b, a] - springs.free[b, a] if bodies.inverse_mass[b] > 0.0 else 0.0
     for s in range(springs.counts[0]):
         for a in range(3):
             sums[springs.body[s, 0], a] += dt * springs.held[s, a]
             sums[springs.body[s, 1], a] -= dt * springs.held[s, a]
+    for b in range(model.link_count):
+        p = springs.above[b]
+        for a in range(3):
+            if springs.group[b] < 0:
+                sums[b, a] -= bodies.mass[b] * change[b, a]
+                continue
+            for c in range(6):
+                sums[b, a] -= springs.block[b, a, c] * change[b, c]
+                if p >= 0:
+                    sums[b, a] -= springs.cross[b, a, c] * change[p, c]
+                    sums[p, a] -= springs.cross[b, c, a] * change[b, c]
     worst = 0.0
     for b in range(model.link_count):
         if bodies.inverse_mass[b] > 0.0:
             for a in range(3):
-                change = bodies.mass[b] * (springs.velocity[b, a] - springs.free[b, a])
-                worst = max(worst, abs(change - sums[b, a]))
+                worst = max(worst, abs(sums[b, a]))
     return worst

@@ -5,7 +5,8 @@ Symplectic Euler with explicit dampers is stable for a mode of frequency omega a
 Contacts: the modes of a shape that stands on one of its flat faces, springs at its corners. Joints: the modes of all
 joint springs together at the start. Springs by the rule are stable by construction (friction.py).
 
-Implicit servos are stable at any gains, but they know of contacts only what those did a step before (drives.py): the
+Implicit joints bear any stiffness, and servos act through them at once. With explicit joints, implicit servos are stable
+at any gains, but they know of contacts only what those did a step before (drives.py): the
 force they press with builds up by H / (H + D) per step, H the inertia they drive, D = dt kd + dt^2 kp.
 """
 
@@ -15,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.methods.springs.memory import STOP, symmetric
+from sesshoku.methods.springs.memory import STOP, body_inertia, symmetric
 from sesshoku.methods.springs.options import Options
 from sesshoku.scene.compiler import CompiledScene, link_poses
-from sesshoku.scene.model import POSITION, REVOLUTE
+from sesshoku.scene.model import PLANAR, POSITION, REVOLUTE, SPHERICAL
 from sesshoku.scene.model import TORQUE as ACTUATOR_TORQUE
 
 LATE, FAR = 20.0, 0.1  # steps in which a servo's force builds up; rad (m) that its effort moves its link in one step
@@ -44,6 +45,8 @@ def cautions(compiled: CompiledScene, options: Options, records: dict[str, Any],
         if dt > most:
             name = compiled.frame_names[breps.shape_frame[shape]]
             found.append(_text(f"the contact springs of body {name!r}", k, ratio * k, most, dt))
+    if options.joint_springs == "implicit":
+        return found  # joints and servos bear any step
     if options.joint_stiffness is not None and records["joints"].spring_count:
         k = options.joint_stiffness
         c = options.joint_damping if options.joint_damping is not None else options.damping_steps * k * dt
@@ -104,6 +107,21 @@ def driven_inertia(compiled: CompiledScene, poses: Any, i: int) -> float:
             else:
                 total += float(model.link_mass[b])
     return total
+
+
+def turned_inertia(compiled: CompiledScene) -> np.ndarray:
+    """Inertia (V) that each turning dof of a joint moves at the start; infinite for the others."""
+    model, poses = compiled.model, _poses(compiled)
+    found = np.full(model.dof_count, np.inf)
+    for i in range(model.link_count):
+        kind, k = model.link_joint[i], int(model.link_dof[i])
+        if kind == REVOLUTE:
+            found[k] = driven_inertia(compiled, poses, i) + model.dof_armature[k]
+        elif kind == SPHERICAL:
+            found[k:k + 3] = np.linalg.eigvalsh(body_inertia(model, i))[0]
+        elif kind == PLANAR:
+            found[k + 2] = body_inertia(model, i)[2, 2]
+    return found
 
 
 def _text(what: str, k: float, c: float, most: float, dt: float) -> str:
