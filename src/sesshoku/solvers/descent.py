@@ -341,10 +341,11 @@ def keep_velocity(springs, island):
 
 
 @jit
-def descend(springs, dt, tolerance, cap, newton):
+def descend(springs, dt, tolerance, least, cap, newton):
     """Bring every island's springs within their limits; writes velocity, held (added to) and result.
 
-    tolerance: of g, as a share of the limit. cap: iterations of an island at most. newton: Gauss-Newton steps.
+    tolerance: of g, as a share of the limit. least, cap: iterations of an island at least, where anything is beyond its
+    limit, and at most. newton: Gauss-Newton steps.
     """
     find_islands(springs)
     for b in range(springs.body_count):
@@ -354,7 +355,7 @@ def descend(springs, dt, tolerance, cap, newton):
     for island in range(springs.island_count[0]):
         if springs.island_spring_start[island] == springs.island_spring_start[island + 1]:
             continue
-        used, most, ok = descend_island(springs, island, dt, tolerance, cap, newton)
+        used, most, ok = descend_island(springs, island, dt, tolerance, least, cap, newton)
         iterations = max(iterations, used)
         residual = max(residual, most)
         converged = converged and ok
@@ -364,15 +365,13 @@ def descend(springs, dt, tolerance, cap, newton):
 
 
 @jit
-def descend_island(springs, island, dt, tolerance, cap, newton):
+def descend_island(springs, island, dt, tolerance, least, cap, newton):
     """One island: iterations used, largest g left, whether the tolerance was met."""
     first, last = springs.island_spring_start[island], springs.island_spring_start[island + 1]
     phi = penalty(springs, island, dt)
     most, ok = worst(springs, island, tolerance)
     used = 0
-    # what is beyond its limit is moved at least once: within the tolerance alone, a load would be borne by every second
-    # step, twice as hard
-    while (not ok or (used == 0 and most > 0.0)) and used < cap:
+    while (not ok or (used < least and most > 0.0)) and used < cap:
         slope = gauss_newton(springs, island, dt) if newton else penalty_gradient(springs, island, dt)
         if not slope > 0.0:
             break

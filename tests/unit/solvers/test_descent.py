@@ -65,7 +65,7 @@ def chain(rng, bodies=5, extra=3):
 def test_two_points_stop_at_the_limit():
     """Apart at 10 m/s, limit 0.1 m, dt 0.02 s: gap 0.1 m after a step, 5 m/s left; then nothing."""
     springs = two_points()
-    descend(springs, DT, 0.01, 100, 0)
+    descend(springs, DT, 0.01, 0, 100, 0)
     assert springs.result[ITERATIONS] == 1
     relative = springs.velocity[1, 0] - springs.velocity[0, 0]
     assert relative == pytest.approx(5.0, abs=1e-9)
@@ -74,7 +74,7 @@ def test_two_points_stop_at_the_limit():
     for b in range(2):
         springs.position[b] += DT * springs.velocity[b, :3]
     springs.held[:] = 0.0
-    descend(springs, DT, 0.01, 100, 0)
+    descend(springs, DT, 0.01, 0, 100, 0)
     assert springs.velocity[1, 0] - springs.velocity[0, 0] == pytest.approx(0.0, abs=1e-9)
 
 
@@ -82,7 +82,7 @@ def test_two_points_stop_at_the_limit():
 def test_within_the_limit_nothing_happens(newton):
     springs = two_points(speed=2.0)
     before = springs.velocity.copy()
-    descend(springs, DT, 0.01, 100, newton)
+    descend(springs, DT, 0.01, 0, 100, newton)
     assert springs.result[ITERATIONS] == 0 and np.array_equal(springs.velocity, before) and not springs.held.any()
 
 
@@ -114,7 +114,7 @@ def test_gradient_matches_differences():
 def test_random_chains_end_within_their_limits(newton):
     for n in range(20):
         springs = chain(np.random.default_rng([SEED, n]), extra=1)
-        descend(springs, DT, 0.01, 2000, newton)
+        descend(springs, DT, 0.01, 0, 2000, newton)
         if springs.result[CONVERGED]:
             assert (springs.gap[: springs.counts[0]] <= 0.01 * springs.limit[: springs.counts[0]] + 1e-12).all()
     assert springs.result[CONVERGED] in (0.0, 1.0)
@@ -127,7 +127,7 @@ def test_linear_momentum_is_kept(newton):
     springs.holds[springs.body[:, 1] == springs.body_count - 1] = UNLIMITED  # nothing pulls at the world
     mass = 1.0 / springs.inverse_mass[:-1]
     before = mass @ springs.velocity[:-1, :3]
-    descend(springs, DT, 0.01, 100, newton)
+    descend(springs, DT, 0.01, 0, 100, newton)
     assert springs.result[ITERATIONS] > 0
     assert mass @ springs.velocity[:-1, :3] == pytest.approx(before, abs=1e-10)
     held = np.zeros((springs.body_count, 3))
@@ -144,12 +144,12 @@ def test_directions_that_are_let_free():
             springs.velocity[:] = 0.0
             springs.velocity[1, axis] = 10.0
             springs.holds[0], springs.normal[0] = holds, (1, 0, 0)
-            descend(springs, DT, 0.01, 100, 0)
+            descend(springs, DT, 0.01, 0, 100, 0)
             assert bool(springs.velocity[1, axis] == 10.0) is moves
     for speed, moves in ((-10.0, True), (10.0, False)):
         springs = two_points(speed)
         springs.holds[0], springs.normal[0] = ONE_WAY, (1, 0, 0)
-        descend(springs, DT, 0.01, 100, 1)
+        descend(springs, DT, 0.01, 0, 100, 1)
         assert bool(springs.velocity[1, 0] == speed / 2) is moves
 
 
@@ -164,7 +164,7 @@ def test_islands_do_not_touch_each_other():
     assert springs.island_count[0] == 3
     lists = [set(springs.island_body[springs.island_body_start[i]:springs.island_body_start[i + 1]]) for i in range(3)]
     assert lists == [{0, 1}, {2, 3}, {4}]
-    descend(springs, DT, 0.01, 100, 0)
+    descend(springs, DT, 0.01, 0, 100, 0)
     assert not springs.velocity[:2].any() and springs.held[1, 0] > 0.0
 
 
@@ -175,6 +175,6 @@ def test_what_cannot_be_met_is_reported():
     for s, x in enumerate((-1.0, 1.0)):
         springs.body[s], springs.limit[s], springs.holds[s] = (0, 1), 0.1, BOTH_WAYS
         springs.local[s, 1] = [x, 0, 0]
-    descend(springs, DT, 0.01, 100, 0)
+    descend(springs, DT, 0.01, 0, 100, 0)
     assert springs.result[CONVERGED] == 0.0 and springs.result[2] == pytest.approx(0.9, abs=1e-6)
     assert np.isfinite(springs.velocity).all()

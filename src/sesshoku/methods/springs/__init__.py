@@ -23,8 +23,11 @@ Deviations from the thesis, and why:
 - (4.3) is squared: a first power has a kink on which Armijo's rule stalls. The direction is steepest in the metric of
   kinetic energy, since metres and radians do not add. Every island of bodies is descended on its own: the sum is exact.
 - 3-D rotations by exponentials; the gyroscopic torque of a fast spin is its mean over the step, which gains no energy.
-- Servos, joint springs and dampers are linearly implicit in joint space, with the joints' reactions: explicit ones are
-  far beyond what the inertia of a single small link bears. Armature turns with the child link alone.
+- Servos, joint springs and dampers are linearly implicit: explicit ones are far beyond what the inertia of a single
+  small link bears. In joint space, with the joints' reactions (drives.py); or, where joints' springs are implicit too
+  (an option), all in the inertia the descent works with (coupling.py). Armature turns with the child link alone.
+- A descent takes at least one step while any spring is beyond its limit, if only within the tolerance: otherwise a load
+  that sinks by less than it in a step is borne by every second step, twice as hard.
 - The anchor shift of (5.10) is measured in metres: parameters of a triangle jump at its borders.
 - The total normal force is never negative, and friction is nothing where it is nothing.
 - Prismatic, spherical and planar joints and loops are built of springs as the revolute joint is; a limit also has a
@@ -275,8 +278,10 @@ def hold(model, bodies, springs, presses, breps, sweeps, events, options, dt):
             presses.push[c, a] -= presses.rubbing[c, a]
             presses.rubbing[c, a] = 0.0
     iterations = 0.0
-    for _ in range(int(options[MOST_SWEEPS])):
-        descend(springs, dt, options[TOLERANCE], int(options[MOST_ITERATIONS]), int(options[NEWTON]))
+    for n in range(int(options[MOST_SWEEPS])):
+        # at least one step, or a load that sinks by less than the tolerance in a step is borne by every second one
+        descend(springs, dt, options[TOLERANCE], 1 if n == 0 else 0, int(options[MOST_ITERATIONS]),
+                int(options[NEWTON]))
         iterations += springs.result[ITERATIONS]
         for b in range(springs.body_count):
             predict(springs, b, dt)
@@ -292,7 +297,7 @@ def hold(model, bodies, springs, presses, breps, sweeps, events, options, dt):
         if not rub_after(bodies, springs, presses, dt):
             break
         # friction may open joints, and load contacts further
-        descend(springs, dt, options[TOLERANCE], int(options[MOST_ITERATIONS]), int(options[NEWTON]))
+        descend(springs, dt, options[TOLERANCE], 0, int(options[MOST_ITERATIONS]), int(options[NEWTON]))
         iterations += springs.result[ITERATIONS]
     springs.result[ITERATIONS] = iterations
     for s in range(presses.first):

@@ -40,7 +40,7 @@ from sesshoku.scene.model import PLANAR, PRISMATIC, REVOLUTE
 from sesshoku.solvers.descent import ACROSS, ALONG, BOTH_WAYS, ONE_WAY, TINY, UNLIMITED
 from sesshoku.spatial.algebra import cross
 
-IMPLICIT_RATE = 1e4  # k dt^2 of an implicit joint spring, in masses of all that is joined: it hardly opens
+IMPLICIT_RATE = 1e3  # k dt^2 of an implicit joint spring, in masses of all that is joined: it hardly opens
 NEAR_STOP = 0.5  # rad from a limit: farther away its stop is left out, its tangent means nothing there
 
 

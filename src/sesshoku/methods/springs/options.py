@@ -26,7 +26,7 @@ class Options:
     n springs on the busier body and x the inverse mass at the contact; damping = damping_steps k dt. joint_stiffness
     (N/m), joint_damping (N s/m), joint_limit (m), joint_width (m, half the length of the axis): of every joint's
     springs; None: by the same rules. joint_springs: of present positions and velocities, or of those at the end of the
-    step, which bear any stiffness (where none is given, 1e4 times the mass of all that is joined / dt^2).
+    step, which bear any stiffness (where none is given, 1000 times the mass of all that is joined / dt^2).
     stick_speed (m/s), joint_stick_speed (rad/s or m/s): slower is at rest.
 
     constraint_solver: steepest descent, or Gauss-Newton on the same penalty. constraint_tol: share of the limit by

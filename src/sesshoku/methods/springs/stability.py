@@ -5,9 +5,9 @@ Symplectic Euler with explicit dampers is stable for a mode of frequency omega a
 Contacts: the modes of a shape that stands on one of its flat faces, springs at its corners. Joints: the modes of all
 joint springs together at the start. Springs by the rule are stable by construction (friction.py).
 
-Implicit joints bear any stiffness, and servos act through them at once. With explicit joints, implicit servos are stable
-at any gains, but they know of contacts only what those did a step before (drives.py): the
-force they press with builds up by H / (H + D) per step, H the inertia they drive, D = dt kd + dt^2 kp.
+Implicit joints bear any stiffness, and servos act through them at once. With explicit joints, implicit servos are
+stable at any gains, but know of contacts only what those did a step before (drives.py): their force builds
+up by H / (H + D) per step, H the inertia they drive, D = dt kd + dt^2 kp.
 """
 
 from __future__ import annotations
