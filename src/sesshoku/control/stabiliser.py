@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
 from sesshoku.control import balance as kernels
 from sesshoku.control.balance import Balance
+from sesshoku.control.checks import check_all
 from sesshoku.control.pattern import Pattern
-from sesshoku.scene import check
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,7 @@ class Gains:
     level_filter: float = 0.03
 
     def __post_init__(self) -> None:
-        for item in fields(self):
-            value = getattr(self, item.name)
-            if value is not None:
-                if item.name.endswith("_filter"):
-                    check.number(value, item.name, "stabiliser", above=0.0)
-                else:
-                    check.number(value, item.name, "stabiliser", least=0.0)
+        check_all(self, "stabiliser", above=("_filter",))
 
 
 class Stabiliser:

@@ -52,6 +52,8 @@ class Walker:
         self._sim: Simulation | None = None
         self._begin = self._base_height = 0.0
         self._last: np.ndarray | None = None  # the stabiliser's posture at the end of the last step
+        self._lead = 0.0  # s by which hurried steps have brought the plan ahead of the simulation's clock
+        self._leads: tuple[list[float], list[float]] = ([], [])  # times, and the lead from then on
 
     def place(self, sim: Simulation) -> None:
         """Put the robot where the pattern begins, at rest; the walk begins now."""
@@ -70,6 +72,7 @@ class Walker:
     def begin(self, sim: Simulation) -> None:
         """The walk begins now, wherever the robot stands."""
         self._sim, self._begin, self.fallen_at, self._last = sim, sim.time, None, None
+        self._lead, self._leads = 0.0, ([], [])
         self._base_height = float(sim.q[self.biped.legs.root_coordinate + 2])
         if self._gains is not False:
             usual = Gains(level=1.0 if self._adjust is not False else 0.0)  # shifted feet must land where they should
@@ -80,9 +83,16 @@ class Walker:
 
     # ---- reading -------------------------------------------------------------------------------------------------
 
+    def plan_time(self, time: float) -> float:
+        """Seconds since the plan's beginning; hurried steps (`Adjustment.timing`) make it run ahead."""
+        times, leads = self._leads
+        if not times or time <= times[0]:
+            return time - self._begin
+        return time - self._begin + (self._lead if time >= times[-1] else float(np.interp(time, times, leads)))
+
     def sample(self, time: float) -> tuple[int, float]:
         """Number of the plan's sample before a time of the simulation, and the way to the next (0 .. 1)."""
-        at = min(max((time - self._begin) / self.pattern.gait.sample, 0.0), len(self._q) - 1.0)
+        at = min(max(self.plan_time(time) / self.pattern.gait.sample, 0.0), len(self._q) - 1.0)
         k = min(int(at + 1e-6), len(self._q) - 2)
         return k, max(at - k, 0.0)
 
@@ -129,12 +139,25 @@ class Walker:
         assert self.stabiliser is not None  # made by `begin`
         k = self.sample(sim.time)[0]
         support, step = int(self.pattern.line.support[k]), int(self.pattern.line.step[k])
-        now, ahead = self.planned(self.rows, sim.time), self.planned(self.rows, sim.time + sim.dt)
+        now = self.planned(self.rows, sim.time)
         if self.adjustment is not None:
             now = self.adjustment.shift(now)
-            self.adjustment.update(sim.time - self._begin, support, step, self.stabiliser.memory.error, sim.dt)
+            self.adjustment.update(self.plan_time(sim.time), support, step, self.stabiliser.memory.error, sim.dt)
+            self._hurry(sim)
+        ahead = self.planned(self.rows, sim.time + sim.dt)
+        if self.adjustment is not None:
             ahead = self.adjustment.shift(ahead)
         return self.stabiliser.correct(sim.q, sim.v, foot_wrenches(sim, self.biped), now, support, ahead, sim.dt)
+
+    def _hurry(self, sim: Simulation) -> None:
+        """Let the plan's clock run through the coming step as the adjustment wants it."""
+        assert self.adjustment is not None
+        if self.adjustment.clock != 1.0:
+            for time, lead in ((sim.time, self._lead), (sim.time + sim.dt, self._lead + (
+                    self.adjustment.clock - 1.0) * sim.dt)):
+                self._leads[0].append(time)
+                self._leads[1].append(lead)
+            self._lead = self._leads[1][-1]
 
     def _has_fallen(self, sim: Simulation) -> bool:
         height = float(sim.q[self.biped.legs.root_coordinate + 2])
