@@ -25,7 +25,7 @@ swing is hurried by letting the plan's clock run faster. The centre of mass of t
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -68,8 +68,9 @@ class Adjustment:
         """All settings, those left open from the robot's size and gait."""
         gait, box = pattern.gait, pattern.biped.legs.sole_box
         room = max(gait.width - 0.5 * float((box[:, 3] - box[:, 2]).sum()), 0.0)
-        rule = {"longest": 0.44 * gait.com_height, "outward": 0.35 * gait.com_height, "inward": 0.75 * room,
-                "first_chance": gait.single / 7.0, "last_chance": gait.single / 6.0, "speed": 2.0 * gait.com_height}
+        rule: dict[str, Any] = {
+            "longest": 0.44 * gait.com_height, "outward": 0.35 * gait.com_height, "inward": 0.75 * room,
+            "first_chance": gait.single / 7.0, "last_chance": gait.single / 6.0, "speed": 2.0 * gait.com_height}
         given = {item.name: getattr(self, item.name) for item in fields(self)}
         return Settled(**{name: rule[name] if value is None else value for name, value in given.items()})
 

@@ -43,7 +43,7 @@ class Walk:
         return cls(kind, scene, control.walk(control.humanoids.biped(scene), increments, GAITS[kind]))
 
     def run(self, method: str | Method, stabiliser: bool | control.Gains = False, dt: float = 1e-3, *,
-            adjust: bool = False, **options: Any) -> GaitLog:
+            adjust: bool | control.Adjustment = False, **options: Any) -> GaitLog:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnstableStep)
             sim = Simulation(self.scene, method, dt)
