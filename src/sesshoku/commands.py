@@ -43,7 +43,8 @@ def read(file: Path, fixed_base: bool = False, pose: str | None = None, repair_i
 
 
 def compare(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A scene (.toml) or a robot (.urdf, .xml).")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A scene (.toml), a robot (.urdf, .xml), or a walk: "
+                                                              "`walk`, `walk/large`, `walk/stabiliser`.")],
     method: Annotated[
         list[str] | None,
         typer.Option("--method", "-m", help="A method or preset, e.g. `lcp:recommended`; may be repeated. "
@@ -76,26 +77,33 @@ def compare(
 
     `sesshoku compare examples/crate_at_rest.toml --push crate 4.998 0 0 --time 5`
 
+    `sesshoku compare walk --html walk.html`: a humanoid under one controller; who falls, when and why.
+
     A method that cannot carry the scene is listed with its reason. Exit code: 0 done, 1 no method could run it,
     2 bad input.
     """
     from sesshoku.compare import compare as run_compare
-    from sesshoku.comparison.outcome import MEASURES
     from sesshoku.comparison.page import page_path
     from sesshoku.comparison.table import columns
 
     if html is not None:
         page_path(html)  # now, not after the runs
-    scene = read(file, False)
+    walk = None if file.exists() else _walk(str(file))
+    scene = read(file, False) if walk is None else walk.scene
     wishes = scene.run
+    usual = float(wishes.get("time", 2.0)) if walk is None else walk.duration
+    pushed = None if push is None else lambda sim: sim.apply_force(push[0], push[1:])
+    if walk is not None and push is not None:
+        raise SceneError("a walk is not pushed here", element="--push", value=push[0],
+                         remedy="sesshoku reproduce exact/pushes does it")
     if push is not None and push[0] not in scene.bodies:
         raise SceneError("no such body", element="--push", value=push[0], remedy=f"bodies: {', '.join(scene.bodies)}")
     with ProgressLine(quiet=json) as progress:
         result = run_compare(
-            scene, method, time=time if time is not None else float(wishes.get("time", 2.0)),
+            scene, method, time=time if time is not None else usual,
             dt=dt if dt is not None else wishes.get("dt"), watch=watch, peers=peer or (),
             expected=_expected(expect or []), progress=progress,
-            controller=None if push is None else lambda sim: sim.apply_force(push[0], push[1:]))
+            controller=pushed if walk is None else walk)
     if html is not None:
         result.to_html(html)
     if json:
@@ -103,13 +111,20 @@ def compare(
     else:
         out.print(result.table(width=out.width))
         shown = columns(result, out.width)
-        hidden = [measure.heading for name, measure in MEASURES.items() if name not in shown]
+        hidden = [measure.heading for name, measure in result.measures.items() if name not in shown]
         if hidden:
             out.print(f"[dim]no room for {', '.join(hidden)}: a wider terminal, --html or --json shows all[/]")
     if html is not None and not json:
         out.print(f"wrote {html}", markup=False, highlight=False, soft_wrap=True)
     if not any(outcome.ran for outcome in result.outcomes):
         raise typer.Exit(1)
+
+
+def _walk(name: str) -> Any:
+    """A walk by its name, or None."""
+    from sesshoku.control.watched_walk import WatchedWalk
+
+    return WatchedWalk.named(name)
 
 
 def _expected(given: list[str]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from sesshoku.comparison.outcome import Comparison, Outcome, check_expected
+from sesshoku.comparison.outcome import MEASURES, Comparison, Outcome, check_expected
 from sesshoku.comparison.watch import Watcher, time_steps
 from sesshoku.compiled.prepare import prepare
 from sesshoku.errors import MethodError, SceneError, SesshokuError, SimulationDiverged, UnsupportedFeature
@@ -41,7 +41,8 @@ def compare(
     object with the parts of Simulation it needs (time, dt, apply_force, actuators, bodies). watch: bodies whose final
     positions are shown (default: the free ones, at most four, else the last that moves); travel, height and turn are of
     the first. expected: measure -> value, or (value, within), known in closed form. progress(label, share done) is
-    called often.
+    called often. A controller may tell more of its runs: `look(sim)` is called after every step, `end(stopped)`
+    then gives measures and a remark, and its `MEASURES` are the report's columns (as `control.WatchedWalk` does).
     """
     if not isinstance(scene, Scene):
         raise SceneError("compare needs a Scene", element="scene", value=type(scene).__name__)
@@ -62,7 +63,8 @@ def compare(
         from sesshoku.comparison.mujoco import NAME, run_mujoco
 
         outcomes.append(run_mujoco(scene, controller, duration, step, watched, _told(progress, NAME)))
-    return Comparison(scene.name, duration, step, watched, outcomes, answers, scene, title, note)
+    return Comparison(scene.name, duration, step, watched, outcomes, answers, scene, title, note,
+                      dict(getattr(controller, "MEASURES", MEASURES)))
 
 
 def choose(methods: Iterable[str | Method] | None) -> dict[str, Method]:
@@ -141,16 +143,23 @@ def run_method(scene: Scene, method: Method, label: str, controller: Callable[[A
     steps = max(round(duration / sim.dt), 1)
     watcher, begin = Watcher(watched, steps, sim.dt), sim.save()
     watcher.sample(sim)
+    look = getattr(controller, "look", None)
     try:
         for n in range(steps):
             if controller is not None:
                 controller(sim)
             sim.step()
             watcher.sample(sim)
+            if look is not None:
+                look(sim)
             progress((n + 1) / steps)
     except SimulationDiverged as error:
         outcome.refused = f"diverged at {error.time:.4g} s"
     watcher.write(outcome)
+    end = getattr(controller, "end", None)
+    if end is not None:
+        more, outcome.remark = end(outcome.refused is not None)
+        outcome.measures |= more
     if outcome.refused is None:
         sim.restore(begin)
         outcome.measures["step"] = time_steps(sim, controller, steps)

@@ -57,6 +57,7 @@ class Outcome:
     traces: dict[str, np.ndarray] = field(default_factory=dict)  # name -> samples, for the plots
     frames: list[tuple[float, np.ndarray]] = field(default_factory=list)  # time, poses (F, 7): for the picture
     film: list[tuple[float, np.ndarray, Look | None]] = field(default_factory=list)  # time, poses, contacts: to play
+    remark: str = ""  # how the run ended, in words, where the controller can tell
 
     @property
     def ran(self) -> bool:
@@ -82,6 +83,7 @@ class Comparison:
     subject: Scene | None = None
     title: str = ""
     note: str = ""
+    measures: dict[str, Measure] = field(default_factory=lambda: dict(MEASURES))  # the columns
 
     def __getitem__(self, method: str) -> Outcome:
         for outcome in self.outcomes:
@@ -113,8 +115,10 @@ class Comparison:
 
     def _row(self, o: Outcome) -> dict[str, Any]:
         agrees = {name: self.hits(o, name) for name in self.expected}
+        said = {"end": o.remark} if o.remark else {}
         return {
-            "method": o.method, "refused": o.refused, **{name: plain(value) for name, value in o.measures.items()},
+            "method": o.method, "refused": o.refused, **said,
+            **{name: plain(value) for name, value in o.measures.items()},
             "agrees": agrees, "report": {name: plain(value) for name, value in o.report.items()},
             "positions": {name: place.tolist() for name, place in o.positions.items()},
         }

@@ -92,21 +92,22 @@ def _cut(title: str, lines: list[Line]) -> tuple[str, list[Line]]:
 
 def table(comparison: Comparison, colors: dict[str, str]) -> str:
     head = "".join(f"<th title='{html.escape(m.meaning, quote=True)}'>{html.escape(m.heading)}</th>"
-                   for m in MEASURES.values())
+                   for m in comparison.measures.values())
     rows = []
     if comparison.expected:
         cells = "".join(f"<td>{_number(comparison.expected[name][0], m.unit) if name in comparison.expected else ''}"
-                        "</td>" for name, m in MEASURES.items())
+                        "</td>" for name, m in comparison.measures.items())
         rows.append(f"<tr class='exact'><th>{EXACT}</th>{cells}</tr>")
     for o in comparison.outcomes:
         swatch = f"<span class='swatch {colors[o.method]}'></span>"
-        note = f"<small class='refused'> {html.escape(o.refused)}</small>" if o.refused and o.ran else ""
+        said = "; ".join(text for text in (o.refused if o.ran else "", o.remark) if text)
+        note = f"<small class='refused'> {html.escape(said)}</small>" if said else ""
         first = f"<th>{swatch}{html.escape(o.method)}{note}</th>"
         if o.ran:
-            rows.append(f"<tr>{first}{''.join(_cell(comparison, o, name) for name in MEASURES)}</tr>")
+            rows.append(f"<tr>{first}{''.join(_cell(comparison, o, name) for name in comparison.measures)}</tr>")
         else:
-            rows.append(f"<tr>{first}<td class='refused' colspan='{len(MEASURES)}'>{html.escape(o.refused or '')}</td>"
-                        "</tr>")
+            rows.append(f"<tr>{first}<td class='refused' colspan='{len(comparison.measures)}'>"
+                        f"{html.escape(o.refused or '')}</td></tr>")
     return f"<div class='scroll'><table><thead><tr><th>method</th>{head}</tr></thead>{''.join(rows)}</table></div>"
 
 
@@ -115,7 +116,7 @@ def _number(value: float, unit: str) -> str:
 
 
 def _cell(comparison: Comparison, outcome: Outcome, name: str) -> str:
-    unit, value = MEASURES[name].unit, outcome.measures[name]
+    unit, value = comparison.measures[name].unit, outcome.measures.get(name, math.nan)
     hit = comparison.hits(outcome, name)
     if hit is None:
         return f"<td>{_number(value, unit)}</td>"
@@ -194,7 +195,9 @@ def write_page(comparisons: Sequence[Comparison], path: str | Path, title: str =
     """Write one page for one or several scenes. keys, headings: of the table at the top, one a scene."""
     path = page_path(path)
     colors = palette(comparisons)
-    meanings = "".join(f"<dt>{html.escape(m.heading)}</dt><dd>{html.escape(m.meaning)}</dd>" for m in MEASURES.values())
+    told = {m.heading: m.meaning for c in comparisons for m in c.measures.values()}
+    meanings = "".join(f"<dt>{html.escape(heading)}</dt><dd>{html.escape(meaning)}</dd>"
+                       for heading, meaning in told.items())
     lead = intro or "The same scene, step size and forces under every contact method."
     top = glance(comparisons, keys, headings, colors) if keys else ""
     head, players = _players(comparisons)

@@ -37,15 +37,17 @@ def table(comparison: Comparison, title: str | None = None, width: int | None = 
                  title_justify="left", title_style="bold", box=_box(), pad_edge=False)
     made.add_column("method", no_wrap=True)
     for name in names:
-        made.add_column(MEASURES[name].heading, justify="right", no_wrap=True)
+        made.add_column(comparison.measures[name].heading, justify="right", no_wrap=True)
     if comparison.expected:
-        cells = [say(comparison.expected[name][0], MEASURES[name].unit) if name in comparison.expected else ""
-                 for name in names]
+        cells = [say(comparison.expected[name][0], comparison.measures[name].unit) if name in comparison.expected
+                 else "" for name in names]
         made.add_row(EXACT, *cells, style="bold", end_section=True)
     stopped = []
     for outcome in comparison.outcomes:
         if outcome.refused:
             stopped.append(f"[yellow]{escape(outcome.method)}[/]: {escape(outcome.refused)}")
+        if outcome.remark:
+            stopped.append(f"{escape(outcome.method)}: {escape(outcome.remark)}")
         if outcome.ran:
             made.add_row(escape(outcome.method), *(_cell(comparison, outcome, name) for name in names))
         else:
@@ -56,7 +58,7 @@ def table(comparison: Comparison, title: str | None = None, width: int | None = 
 
 
 def _cell(comparison: Comparison, outcome: Outcome, name: str) -> str:
-    text = say(outcome.measures[name], MEASURES[name].unit)
+    text = say(outcome.measures.get(name, math.nan), comparison.measures[name].unit)
     hit = comparison.hits(outcome, name)
     return text if hit is None else f"[green]{text}[/]" if hit else f"[red]{text}[/]"
 
@@ -64,16 +66,18 @@ def _cell(comparison: Comparison, outcome: Outcome, name: str) -> str:
 def columns(comparison: Comparison, width: int | None) -> list[str]:
     """The measures that fit, those with a closed form first."""
     if width is None:
-        return list(MEASURES)
+        return list(comparison.measures)
     room = width - max(len(EXACT), *(len(outcome.method) for outcome in comparison.outcomes)) - GAP
     kept: set[str] = set()
-    for name in sorted(MEASURES, key=lambda name: (name not in comparison.expected, MEASURES[name].rank)):
-        cells = [say(outcome.measures[name], MEASURES[name].unit) for outcome in comparison.outcomes if outcome.ran]
-        room -= max(map(len, [MEASURES[name].heading, "refused", *cells])) + GAP
+    known = comparison.measures
+    for name in sorted(known, key=lambda name: (name not in comparison.expected, known[name].rank)):
+        cells = [say(outcome.measures.get(name, math.nan), known[name].unit) for outcome in comparison.outcomes
+                 if outcome.ran]
+        room -= max(map(len, [known[name].heading, "refused", *cells])) + GAP
         if room < 0 and kept:
             break
         kept.add(name)
-    return [name for name in MEASURES if name in kept]
+    return [name for name in known if name in kept]
 
 
 def _box() -> Any:

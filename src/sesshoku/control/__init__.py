@@ -27,7 +27,8 @@ from sesshoku.control.servos import add_servos
 from sesshoku.control.stabiliser import Gains, Stabiliser
 from sesshoku.control.step_adjustment import Adjustment, StepAdjustment
 from sesshoku.control.walker import Walker
+from sesshoku.control.watched_walk import WatchedWalk
 
 __all__ = ["HUMANOID", "Adjustment", "Biped", "Gains", "Gait", "GaitLog", "LegMap", "Pattern", "Stabiliser",
-           "StepAdjustment", "Walker", "add_servos", "foot_wrenches", "footsteps", "humanoids", "record_walk", "walk",
-           "zmp"]
+           "StepAdjustment", "Walker", "WatchedWalk", "add_servos", "foot_wrenches", "footsteps", "humanoids",
+           "record_walk", "walk", "zmp"]

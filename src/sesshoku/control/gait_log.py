@@ -20,6 +20,8 @@ from sesshoku.record import Recorder, Recording
 from sesshoku.simulation import Simulation
 
 LEAST_LOAD = 0.05  # of the weight: with less the ZMP means nothing
+COLUMNS = ("time", "com", "zmp", "wrench", "height", "tilt", "feet", "report", "torque", "contacts", "seconds")
+LEANING = 0.05  # rad: a robot that leans so far is on its way to the ground, if it falls
 SETTLING = 0.05  # s at the start that maxima leave out: contacts find their forces
 
 
@@ -68,6 +70,28 @@ class GaitLog:
         """Rows of a table of the plan at the log's times."""
         return np.array([self.walker.planned(table, t) for t in self.time])
 
+    def end(self) -> str:
+        """How the walk ended, in words; of a fall also what was the matter when it began."""
+        if self.diverged:
+            return f"diverges at {self.time[-1]:.2f} s" if len(self.time) else "diverges in the first step"
+        if self.fell is None:
+            return f"upright, {self.time[-1]:.1f} s"
+        when = f"in step {self.fell[1]}" if self.fell[1] else "before the first step"
+        return f"falls {when}, {self.fell[0]:.1f} s"
+
+    def why(self) -> str:
+        """What was measured when a fall began (the last time the trunk leant by 0.05 rad); empty if it did not fall."""
+        if self.fell is None or not len(self.time):
+            return ""
+        upright = np.flatnonzero(self.tilt < LEANING)
+        k = int(upright[-1]) if len(upright) else 0
+        off = 1e3 * (self.zmp[k] - self.walker.planned(self.walker.pattern.line.zmp, self.time[k]))
+        way = 1e3 * (self.com[k] - self.walker.planned(self.walker.pattern.com, self.time[k]))
+        pressure = f"ZMP {off[0]:.0f}, {off[1]:.0f} mm off its reference" if np.isfinite(off).all() else "no load"
+        return (f"leans for good from {self.time[k]:.2f} s on; then {pressure}, centre of mass {way[0]:.0f}, "
+                f"{way[1]:.0f} mm off its plan, force {self.load[k].sum() / self.weight:.2f} of the weight, deepest "
+                f"point {1e3 * self.report[k, PENETRATION]:.2g} mm, slip so far {1e3 * self.slip():.2g} mm")
+
     def summary(self) -> dict[str, float]:
         """Largest tilt (rad), COM error (m), ZMP error rms and largest (m), forces (of the weight), penetration (m).
 
@@ -113,6 +137,35 @@ class GaitLog:
         return worst
 
 
+class GaitRecorder:
+    """Takes rows of a walk, one per time step, until it is asked for the log."""
+
+    def __init__(self, walker: Walker, poses_every: float = 0.1) -> None:
+        self.walker, self._every, self._next = walker, poses_every, -np.inf
+        self._rows: dict[str, list[Any]] = {name: [] for name in COLUMNS}
+        self._poses: list[tuple[float, dict[str, np.ndarray]]] = []
+
+    def sample(self, sim: Simulation, seconds: tuple[float, float] = (np.nan, np.nan)) -> None:
+        """After a step. seconds: of wall time in the controller and in the step."""
+        walker, biped, rows = self.walker, self.walker.biped, self._rows
+        wrench = foot_wrenches(sim, biped)
+        sim.refresh()
+        found: Any = sim.records.get("contacts")
+        values = (sim.time, _center(sim, walker), zmp(wrench, LEAST_LOAD * biped.mass * walker.pattern.gait.gravity),
+                  wrench, float(sim.q[biped.legs.root_coordinate + 2]), walker.tilt(sim), _soles(sim, walker),
+                  sim.report_array.copy(), sim.actuator_force[biped.actuator].copy(),
+                  0 if found is None else int(found.counts[CONTACTS]), seconds)
+        for name, value in zip(COLUMNS, values, strict=True):
+            rows[name].append(value)
+        if sim.time >= self._next - 1e-9:
+            self._poses.append((sim.time, dict(zip(sim.compiled.frame_names, sim.body_poses()))))
+            self._next = max(self._next, sim.time - sim.dt) + self._every
+
+    def finish(self, diverged: bool = False, recording: Recording | None = None) -> GaitLog:
+        return GaitLog(self.walker, **{name: np.array(values) for name, values in self._rows.items()},
+                       poses=self._poses, fell=self.walker.fallen_at, diverged=diverged, recording=recording)
+
+
 def record_walk(sim: Simulation, walker: Walker, duration: float | None = None, *, after_fall: float = 0.0,
                 push: Callable[[Simulation], None] | None = None, poses_every: float = 0.1,
                 rate: float | None = None) -> GaitLog:
@@ -120,13 +173,9 @@ def record_walk(sim: Simulation, walker: Walker, duration: float | None = None, 
 
     push(sim) is called before every step: apply forces there. rate: also record the run, so many samples a second.
     """
-    biped, dt = walker.biped, sim.dt
-    steps = round((walker.pattern.duration if duration is None else duration) / dt)
-    rows: dict[str, list[Any]] = {name: [] for name in ("time", "com", "zmp", "wrench", "height", "tilt", "feet",
-                                                        "report", "torque", "contacts", "seconds")}
-    poses, next_pose, diverged = [], sim.time, False
-    root = biped.legs.root_coordinate
+    steps = round((walker.pattern.duration if duration is None else duration) / sim.dt)
     walker.place(sim)
+    log, diverged = GaitRecorder(walker, poses_every), False
     recorder = None if rate is None else Recorder(sim, rate=rate)
     for n in range(steps):
         if recorder is not None and n % recorder.stride == 0:
@@ -141,27 +190,10 @@ def record_walk(sim: Simulation, walker: Walker, duration: float | None = None, 
         except SimulationDiverged:
             diverged = True
             break
-        rows["seconds"].append((controlled - clock, time.perf_counter() - controlled))
-        wrench = foot_wrenches(sim, biped)
-        sim.refresh()
-        rows["time"].append(sim.time)
-        rows["com"].append(_center(sim, walker))
-        rows["zmp"].append(zmp(wrench, LEAST_LOAD * biped.mass * walker.pattern.gait.gravity))
-        rows["wrench"].append(wrench)
-        rows["height"].append(float(sim.q[root + 2]))
-        rows["tilt"].append(walker.tilt(sim))
-        rows["feet"].append(_soles(sim, walker))
-        rows["report"].append(sim.report_array.copy())
-        found: Any = sim.records.get("contacts")
-        rows["contacts"].append(0 if found is None else int(found.counts[CONTACTS]))
-        rows["torque"].append(sim.actuator_force[biped.actuator].copy())
-        if sim.time >= next_pose - 1e-9:
-            poses.append((sim.time, dict(zip(sim.compiled.frame_names, sim.body_poses()))))
-            next_pose += poses_every
+        log.sample(sim, (controlled - clock, time.perf_counter() - controlled))
         if walker.fallen_at is not None and sim.time > walker.fallen_at[0] + after_fall:
             break
-    return GaitLog(walker, **{name: np.array(values) for name, values in rows.items()}, poses=poses,
-                   fell=walker.fallen_at, diverged=diverged, recording=None if recorder is None else recorder.finish())
+    return log.finish(diverged, None if recorder is None else recorder.finish())
 
 
 def _center(sim: Simulation, walker: Walker) -> np.ndarray:

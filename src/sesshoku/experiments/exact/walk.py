@@ -64,14 +64,7 @@ def run(progress: Callable[[str], None], methods: tuple[str, ...] | None = None,
 def row(label: str, method: str, log: GaitLog) -> list[Any]:
     """One line of the report."""
     found = log.summary()
-    if log.diverged:
-        end = f"diverges at {log.time[-1]:.2f} s"
-    elif log.fell:
-        end = f"falls in step {log.fell[1]}, {log.fell[0]:.1f} s" if log.fell[1] else \
-            f"falls before the first step, {log.fell[0]:.1f} s"
-    else:
-        end = f"upright, {log.time[-1]:.1f} s"
     values = [1e3 * found["tilt"], 1e3 * found["com_error"], 1e3 * found["slip"], 1e3 * found["zmp_rms_x"],
               1e3 * found["zmp_rms_y"], found["peak_force"], 1e3 * found["penetration"], found["contact_energy"],
               1e6 * float(np.median(log.seconds[:, 1]))]
-    return [label, method, end, *(float(f"{value:.3g}") for value in values)]
+    return [label, method, log.end(), *(float(f"{value:.3g}") for value in values)]
