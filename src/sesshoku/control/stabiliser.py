@@ -9,7 +9,10 @@ import numpy as np
 from sesshoku.control import balance as kernels
 from sesshoku.control.balance import Balance
 from sesshoku.control.checks import check_all
+from sesshoku.control.measure import foot_wrenches
+from sesshoku.control.onboard import Onboard
 from sesshoku.control.pattern import Pattern
+from sesshoku.simulation import Simulation
 
 
 @dataclass(frozen=True)
@@ -41,10 +44,13 @@ class Gains:
 
 
 class Stabiliser:
-    """Corrects a pattern's postures by what the robot senses. One for each walk: it has a memory (`memory`)."""
+    """Corrects a pattern's postures by what the robot senses. One for each walk: it has a memory (`memory`).
 
-    def __init__(self, pattern: Pattern, gains: Gains | None = None) -> None:
-        self.pattern, self.gains = pattern, gains or Gains()
+    onboard: the robot's own force sensors and IMU; None: forces of contacts and the trunk's true orientation.
+    """
+
+    def __init__(self, pattern: Pattern, gains: Gains | None = None, onboard: Onboard | None = None) -> None:
+        self.pattern, self.gains, self.onboard = pattern, gains or Gains(), onboard
         biped, chosen = pattern.biped, self.gains
         model, box = biped.model, biped.legs.sole_box
         margin = chosen.margin if chosen.margin is not None else float((box[:, 3] - box[:, 2]).min()) / 14.0
@@ -66,10 +72,10 @@ class Stabiliser:
                               started=np.zeros(1, dtype=np.int64),
                               **{name: np.zeros(shape) for name, shape in shapes.items()})
 
-    def correct(self, q: np.ndarray, v: np.ndarray, wrench: np.ndarray, now: np.ndarray, support: int,
-                ahead: np.ndarray, dt: float) -> np.ndarray:
+    def correct(self, sim: Simulation, now: np.ndarray, support: int, ahead: np.ndarray) -> np.ndarray:
         """Posture (Q) to have at the end of the step; see `balance.stabilise`."""
-        biped = self.pattern.biped
-        kernels.sense(biped.model, biped.legs, self.memory, q, v)
+        biped, dt = self.pattern.biped, sim.dt
+        kernels.sense(biped.model, biped.legs, self.memory, sim.q, sim.v)
+        wrench = foot_wrenches(sim, biped) if self.onboard is None else self.onboard.read(sim, self.memory)
         kernels.stabilise(biped.model, biped.data, biped.legs, self.memory, wrench, now, support, ahead, dt)
         return self.memory.target

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from sesshoku.control.balance import BASE, COM, COM_VELOCITY, FEET, ROW, SHARE, ZMP
-from sesshoku.control.measure import foot_wrenches
+from sesshoku.control.onboard import Onboard
 from sesshoku.control.pattern import Pattern
 from sesshoku.control.stabiliser import Gains, Stabiliser
 from sesshoku.control.step_adjustment import Adjustment, StepAdjustment
@@ -26,19 +26,26 @@ class Walker:
 
     It begins anew where the simulation's time is 0, or another simulation is handed in (`sesshoku.compare`).
     stabiliser: True, or its `Gains`. adjust: with the stabiliser, True (or an `Adjustment`) puts feet elsewhere when a
-    push asks for it. feed_forward: scale of the inverse dynamics (1: all of it). The servos act over a
-    step, so they are given the plan's middle of it. When the robot has fallen they hold its last targets.
+    push asks for it. sensors: with the stabiliser, True lets it feel and see by the robot's own force sensors at the
+    ankles and its IMU (or the IMU of a name) only; False: by contact forces and the true orientation. feed_forward:
+    scale of the inverse dynamics (1: all of it). The servos act over a step, so they are given the plan's middle of it.
+    When the robot has fallen they hold its last targets.
     fallen_at: time and step number (1 ..) of the fall, None while it stands.
     """
 
     def __init__(self, pattern: Pattern, stabiliser: bool | Gains = False, *, adjust: bool | Adjustment = False,
-                 feed_forward: float = 1.0) -> None:
+                 sensors: bool | str = False, feed_forward: float = 1.0) -> None:
         biped, line = pattern.biped, pattern.line
         self.pattern, self.biped = pattern, biped
         if adjust is not False and stabiliser is False:
             raise SceneError("steps are adjusted by the stabiliser's estimate", element="walker", value=adjust,
                              remedy="give stabiliser=True too")
-        self._gains, self._adjust = stabiliser, adjust
+        if sensors is not False and stabiliser is False:
+            raise SceneError("sensors are read by the stabiliser", element="walker", value=sensors,
+                             remedy="give stabiliser=True too")
+        self._gains, self._adjust, self._sensors = stabiliser, adjust, sensors
+        if sensors is not False:
+            self._onboard()  # what is missing is told now
         self.stabiliser: Stabiliser | None = None
         self.adjustment: StepAdjustment | None = None
         self._q = np.ascontiguousarray(pattern.q[:, biped.actuator_coordinate])
@@ -76,10 +83,14 @@ class Walker:
         self._base_height = float(sim.q[self.biped.legs.root_coordinate + 2])
         if self._gains is not False:
             usual = Gains(level=1.0 if self._adjust is not False else 0.0)  # shifted feet must land where they should
-            self.stabiliser = Stabiliser(self.pattern, usual if self._gains is True else self._gains)
+            self.stabiliser = Stabiliser(self.pattern, usual if self._gains is True else self._gains,
+                                         None if self._sensors is False else self._onboard())
         if self._adjust is not False:
             self.adjustment = StepAdjustment(self.pattern, None if self._adjust is True else self._adjust)
         sim.actuator_command[self.biped.actuator, 0] = self._q[0]
+
+    def _onboard(self) -> Onboard:
+        return Onboard(self.biped, None if self._sensors is True else str(self._sensors))
 
     # ---- reading -------------------------------------------------------------------------------------------------
 
@@ -147,7 +158,7 @@ class Walker:
         ahead = self.planned(self.rows, sim.time + sim.dt)
         if self.adjustment is not None:
             ahead = self.adjustment.shift(ahead)
-        return self.stabiliser.correct(sim.q, sim.v, foot_wrenches(sim, self.biped), now, support, ahead, sim.dt)
+        return self.stabiliser.correct(sim, now, support, ahead)
 
     def _hurry(self, sim: Simulation) -> None:
         """Let the plan's clock run through the coming step as the adjustment wants it."""

@@ -43,11 +43,12 @@ class Walk:
         return cls(kind, scene, control.walk(control.humanoids.biped(scene), increments, GAITS[kind]))
 
     def run(self, method: str | Method, stabiliser: bool | control.Gains = False, dt: float = 1e-3, *,
-            adjust: bool | control.Adjustment = False, **options: Any) -> GaitLog:
+            adjust: bool | control.Adjustment = False, sensors: bool = False, **options: Any) -> GaitLog:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnstableStep)
             sim = Simulation(self.scene, method, dt)
-        return control.record_walk(sim, control.Walker(self.pattern, stabiliser, adjust=adjust), **options)
+        return control.record_walk(sim, control.Walker(self.pattern, stabiliser, adjust=adjust, sensors=sensors),
+                                   **options)
 
 
 def upright_checks(label: str, log: GaitLog, kind: str) -> list[Check]:
