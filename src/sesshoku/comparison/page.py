@@ -100,15 +100,18 @@ def table(comparison: Comparison, colors: dict[str, str]) -> str:
         rows.append(f"<tr class='exact'><th>{EXACT}</th>{cells}</tr>")
     for o in comparison.outcomes:
         swatch = f"<span class='swatch {colors[o.method]}'></span>"
-        said = "; ".join(text for text in (o.refused if o.ran else "", o.remark) if text)
-        note = f"<small class='refused'> {html.escape(said)}</small>" if said else ""
+        note = f"<small class='refused'> {html.escape(o.refused)}</small>" if o.refused and o.ran else ""
         first = f"<th>{swatch}{html.escape(o.method)}{note}</th>"
         if o.ran:
             rows.append(f"<tr>{first}{''.join(_cell(comparison, o, name) for name in comparison.measures)}</tr>")
         else:
             rows.append(f"<tr>{first}<td class='refused' colspan='{len(comparison.measures)}'>"
                         f"{html.escape(o.refused or '')}</td></tr>")
-    return f"<div class='scroll'><table><thead><tr><th>method</th>{head}</tr></thead>{''.join(rows)}</table></div>"
+    ends = "".join(f"<dt>{html.escape(o.method)}</dt><dd>{html.escape(o.remark)}</dd>" for o in comparison.outcomes
+                   if o.remark)
+    told = f"<dl>{ends}</dl>" if ends else ""
+    return (f"<div class='scroll'><table><thead><tr><th>method</th>{head}</tr></thead>{''.join(rows)}</table></div>"
+            f"{told}")
 
 
 def _number(value: float, unit: str) -> str:

@@ -16,7 +16,6 @@ import numpy as np
 
 from sesshoku.compiled.jit import jit
 from sesshoku.compiled.table import Record, array, scalar
-from sesshoku.control.balance import Balance
 from sesshoku.control.biped import Biped
 from sesshoku.dynamics.frames import matrix_quaternion
 from sesshoku.dynamics.kinematics import kinematics
@@ -70,12 +69,13 @@ def follow_attitude(senses, reading, dt):
 
 
 @jit
-def sense_onboard(model, data, legs, balance, senses, feet, imu, dt, wrench_out):
+def sense_onboard(model, data, legs, balance, senses, readings, rows, dt, wrench_out):
     """Put what the sensors tell into balance.q, v (joints are there already) and wrench_out (2, 6).
 
-    feet (2, 6): force and torque of the ankle sensors; imu (6): acceleration and angular velocity.
+    rows (3) of readings (S, 6): force and torque of the left and the right ankle; acceleration, angular velocity.
     """
     q, v, at, first, link = balance.q, balance.v, legs.root_coordinate, legs.root_dof, senses.imu_link
+    imu = readings[rows[2]]
     follow_attitude(senses, imu, dt)
     for a in range(3):
         v[first + a] = v[first + 3 + a] = 0.0
@@ -98,7 +98,7 @@ def sense_onboard(model, data, legs, balance, senses, feet, imu, dt, wrench_out)
                             - W[a, 0] * own[3] - W[a, 1] * own[4] - W[a, 2] * own[5])  # fmt: skip
     kinematics(model, data, q)
     for side in range(2):
-        ground_wrench(data, legs, senses, side, feet[side], wrench_out[side])
+        ground_wrench(data, legs, senses, side, readings[rows[side]], wrench_out[side])
 
 
 @jit
@@ -163,24 +163,12 @@ class Onboard:
                              position=mounts.position[self.index].copy(), rotation=mounts.rotation[self.index].copy(),
                              mass=mass, center=center, attitude=np.eye(3), work=np.zeros((3, 3)))
         self.biped, self.wrench = biped, np.zeros((2, 6))
-        self._started = False
 
-    def read(self, sim: Simulation, balance: Balance) -> np.ndarray:
-        """Wrenches (2, 6) of the ground on the feet; the base in balance.q, v becomes what the IMU tells.
-
-        balance.q, v hold joint angles and speeds. Before the first step nothing has been read: zero.
-        """
-        biped, reading = self.biped, sim.sensor_readings[self.index]
-        if not self._started:
-            at = biped.legs.root_coordinate
-            kinematics(biped.model, biped.data, sim.q)  # placed by hand: the filter begins with the truth
-            self.senses.attitude[:] = biped.data.rotation[self.senses.imu_link] @ self.senses.rotation[2]
-            balance.q[at:at + 3] = 0.0
-            self._started = True
-        if sim.sensor_readings[self.index[2]].any():
-            sense_onboard(biped.model, biped.data, biped.legs, balance, self.senses, reading[:2], reading[2], sim.dt,
-                          self.wrench)
-        return self.wrench
+    def start(self, sim: Simulation) -> None:
+        """The robot is placed by hand: the filter begins with the truth."""
+        kinematics(self.biped.model, self.biped.data, sim.q)
+        self.senses.attitude[:] = self.biped.data.rotation[self.senses.imu_link] @ self.senses.rotation[2]
+        self.wrench[:] = 0.0
 
 
 __all__ = ["Onboard"]

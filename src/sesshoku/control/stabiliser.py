@@ -9,6 +9,7 @@ import numpy as np
 from sesshoku.control import balance as kernels
 from sesshoku.control.balance import Balance
 from sesshoku.control.checks import check_all
+from sesshoku.control.correct import correct, correct_onboard
 from sesshoku.control.measure import foot_wrenches
 from sesshoku.control.onboard import Onboard
 from sesshoku.control.pattern import Pattern
@@ -71,11 +72,15 @@ class Stabiliser:
         self.memory = Balance(gains=values, stiffness=biped.stiffness, target=pattern.q[0].copy(),
                               started=np.zeros(1, dtype=np.int64),
                               **{name: np.zeros(shape) for name, shape in shapes.items()})
+        self._tables = model.table, biped.data.table, biped.legs.table, self.memory.table
 
     def correct(self, sim: Simulation, now: np.ndarray, support: int, ahead: np.ndarray) -> np.ndarray:
         """Posture (Q) to have at the end of the step; see `balance.stabilise`."""
-        biped, dt = self.pattern.biped, sim.dt
-        kernels.sense(biped.model, biped.legs, self.memory, sim.q, sim.v)
-        wrench = foot_wrenches(sim, biped) if self.onboard is None else self.onboard.read(sim, self.memory)
-        kernels.stabilise(biped.model, biped.data, biped.legs, self.memory, wrench, now, support, ahead, dt)
+        if self.onboard is None:
+            wrench = foot_wrenches(sim, self.pattern.biped)
+            correct(*self._tables, sim.q, sim.v, wrench, now, support, ahead, sim.dt)
+        else:
+            senses = self.onboard
+            correct_onboard(*self._tables, senses.senses.table, sim.q, sim.v, sim.sensor_readings, senses.index,
+                            senses.wrench, now, support, ahead, sim.dt)
         return self.memory.target

@@ -25,6 +25,7 @@ swing is hurried by letting the plan's clock run faster. The centre of mass of t
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from math import cos, sin
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -108,10 +109,14 @@ class StepAdjustment:
         self.rate = np.zeros(2)
         self.clock = 1.0  # seconds of the plan per second
         self.largest = 0.0
+        self._awake = False  # until the first error that ankles do not hold
 
     def update(self, time: float, support: int, step: int, error: np.ndarray, dt: float) -> None:
         """Take in the capture point's error (2) against the shifted plan at a time of the plan; see `shift`."""
         gait, steps = self.pattern.gait, self.pattern.steps
+        if not self._awake and (support == BOTH or not 0 <= step < len(steps) or self._held(step, error)):
+            return  # nothing has happened yet
+        self._awake = True
         self.clock = self.clock if support != BOTH else 1.0
         if 0 <= step < len(steps):
             landing = gait.start + step * (gait.single + gait.double) + gait.single  # step: number from 0
@@ -122,6 +127,12 @@ class StepAdjustment:
         self.rate = self.frequency * (self.offset - self.com)
         self.com = self.com + dt * self.rate
         self.largest = max(self.largest, float(np.linalg.norm(self.wanted)))
+
+    def _held(self, step: int, error: np.ndarray) -> bool:
+        """Whether ankles hold an error (2) of the capture point."""
+        yaw = self.pattern.steps[step].goal.yaw
+        c, s, x, y = cos(yaw), sin(yaw), float(error[0]), float(error[1])
+        return abs(c * x + s * y) <= self.allowed[0] and abs(c * y - s * x) <= self.allowed[1]
 
     def _swing(self, step: int, planned: float, error: np.ndarray, dt: float) -> None:
         """A single support that is planned to last so long yet."""

@@ -8,6 +8,8 @@
 
 from __future__ import annotations
 
+from math import asin, sqrt
+
 import numpy as np
 
 from sesshoku.control.balance import BASE, COM, COM_VELOCITY, FEET, ROW, SHARE, ZMP
@@ -55,6 +57,7 @@ class Walker:
         rows[:, ZMP:SHARE], rows[:, SHARE] = line.zmp, line.share
         rows[:, FEET:BASE], rows[:, BASE:] = line.feet.reshape(-1, 12), line.base
         self.rows = rows
+        self._command = np.empty((self._q.shape[1], 3))  # target, its velocity, feed-forward
         self.fallen_at: tuple[float, int] | None = None
         self._sim: Simulation | None = None
         self._begin = self._base_height = 0.0
@@ -85,6 +88,8 @@ class Walker:
             usual = Gains(level=1.0 if self._adjust is not False else 0.0)  # shifted feet must land where they should
             self.stabiliser = Stabiliser(self.pattern, usual if self._gains is True else self._gains,
                                          None if self._sensors is False else self._onboard())
+            if self.stabiliser.onboard is not None:
+                self.stabiliser.onboard.start(sim)
         if self._adjust is not False:
             self.adjustment = StepAdjustment(self.pattern, None if self._adjust is True else self._adjust)
         sim.actuator_command[self.biped.actuator, 0] = self._q[0]
@@ -116,7 +121,7 @@ class Walker:
         """Angle (rad) between the base's upright axis and the vertical."""
         at = self.biped.legs.root_coordinate
         _, x, y, _ = sim.q[at + 3:at + 7]
-        return float(np.arccos(np.clip(1.0 - 2.0 * (x * x + y * y), -1.0, 1.0)))
+        return 2.0 * asin(min(sqrt(x * x + y * y), 1.0))
 
     def step_number(self, time: float) -> int:
         """Number (1 ..) of the step at a time, 0 before the first."""
@@ -140,7 +145,7 @@ class Walker:
             goal = target[self.biped.actuator_coordinate]
             start = goal if self._last is None else self._last
             self._last = goal
-        command = np.empty((len(goal), 3))
+        command = self._command
         command[:, 0], command[:, 1] = 0.5 * (start + goal), (goal - start) / sim.dt
         command[:, 2] = self.planned(self._force, sim.time + 0.5 * sim.dt)
         sim.actuator_command[self.biped.actuator] = command
