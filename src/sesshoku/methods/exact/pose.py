@@ -16,9 +16,10 @@ from sesshoku.methods.joint_rows import joint_rows
 from sesshoku.methods.turning_rows import choose_turning, turning_rows
 from sesshoku.solvers.problem import JOINT_ROWS, TURNING, push_contact, read_normal
 
-# m: a smaller gap counts as closed; the corners of a face that rests ask for the same then, not for closing gaps that
-# contradict each other by their rounding
-TOUCHING = 1e-9
+# m: a smaller gap counts as closed; the corners of a face that rests ask for the same then. If those that overlap asked
+# for nothing and others to close what a step leaves open (dt^3 times a jerk), they would contradict each other, and
+# the corners of a foot whose leg moves on would part and land in turns
+TOUCHING = 1e-7
 ALONE = 1e-9  # impacts are alone where others make less of a velocity than this share of what its own impulse makes
 NOT_YET = 1e30  # free velocity of a contact that is to bounce but has not arrived
 
@@ -70,7 +71,7 @@ def pose_problem(model, data, contacts, problem, memory, q, options, dt):
         problem.correction[c], memory.free_normal[c], memory.held[c] = 0.0, problem.free[c, 2], 0
         if options[MIDPOINT]:
             want_velocity(contacts, problem, memory, options, c, dt)
-            if memory.impact[c, SPEED] == 0.0 and memory.held[c] == 0:
+            if memory.impact[c, BOUNCE] == 0.0 and memory.held[c] == 0:
                 turn_contact(problem, memory, c)
         else:
             want_velocity_at_end(contacts, problem, memory, options, c, dt)
@@ -90,7 +91,8 @@ def want_velocity(contacts, problem, memory, options, c, dt):
     A contact that was not loaded, or parted in a rebound, and closes within the step is an impact at its own instant:
     the target is what remains at the step's end of a ballistic rebound, forces acting on to the end. What gyroscopic
     torque does in the step counts as done before the impact: e = 1 then keeps the energy. Others may close their gap,
-    or undo part of an overlap.
+    one that carried load half of it (the next half step closes the rest: all of it would overlap by as much, and rattle
+    on), or undo part of an overlap.
     """
     free, gap, before = problem.free[c], contacts.gap[c], problem.velocity[c, 2]
     old, after = contacts.previous[c], problem.free[c, 2]
@@ -108,7 +110,7 @@ def want_velocity(contacts, problem, memory, options, c, dt):
     elif gap > TOUCHING and fresh and contacts.material[c, 2] > 0.0:
         free[2], memory.held[c] = NOT_YET, 1  # `late_impacts` of islands.py looks whether it arrives all the same
     elif gap > TOUCHING:
-        free[2] += gap / (0.5 * dt)
+        free[2] += gap / (0.5 * dt if fresh else dt)
     else:
         problem.correction[c] = correction_speed(gap, options, dt)
         free[2] -= problem.correction[c]
@@ -155,10 +157,8 @@ def impact_longer(model, problem, memory, c, y, dt):
     own = problem.block[c, 2, 2] * problem.impulse[c, 2]
     if not abs(all_made - made) <= ALONE * own:
         made = own
-    made = max(made, 1e-300)
-    share = min(1.0, taken / made)
-    held = min(1.0 - share, support / made)
-    return share * (0.5 * dt - t) - held * 0.5 * t
+    whole = max(made, taken + support)  # others may carry part of both
+    return taken / whole * (0.5 * dt - t) - support / whole * 0.5 * t
 
 
 @jit

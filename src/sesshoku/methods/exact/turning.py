@@ -5,8 +5,9 @@ is fixed on a link has, half a step on, dt/2 J' v more: without it a box that a 
 by dt/2 w^2 r per second in the robot's hand, and loops open at first order.
 
 Not of round surfaces, whose point of contact moves on over them: a rolling ball needs nothing.
-Impacts are left as they are: with rows of one place e = 1 keeps energy. Scripted bodies: their own acceleration is in
-`kinematic_lead` already.
+Rebounds are left as they are: with rows of one place e = 1 keeps energy. What lands and stays has to rest at the step's
+end, as everything else: a foot on a leg that turns would part again by dt/2 J' v, and land again in the next step.
+Scripted bodies: their own acceleration is in `kinematic_lead` already.
 """
 
 from __future__ import annotations
