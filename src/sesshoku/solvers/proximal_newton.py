@@ -40,6 +40,7 @@ from sesshoku.solvers.proximal_turning import (
 from sesshoku.solvers.proximal_work import (
     ACCEPT,
     AUTO,
+    CALM,
     CAP,
     CAP_MANY,
     CONTACT_BLOCKS,
@@ -58,6 +59,7 @@ from sesshoku.solvers.proximal_work import (
     POLISH,
     PRIMAL,
     QUIET,
+    RELATIVE,
     RESCUE,
     SHRINK,
     SIGMA,
@@ -72,7 +74,9 @@ from sesshoku.solvers.proximal_work import (
 ROUNDING = 64 * 2.3e-16  # velocities are known to about this share of the largest that impulses make
 TRIAL_STEPS = 10  # of a line search
 SIGMA_MOST = 1.0
-SIGMA_QUIET = 1e-6  # first sigma where the start is nearly right: then hardly compliant, for large ratios of masses
+NEARLY = 1e-5  # m/s: a start that is nearly right, the residual itself is the first sigma then
+SIGMA_QUIET = 1e-6  # least first sigma: hardly compliant, for large ratios of masses
+RELATIVE_CALM = 1e-2  # of the first residual: what large islands that are not swept are solved to at least
 STEADY = 1e-3  # m/s: a start from which all contacts may keep their states
 REFINEMENTS = 4  # solves with the factor of that
 STALLED = 3  # passes that settle but hardly lower the residual: contacts that ask for contradicting things
@@ -107,21 +111,26 @@ def solve_island(chains, problem, mu, contact_list, joint_list, dof_list, option
         return 0, residual, True
     form = choose_form(chains, problem, contact_list, joint_list, dof_list, options, work)
     cap = int(options[CAP] if len(dof_list) <= options[FEW] else options[CAP_MANY])
-    if form == SWEEPS_FIRST and residual > options[QUIET]:
-        residual = sweep_first(chains, problem, mu, contact_list, joint_list, dof_list, options, work, residual)
+    if len(dof_list) > options[FEW]:
+        tol = max(tol, min(options[ACCEPT], options[RELATIVE] * residual))
     if form == SWEEPS_FIRST:
-        cap = int(options[POLISH])
+        if residual > options[QUIET]:
+            residual = sweep_first(chains, problem, mu, contact_list, joint_list, dof_list, options, work, residual)
+            cap = int(options[POLISH])
+        else:
+            cap, tol = min(cap, int(options[CALM])), max(tol, RELATIVE_CALM * residual)
     steps = 0
     if info[FORM_USED] == DUAL or info[FORM_USED] == PRIMAL:
         if info[FORM_USED] == DUAL and residual < STEADY and hold_all(m, work):
             steps, residual = hold_still(m, nj, tol, residual, work)
-        sigma = options[SIGMA] if residual > options[QUIET] else min(options[SIGMA], SIGMA_QUIET)
-        more, residual = outer_passes(chains, problem, contact_list, joint_list, dof_list, options, work, cap, sigma,
-                                      residual)  # fmt: skip
+        sigma = options[SIGMA] if residual > NEARLY else min(options[SIGMA], max(SIGMA_QUIET, residual))
+        more, residual = outer_passes(chains, problem, contact_list, joint_list, dof_list, options, work, cap, tol,
+                                      sigma, residual)  # fmt: skip
         steps += more
-    tol = max(tol, rounding_floor(m, nj, work))
+    wanted, tol = tol, max(tol, rounding_floor(m, nj, work))
     if residual >= max(tol, options[ACCEPT]) and form != SWEEPS_FIRST:
-        more, residual = rescue(chains, problem, mu, contact_list, joint_list, dof_list, options, work, cap, residual)
+        more, residual = rescue(chains, problem, mu, contact_list, joint_list, dof_list, options, work, cap, wanted,
+                                residual)  # fmt: skip
         steps += more
     store_island(problem, contact_list, joint_list, work.impulse)
     info[NEWTON_STEPS] = steps
@@ -288,7 +297,7 @@ def take_swept(chains, problem, mu, contact_list, joint_list, dof_list, work, li
 
 
 @jit
-def rescue(chains, problem, mu, contact_list, joint_list, dof_list, options, work, cap, residual):
+def rescue(chains, problem, mu, contact_list, joint_list, dof_list, options, work, cap, wanted, residual):
     """Newton failed: sweeps with exact local solves, then Newton again, very stiff; returns (steps, residual).
 
     Sweeps are kept if they at least halve the residual: where no solution exists they raise the impulses without end
@@ -301,12 +310,13 @@ def rescue(chains, problem, mu, contact_list, joint_list, dof_list, options, wor
     swept = take_swept(chains, problem, mu, contact_list, joint_list, dof_list, work, 0.5 * residual)
     if swept > 0.5 * residual or len(dof_list) > options[FEW] or made == 0:
         return 0, swept
-    return outer_passes(chains, problem, contact_list, joint_list, dof_list, options, work, cap, SIGMA_MOST, swept)
+    return outer_passes(chains, problem, contact_list, joint_list, dof_list, options, work, cap, wanted, SIGMA_MOST,
+                        swept)  # fmt: skip
 
 
 @jit
-def outer_passes(chains, problem, contact_list, joint_list, dof_list, options, work, cap, sigma, residual):
-    """Passes until the residual falls below the tolerance or a budget ends; returns (Newton steps, residual).
+def outer_passes(chains, problem, contact_list, joint_list, dof_list, options, work, cap, wanted, sigma, residual):
+    """Passes until the residual falls below what is wanted or a budget ends; returns (Newton steps, residual).
 
     Of all passes the best is kept. The first may be up to half worse than the start and still replaces it: where no
     solution exists nothing is better than zero, and contacts would vanish. A residual below `accept` that passes hardly
@@ -317,7 +327,7 @@ def outer_passes(chains, problem, contact_list, joint_list, dof_list, options, w
     """
     m, nj, info, y = len(contact_list), len(joint_list), work.info, problem.y
     x, kept, center, image, rows = work.impulse, work.kept, work.center, work.image, 3 * m + nj
-    tol, most, dual = options[TOLERANCE], int(options[OUTER]), info[FORM_USED] == DUAL
+    tol, most, dual = wanted, int(options[OUTER]), info[FORM_USED] == DUAL
     best, first, at_best, grown, stalled, steps, passes = residual, True, True, 0, 0, 0, 0
     for k in range(rows):
         kept[k] = x[k]
@@ -340,7 +350,7 @@ def outer_passes(chains, problem, contact_list, joint_list, dof_list, options, w
             for k in range(rows):
                 work.speed[k] += work.free[k]
         new = residual_of(m, nj, work)
-        tol = max(options[TOLERANCE], rounding_floor(m, nj, work))
+        tol = max(wanted, rounding_floor(m, nj, work))
         if new < BETTER * best or first and new <= 1.5 * best:
             best, first, at_best = new, False, True
             for k in range(rows):
@@ -364,7 +374,8 @@ def outer_passes(chains, problem, contact_list, joint_list, dof_list, options, w
             if stalled >= STALLED and inner <= 4:
                 sigma = max(0.1 * sigma, min(options[SIGMA_LEAST], SIGMA_STALLED))
             elif inner <= 4 and grown < 3:
-                sigma = max(options[SHRINK] * sigma, min(options[SIGMA_LEAST], sigma))
+                shrink = options[SHRINK] if inner > 2 else options[SHRINK] * options[SHRINK]
+                sigma = max(shrink * sigma, min(options[SIGMA_LEAST], sigma))
             elif inner <= 4:
                 grown -= 1
     info[OUTER_PASSES] = passes

@@ -31,13 +31,15 @@ class NewtonOptions:
     large: int = 250  # contacts above which an island of many trees is swept first
     sweeps: int = 60  # NNCG sweeps there
     polish: int = 10  # and Newton steps after them
-    quiet: float = 1e-6  # m/s: a start so good that sweeps are left out
+    quiet: float = 1e-4  # m/s: a start so good that sweeps are left out
     most_flops: float = 2e6  # of one factorisation; dearer ones are not made
     rescue: int = 50  # sweeps with exact local solves where Newton failed
+    calm: int = 40  # Newton steps of a large island that is not swept
+    relative: float = 0.0  # islands of many trees: a share of the first residual that will do, if it is below `accept`
 
 
 (TOLERANCE, SIGMA, SIGMA_LEAST, SHRINK, INNER, INNER_MANY, OUTER, CAP, CAP_MANY, FEW, ACCEPT, INNER_ACCURACY, FORM,
- LARGE, SWEEPS, POLISH, QUIET, MOST_FLOPS, RESCUE) = range(19)
+ LARGE, SWEEPS, POLISH, QUIET, MOST_FLOPS, RESCUE, CALM, RELATIVE) = range(21)
 
 
 def newton_parameters(options: NewtonOptions) -> np.ndarray:
