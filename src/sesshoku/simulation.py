@@ -103,7 +103,8 @@ class Simulation:
                 self._run(*self._arguments, 0)
             self._warm = True
         self._stale = True
-        done = self._advance(steps) if self._sensing is None or steps == 0 else self._advance_sensed(steps)
+        sensing = self._sensing if steps > 0 else None
+        done = self._advance(steps) if sensing is None else sensing.advance(self, steps)
         if self._pushed and steps > 0:
             self._release()
         if done != steps:
@@ -117,19 +118,6 @@ class Simulation:
             self._script.aim(self.data, self.dt)
             if self._run(*self._arguments, 1) == 0:
                 return done
-        return steps
-
-    def _advance_sensed(self, steps: int) -> int:
-        """The same, and the sensors read the last one."""
-        assert self._sensing is not None
-        done = self._advance(steps - 1) if steps > 1 else 0
-        if done < steps - 1:
-            return done
-        self._sensing.before(self)
-        if self._advance(1) == 0:
-            return done
-        self._sensing.after(self)
-        self._stale = False
         return steps
 
     def _release(self) -> None:
@@ -248,11 +236,13 @@ class Simulation:
     @property
     def q(self) -> np.ndarray:
         """Coordinates (Q), the live array; a free joint's are of its body's centre of mass. Change by `set_state`."""
+        self._read_sensors()
         return self.data.q[:]  # a view: it can be written to, not resized
 
     @property
     def v(self) -> np.ndarray:
         """Velocities (V), the live array."""
+        self._read_sensors()
         return self.data.v[:]
 
     def set_state(self, q: Any = None, v: Any = None) -> None:
@@ -264,6 +254,7 @@ class Simulation:
                 check.quaternion(q[last - 4:last], f"rotation of joint {self.compiled.joint_names[link]!r}", "state")
         if v is not None:
             v = check.vector(v, "v", "state", size=self.model.dof_count)
+        self._read_sensors()
         if q is not None:
             self.data.q[:] = q
         if v is not None:
@@ -281,6 +272,7 @@ class Simulation:
 
     def save(self) -> Snapshot:
         """The whole state; `restore` brings it back bit for bit."""
+        self._read_sensors()
         snapshot = Snapshot({name: values.copy() for name, values in self._state().items()})
         snapshot["fingerprint"] = self._fingerprint
         return snapshot
@@ -298,6 +290,8 @@ class Simulation:
                 raise SceneError("the snapshot belongs to another scene or method", element="restore", value=name)
         for name, values in state.items():
             values[...] = snapshot[name]
+        if self._sensing is not None:
+            self._sensing.unread = False
         self._pushed = bool(self.data.external_force.any())
         self._stale = True
 
@@ -310,9 +304,15 @@ class Simulation:
 
     def refresh(self) -> None:
         """Bring link poses and velocities up to the present state (views call it when needed)."""
+        self._read_sensors()
         if self._stale:
             refresh(self._model_table, self._data_table)
             self._stale = False
+
+    def _read_sensors(self) -> None:
+        """What the sensors say of the last step, before the links or the state are changed."""
+        if self._sensing is not None and self._sensing.unread:
+            self._sensing.read(self)
 
     # ---- inputs --------------------------------------------------------------------------------------------------
 
@@ -361,6 +361,7 @@ class Simulation:
     @property
     def sensor_readings(self) -> np.ndarray:
         """(S, 6) force and torque, or acceleration and angular velocity, of every sensor, in the order of `sensors`."""
+        self._read_sensors()
         return np.zeros((0, 6)) if self._sensing is None else self._sensing.mounts.reading
 
     def body_poses(self) -> np.ndarray:

@@ -139,6 +139,7 @@ class BodyView:
         R_link = R @ model.frame_rotation[self._frame].T
         pose = [*(p - R_link @ model.frame_position[self._frame]), *matrix_to_quaternion(R_link)]
         at = int(model.link_coordinate[self.link])
+        self._sim._read_sensors()
         (data.q[at:at + 7] if kind == FREE else data.kinematic_pose[self.link])[:] = pose
         self._sim._stale = True
 
@@ -153,6 +154,7 @@ class BodyView:
         at_link = v + np.cross(w, origin - self.position)
         first = int(self._sim.model.link_dof[self.link])
         data = self._sim.data
+        self._sim._read_sensors()
         (data.v[first:first + 6] if kind == FREE else data.kinematic_velocity[self.link])[:] = [*at_link, *w]
         self._sim._stale = True
 
@@ -203,6 +205,7 @@ class JointView:
             return
         size = self._q.stop - self._q.start
         given = check.vector(np.atleast_1d(value), "position", element, size=size)
+        self._sim._read_sensors()
         self._sim.data.q[self._q] = check.quaternion(given, "position", element) if self._kind == 3 else given
         self._sim._stale = True
 
@@ -222,6 +225,7 @@ class JointView:
         if self._kind == FREE:
             self._body().set_velocity(given[:3], given[3:])
             return
+        self._sim._read_sensors()
         self._sim.data.v[self._v] = given
         self._sim._stale = True
 

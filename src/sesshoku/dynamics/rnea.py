@@ -121,7 +121,15 @@ def inverse_dynamics(model, data, v, acceleration, force_out):
 
 @jit
 def link_forces(model, data, acceleration):
-    """Accelerations of the links (a root at rest has -g) for joint accelerations (V), and the forces they need."""
+    """Forces that the links need for joint accelerations (V), and the accelerations of `link_accelerations`."""
+    link_accelerations(model, data, acceleration)
+    for i in range(model.link_count):
+        link_force(model, data, i)
+
+
+@jit
+def link_accelerations(model, data, acceleration):
+    """Spatial acceleration of every link less gravity, from those of the joints (V). Needs `link_velocities`."""
     g, acc, c, S = model.gravity, data.acceleration, data.velocity_product, data.axis
     for i in range(model.link_count):
         parent, first = model.link_parent[i], model.link_dof[i]
@@ -130,4 +138,3 @@ def link_forces(model, data, acceleration):
             for k in range(first, first + model.link_dof_count[i]):
                 up += S[k, a] * acceleration[k]
             acc[i, a] = up + c[i, a]
-        link_force(model, data, i)

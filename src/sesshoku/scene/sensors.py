@@ -44,9 +44,19 @@ def _check_errors(sensor: Any, element: str, *quantities: str) -> None:
                                                          element))
 
 
+@dataclass
+class Mounted:
+    """A sensor's name and where it sits: the body, and the sensor in the body's frame."""
+
+    name: str
+    body: str
+    position: Any = (0.0, 0.0, 0.0)
+    rotation: Any = (1.0, 0.0, 0.0, 0.0)
+
+
 @checked
 @dataclass
-class ForceSensor:
+class ForceSensor(Mounted):
     """Force (N) and torque (N m) that a body's parent passes to it, through the joint or where it is fixed.
 
     position, rotation: the sensor in the body's frame; the torque is about its origin, both are along its axes.
@@ -54,10 +64,6 @@ class ForceSensor:
     added always.
     """
 
-    name: str
-    body: str
-    position: Any = (0.0, 0.0, 0.0)
-    rotation: Any = (1.0, 0.0, 0.0, 0.0)
     force_noise: float = 0.0
     torque_noise: float = 0.0
     force_bias: Any = (0.0, 0.0, 0.0)
@@ -70,17 +76,13 @@ class ForceSensor:
 
 @checked
 @dataclass
-class Imu:
+class Imu(Mounted):
     """Accelerometer (m/s^2) and gyroscope (rad/s) at a point of a body.
 
     position, rotation: the sensor in the body's frame. acceleration_noise, gyro_noise: standard deviation of white
     noise, a new value each step. acceleration_bias, gyro_bias: (3), added always.
     """
 
-    name: str
-    body: str
-    position: Any = (0.0, 0.0, 0.0)
-    rotation: Any = (1.0, 0.0, 0.0, 0.0)
     acceleration_noise: float = 0.0
     gyro_noise: float = 0.0
     acceleration_bias: Any = (0.0, 0.0, 0.0)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.data import as_data
 from sesshoku.dynamics.kinematics import kinematics
-from sesshoku.dynamics.rnea import link_velocities
+from sesshoku.dynamics.rnea import link_accelerations, link_velocities
 from sesshoku.integrate.position import move, move_kinematic
 from sesshoku.scene.model import BALL, HINGE, as_model
 from sesshoku.sensors.memory import as_mounts
@@ -75,19 +75,6 @@ def go_to_middle(model, data, mounts, dt):
     for i in range(model.link_count):
         for a in range(7):
             data.kinematic_pose[i, a] = pose[i, a]
-
-
-@jit
-def link_accelerations(model, data, rate):
-    """Spatial acceleration of every link less gravity, from those of the joints (V)."""
-    g, acc, c, S = model.gravity, data.acceleration, data.velocity_product, data.axis
-    for i in range(model.link_count):
-        parent, first = model.link_parent[i], model.link_dof[i]
-        for a in range(6):
-            x = acc[parent, a] if parent >= 0 else (-g[a] if a < 3 else 0.0)
-            for k in range(first, first + model.link_dof_count[i]):
-                x += S[k, a] * rate[k]
-            acc[i, a] = x + c[i, a]
 
 
 @jit

@@ -1,7 +1,7 @@
-"""`Sensing`: has the sensors of a simulation read after each of its steps.
+"""`Sensing`: has the sensors of a simulation read its steps.
 
-A scene without sensors has none of this. One with sensors pays for one reading per call of `step`: only the last of
-several steps is read.
+A scene without sensors has none of this. Of several steps only the last is read, and that when somebody asks, or
+before links or state are changed: what nobody reads costs a copy of the velocities.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ SENSED = "sensors."  # prefix of what a saved state holds
 
 
 class Sensing:
-    """The sensors of a simulation. `before` and `after` stand around the step that is read."""
+    """The sensors of a simulation. `advance` makes its steps; `unread`: the last one has not been read yet."""
 
     def __init__(self, sim: Any) -> None:
         module = sim.method.module
         self.mounts = make_mounts(sim.compiled, hasattr(module, "leave_motion"))
+        self.unread = False
         self._contacts = sim.records.get("contacts")
         self._leave_motion = getattr(module, "leave_motion", None)  # methods in coordinates of their own
         self._start_motion = getattr(module, "start_motion", None)
@@ -39,7 +40,8 @@ class Sensing:
         self._errors = [(error, self.mounts.reading[i]) for i, error in errors if error.matters]
         # looked up once: these are read in every step
         self._tables = (sim.model.table, sim.data.table, self.mounts.table)
-        self._state = ((self.mounts.old_q, sim.data.q), (self.mounts.old_v, sim.data.v))
+        velocities = (self.mounts.old_v, sim.data.v)
+        self._state = (velocities,) if self._place == LEFT else (velocities, (self.mounts.old_q, sim.data.q))
         c = self._contacts
         self._found = ((np.zeros((0, 2), dtype=np.int64), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros((0, 3)))
                        if c is None else (c.shape, c.point, c.force, c.torque))
@@ -66,21 +68,33 @@ class Sensing:
     def release(self) -> None:
         self.mounts.push[:] = 0.0
 
-    def before(self, sim: Any) -> None:
-        """Keep the state in front of a step."""
+    def advance(self, sim: Any, steps: int) -> int:
+        """Make steps, of which the last is read; how many were made before the state stopped being finite."""
+        self.unread = False
+        done = sim._advance(steps - 1) if steps > 1 else 0
+        if done < steps - 1:
+            return int(done)
         if self._start_motion is not None:
             self._start = self._start_motion(sim)
         for old, now in self._state:
             np.copyto(old, now)
+        if sim._advance(1) == 0:
+            return int(done)
+        self.unread = True
+        if self._place != LEFT or sim._pushed:  # what it takes does not stay
+            self.read(sim)
+        return steps
 
-    def after(self, sim: Any) -> None:
+    def read(self, sim: Any) -> None:
         """Read the step that was made."""
+        self.unread = False
         if self._leave_motion is not None:
             self._leave_motion(sim, self._start)
         count = 0 if self._contacts is None else int(self._contacts.counts[0])
         measure(*self._tables, count, *self._found, self._place, sim.dt)
         for error, reading in self._errors:
             error.add(round(sim.time / sim.dt), reading)
+        sim._stale = False  # the links are at the step's end
 
 
 class _Errors:
