@@ -41,7 +41,7 @@ from sesshoku.dynamics.assembly_vectors import (
     link_accelerations,
     right_side_of_rest,
 )
-from sesshoku.dynamics.assembly_work import JOINTS, MOST_HANDLES, OVERFLOW
+from sesshoku.dynamics.assembly_work import JOINTS, MOST_HANDLES, OVERFLOW, ROUGH
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import external_wrenches, link_velocities
 from sesshoku.scene.model import FREE, KINEMATIC
@@ -49,6 +49,7 @@ from sesshoku.spatial.algebra import symmetric_inertia
 
 MOST_REFINEMENTS = 3
 FINE = 1e-12  # a correction below this share of the accelerations is rounding
+COARSE = 1e-6  # where the last one was above this share, laws are too stiff for these inverses (`ROUGH`)
 
 
 @jit
@@ -93,6 +94,7 @@ def assemble_all(model, data, asm, joint_force, diagonal, acceleration_out):
 def refine(model, data, asm, joint_force, diagonal, acceleration):
     """Solve for what is left over, and add it to accelerations (V) and to the joints' wrenches (`found`)."""
     before = inf
+    asm.counts[ROUGH] = 0
     for _ in range(MOST_REFINEMENTS):
         link_accelerations(model, data, asm, acceleration)
         law_forces(asm)
@@ -104,6 +106,7 @@ def refine(model, data, asm, joint_force, diagonal, acceleration):
         size = largest = 0.0
         for k in range(model.dof_count):
             size, largest = max(size, abs(asm.change[k])), max(largest, abs(acceleration[k]))
+        asm.counts[ROUGH] = 0 if size <= COARSE * largest else 1
         if not size < 0.5 * before:  # rounding is all that is left
             return
         before = size

@@ -17,7 +17,7 @@ from sesshoku.errors import SceneError
 from sesshoku.scene.model import FREE, KINEMATIC, Model
 
 TREE_JOINT, LOOP_JOINT, CONTACT_JOINT = range(3)
-JOINTS, OVERFLOW, CONTACT_JOINTS, MOST_HANDLES = range(4)  # places in `counts`
+JOINTS, OVERFLOW, CONTACT_JOINTS, MOST_HANDLES, ROUGH = range(5)  # places in `counts`; ROUGH: few digits are right
 Order = Literal["leaves", "root", "balanced"]
 
 
@@ -25,7 +25,7 @@ class Assembly(Record):
     """L links, V dofs, J joints, C contact joints. Spatial vectors (linear, angular), world axes, at `origin`."""
 
     contact_capacity = scalar()
-    counts = array(int, 1)  # (4)
+    counts = array(int, 1)  # (5)
     origin = array(float, 1)  # (3) world
     # ---- joints: of the tree, loops, contacts
     kind = array(int, 1)  # (J)
@@ -196,7 +196,7 @@ def make_assembly(model: Model, order: Order | Sequence[int] = "leaves", keep: S
               "change": V, "joint_part": (J, 2), "spare": (6, 6), "keep": L, "pending": L, "leader": L, "part": L,
               "part_handle": (L + J, 2), "part_block": L + J, "joint_block": J,
               "handles": needs["handles"] + spare_pool // 16, "pool": needs["pool"] + spare_pool, "axis": (V, 6),
-              "velocity": (L, 6), "wrench": (L, 6), "acceleration": (L, 6), "work": (6, 6, 6), "origin": 3, "counts": 4}
+              "velocity": (L, 6), "wrench": (L, 6), "acceleration": (L, 6), "work": (6, 6, 6), "origin": 3, "counts": 5}
     arrays = {name: np.zeros(shape, dtype=np.int64 if Assembly.fields[name].dtype is int else np.float64)
               for name, shape in shapes.items()}
     arrays["keep"][list(keep)] = 1

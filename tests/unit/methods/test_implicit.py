@@ -141,3 +141,19 @@ def test_lookahead_softens_the_first_impact():
             sim.step()
             deepest[lookahead] = max(deepest[lookahead], 0.1 - sim.bodies["ball"].position[2])
     assert deepest[True] < 0.6 * deepest[False]
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("dt", [5e-3, 0.1])
+@pytest.mark.parametrize("stiffness", [1e8, 1e10, 1e12])
+def test_schedules_agree_however_stiff_the_contact(stiffness: float, dt: float) -> None:
+    """Where inverses have no digits left for contacts so stiff, the balanced schedule goes from the leaves as well."""
+    ends = []
+    for schedule in ("leaves", "balanced"):
+        scene = ss.Scene()
+        scene.add_ground(material=ss.Material(0.5, stiffness=stiffness, damping=stiffness))
+        scene.add_box("crate", size=(0.2, 0.2, 0.2), mass=1.0, position=(0, 0, 0.0999), velocity=(1, 0, 0))
+        sim = ss.Simulation(scene, method=ss.methods.implicit(schedule=schedule), dt=dt)
+        sim.step(20)
+        ends.append(sim.v.copy())
+    np.testing.assert_allclose(ends[1], ends[0], rtol=0, atol=1e-3)

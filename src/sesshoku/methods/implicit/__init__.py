@@ -8,9 +8,9 @@ small solves. Penetration is the force law: depth = load / stiffness.
 
 equation -> function
     (1)-(3)   linearised backward Euler                    `law` (contacts, joint laws), dynamics.actuation (drives)
-    (4)       q'' = r_p - r_c + P tau, signs lost          dynamics.assembly.join: a_c - a_p = Lambda f + beta + ...
+    (4)       q'' = r_p - r_c + P tau, signs lost          dynamics.assembly_parts, assembly_vectors
     section 3 assembly, disassembly                        dynamics.assembly (any order), assembly_tree (leaves to root)
-              contact joint, only its wrench differentiated  `law.contact_terms`; W, h: dynamics.assembly.contact_law
+              contact joint, only its wrench differentiated  `law.contact_terms`; W, h: assembly_laws.contact_law
               several contacts                             assembled: `coupling`; each alone: `frozen`
     section 4 explicit Euler, Runge-Kutta                  `explicit`
 

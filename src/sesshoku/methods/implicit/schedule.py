@@ -1,15 +1,15 @@
 """`schedule="balanced"`: the same laws, assembled by `dynamics.assembly` in an order of logarithmic depth.
 
 All trees are one group; contacts with the world, pairs of links and loops are contact joints, assembled after the
-trees. Where the assembly has no room, or links have no inertia of their own, or mimics are there, the trees go from the
-leaves to the root as usual: the result is the same.
+trees. Where the assembly has no room, or links have no inertia of their own, or mimics are there, or contacts are too
+stiff for it, the trees go from the leaves to the root as usual: the result is the same.
 """
 
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.assembly import assemble_all
-from sesshoku.dynamics.assembly_work import CONTACT_JOINT, CONTACT_JOINTS, JOINTS
+from sesshoku.dynamics.assembly_work import CONTACT_JOINT, CONTACT_JOINTS, JOINTS, ROUGH
 from sesshoku.methods.implicit.coupling import acts, has_pairs
 from sesshoku.methods.implicit.memory import PAIRS
 from sesshoku.methods.implicit.prepare import moves
@@ -57,6 +57,7 @@ def solve_by_schedule(model, data, memory, assembly):
         data.stage_v[k] = data.implicit_diagonal[k] + memory.extra[k]
     done = assemble_all(model, data, assembly, data.work, data.stage_v, data.free_acceleration)
     assembly.counts[JOINTS] = base + count + model.loop_count
+    done = done and assembly.counts[ROUGH] == 0
     if done and coupled:
         pair_wrenches(model, data, memory, assembly, base + count)
     return done
