@@ -157,3 +157,30 @@ def test_schedules_agree_however_stiff_the_contact(stiffness: float, dt: float) 
         sim.step(20)
         ends.append(sim.v.copy())
     np.testing.assert_allclose(ends[1], ends[0], rtol=0, atol=1e-3)
+
+
+def servo_arm(kp: float, kd: float) -> ss.Scene:
+    """Six light links, one under the other, each on a servo that wants it 0.2 rad off."""
+    scene, parent = ss.Scene(gravity=(0, 0, -9.8)), None
+    for n in range(6):
+        scene.add_body(f"link{n}", parent=parent, position=(0, 0, -0.1 if n else 1.0),
+                       joint=ss.Joint("revolute", f"joint{n}", axis=(n % 2, 1 - n % 2, 0)),
+                       inertial=ss.Inertial(0.02, (0.01, 0, -0.05), 2e-5 * np.eye(3)))
+        scene.add_actuator(f"joint{n}", "position", kp=kp, kd=kd, target=0.2)
+        parent = f"link{n}"
+    return scene
+
+
+@pytest.mark.parametrize("kp", [1e2, 1e4, 1e8])
+def test_stiff_servos_stay_stable_at_five_milliseconds(kp: float) -> None:
+    """They come to their targets and sag by load over gain; explicit, the same gains throw the arm away."""
+    for options in ({}, {"schedule": "balanced"}, {"rate_terms": False, "lookahead": True}):
+        sim = ss.Simulation(servo_arm(kp, 0.02 * kp), method=ss.methods.implicit(**options), dt=5e-3)
+        sim.step(160)  # forty times kd / kp
+        assert np.abs(sim.v).max() < 1e-3
+        force = np.array([sim.actuators[f"joint{n}"].force for n in range(6)])
+        np.testing.assert_allclose(sim.q - 0.2, -force / kp, rtol=0, atol=1e-4)
+        np.testing.assert_allclose(force, sim.bias_force(), rtol=0, atol=1e-3)
+    explicit = ss.Simulation(servo_arm(kp, 0.02 * kp), method=ss.methods.implicit(implicit_drive=False), dt=5e-3)
+    with pytest.raises(ss.SimulationDiverged):
+        explicit.step(400)
