@@ -126,15 +126,20 @@ def make_springs(body_count: int, capacity: int) -> SpringSet:
 
 @jit
 def find_islands(springs):
-    """Group bodies that springs connect; what no force moves connects nobody. Lists are ascending within an island."""
+    """Group bodies that springs or their inertias connect; what no force moves connects nobody. Lists are ascending."""
     root, body, count = springs.root, springs.body, springs.counts[0]
     B, inverse_mass = springs.body_count, springs.inverse_mass
     for b in range(B):
         root[b] = b
-    for s in range(count):
-        a, b = body[s, 0], body[s, 1]
-        if springs.holds[s] == UNLIMITED or inverse_mass[a] == 0.0 or inverse_mass[b] == 0.0:
-            continue
+    for n in range(count + B):
+        if n < count:
+            a, b = body[n, 0], body[n, 1]
+            if springs.holds[n] == UNLIMITED or inverse_mass[a] == 0.0 or inverse_mass[b] == 0.0:
+                continue
+        else:
+            a, b = springs.above[n - count], n - count
+            if springs.group[b] < 0 or a < 0:
+                continue
         while root[a] != a:
             root[a] = root[root[a]]
             a = root[a]
