@@ -9,17 +9,20 @@ import numpy as np
 
 from sesshoku.record.plot import picture_path, write_picture
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.shapes import Plane
+from sesshoku.scene.shapes import Mesh, Plane
 from sesshoku.scene.surfaces import surface
 from sesshoku.spatial.rotation import quaternion_to_matrix
 
 PALETTE = ((0.30, 0.47, 0.66), (0.95, 0.56, 0.17), (0.35, 0.63, 0.31),
            (0.88, 0.34, 0.35), (0.46, 0.72, 0.70), (0.69, 0.48, 0.63))
+ELEVATION, AZIMUTH = 14, -62  # degrees: where pictures are taken from
+EYE = np.array([np.cos(np.radians(ELEVATION)) * np.cos(np.radians(AZIMUTH)),
+                np.cos(np.radians(ELEVATION)) * np.sin(np.radians(AZIMUTH)), np.sin(np.radians(ELEVATION))])
 LIGHT = np.array([0.35, -0.5, 0.8]) / np.linalg.norm([0.35, -0.5, 0.8])
 
 
 def _triangles(scene: Scene, poses: dict[str, np.ndarray]) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """World triangles (n, 3, 3) and shaded colours (n, 4) of what is visible; collision shapes where nothing is."""
+    """World triangles (n, 3, 3) and shaded colours (n, 4) of what is visible; alpha 0: turned away from the eye."""
     corners, colors = [], []
     owners = {body.robot or body.name for body in scene.bodies.values()}
     hue = {owner: PALETTE[i % len(PALETTE)] for i, owner in enumerate(sorted(owners))}
@@ -35,7 +38,9 @@ def _triangles(scene: Scene, poses: dict[str, np.ndarray]) -> tuple[list[np.ndar
             normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-30)
             shade = 0.62 + 0.38 * np.clip(normals @ LIGHT, -0.6, 1.0)
             base = np.array(geometry.color[:3] if geometry.color else hue[body.robot or body.name])
-            colors.append(np.concatenate([np.clip(shade[:, None] * base, 0, 1), np.ones((len(faces), 1))], axis=1))
+            # matplotlib sorts whole triangles by depth: faces turned away would come out in front of near ones
+            seen = np.ones(len(faces)) if isinstance(geometry.shape, Mesh) else (normals @ EYE > 0.0).astype(float)
+            colors.append(np.column_stack([np.clip(shade[:, None] * base, 0, 1), seen]))
             corners.append(triangles)
     return corners, colors
 
@@ -47,8 +52,10 @@ def draw(scene: Scene, poses: dict[str, np.ndarray], axis: Any,
 
     corners, colors = _triangles(scene, poses)
     if corners:
-        axis.add_collection3d(Poly3DCollection(np.concatenate(corners), facecolors=np.concatenate(colors),
-                                               edgecolors="none"))
+        all_corners, all_colors = np.concatenate(corners), np.concatenate(colors)
+        seen = all_colors[:, 3] > 0.0
+        axis.add_collection3d(Poly3DCollection(all_corners[seen], facecolors=all_colors[seen],
+                                               edgecolors=all_colors[seen], linewidths=0.3))  # closes hairlines
     low, high = bounds if bounds is not None else _bounds([corners])
     middle, half = 0.5 * (low + high), 0.5 * float(max((high - low).max(), 1e-3)) * 1.05
     axis.set_xlim(middle[0] - half, middle[0] + half)
@@ -65,7 +72,7 @@ def draw(scene: Scene, poses: dict[str, np.ndarray], axis: Any,
                 axis.plot(*line, [height] * 2, color="0.8", lw=0.5, zorder=-1)
     axis.set_box_aspect((1, 1, 1), zoom=1.55)
     axis.set_axis_off()
-    axis.view_init(elev=14, azim=-62)
+    axis.view_init(elev=ELEVATION, azim=AZIMUTH)
 
 
 def _bounds(frames: list[list[np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:

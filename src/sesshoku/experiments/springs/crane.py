@@ -72,10 +72,11 @@ def paint(figure: Any, rows: list[tuple[str, Any]]) -> None:
     """A strip of pictures for each trial, all of a strip in one scale."""
     count = max(len(trial.frames) for _, trial in rows)
     for r, (title, trial) in enumerate(rows):
-        crab = np.array([poses["crab"][:3] for _, poses in trial.frames])
+        crab, prize = (np.array([poses[name][:3] for _, poses in trial.frames]) for name in ("crab", "prize"))
+        apart = float(np.abs(crab - prize)[:, :2].max())  # m: of a prize that was thrown
+        half = max(0.5 * (crab[:, 2].max() + 0.4), 0.5 * apart + 1.0 if apart > 1.0 else 0.0)
         for n, (time, poses) in enumerate(trial.frames):
-            middle = np.array([crab[n, 0], crab[n, 1], 0.5 * (crab[:, 2].max() + 0.4)])
-            half = 0.5 * (crab[:, 2].max() + 0.4)
+            middle = np.append(0.5 * (crab + prize)[n, :2], half)
             axis = figure.add_subplot(len(rows), count, r * count + n + 1, projection="3d")
             draw(trial.scene, poses, axis, (middle - half, middle + half))
             axis.set_title(f"{title}\n{time:.2f} s" if n == 0 else f"\n{time:.2f} s", fontsize=8, loc="left")
