@@ -102,6 +102,10 @@ class Biped:
                     raise SceneError("the joints are no chain", element="leg map", value=[
                         self.compiled.joint_names[above], self.compiled.joint_names[below]],
                         remedy="name them from hip to ankle, without a gap")
+        if set(links[0]) & set(links[1]):
+            raise SceneError("a joint belongs to both legs", element="leg map", value=sorted(
+                self.compiled.joint_names[link] for link in set(links[0]) & set(links[1])),
+                remedy="name the left leg's joints in left, the right leg's in right")
         trees = {int(model.link_tree[leg[0]]) for leg in links}
         root = int(model.tree_link[min(trees)])
         if len(trees) != 1 or model.link_joint[root] != FREE:
@@ -134,6 +138,10 @@ class Biped:
         data = self.data
         axes = np.array([[data.rotation[i][:, 2] for i in leg] for leg in links])
         origins = np.array([[data.offset[i] for i in leg] for leg in links])
+        if origins[0, 0, 1] <= origins[1, 0, 1]:  # y is to the left
+            raise SceneError("the left hip is not to the left of the right one", element="leg map",
+                             value=[round(float(y), 4) for y in origins[:, 0, 1]],
+                             remedy="swap left and right; the base looks along its x axis, y is to its left")
         closed = all(_textbook(axes[side], origins[side]) for side in range(2))
         soles = [self._sole(leg[5], foot_of_link == side, origins[side][5]) for side, leg in enumerate(links)]
         pivots = [self._pivot(foot_of_link == side, leg[5], origins[side][5], soles[side])

@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from sesshoku.errors import SceneError
+from sesshoku.scene import check
 
 LEFT, RIGHT = 0, 1
 SIDES = ("left", "right")
@@ -91,7 +92,8 @@ def plan(increments: Iterable[Sequence[float]], width: float,
     x = y = yaw = 0.0
     feet = [Place(0.0, 0.5 * width, 0.0), Place(0.0, -0.5 * width, 0.0)]
     steps, side = [], SIDES.index(first)
-    for n, (ahead, left, turn) in enumerate(increments):
+    for n, increment in enumerate(increments):
+        ahead, left, turn = check.vector(increment, "increment", f"step {n + 1}")
         if abs(turn) > LARGEST_TURN + 1e-12:
             raise SceneError("the foot turns too far in one step", element=f"step {n + 1}", value=round(float(turn), 4),
                              remedy=f"turn at most {np.rad2deg(LARGEST_TURN):g} degrees per step")

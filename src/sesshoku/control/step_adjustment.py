@@ -35,6 +35,8 @@ from sesshoku.control.checks import check_all
 from sesshoku.control.footsteps import LEFT
 from sesshoku.control.gait import BOTH
 from sesshoku.control.pattern import Pattern
+from sesshoku.errors import SceneError
+from sesshoku.scene import check
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,10 @@ class Adjustment:
     small: float = 0.2
 
     def __post_init__(self) -> None:
-        check_all(self, "step adjustment", above=("fastest",))
+        if not isinstance(self.timing, bool):
+            raise SceneError("timing is True or False", element="step adjustment", value=self.timing)
+        check_all(self, "step adjustment")
+        check.number(self.fastest, "fastest", "step adjustment", least=1.0)  # the plan is never slowed down
 
     def by_rule(self, pattern: Pattern) -> Settled:
         """All settings, those left open from the robot's size and gait."""

@@ -39,6 +39,10 @@ class Walker:
                  sensors: bool | str = False, feed_forward: float = 1.0) -> None:
         biped, line = pattern.biped, pattern.line
         self.pattern, self.biped = pattern, biped
+        for given, name, kind in ((stabiliser, "stabiliser", Gains), (adjust, "adjust", Adjustment),
+                                  (sensors, "sensors", str)):
+            if not isinstance(given, (bool, kind)):
+                raise SceneError(f"{name} is True, False or {kind.__name__}(...)", element="walker", value=given)
         if adjust is not False and stabiliser is False:
             raise SceneError("steps are adjusted by the stabiliser's estimate", element="walker", value=adjust,
                              remedy="give stabiliser=True too")

@@ -9,6 +9,7 @@ import pytest
 
 from sesshoku import robots
 from sesshoku.control.biped import HUMANOID, Biped, LegMap
+from sesshoku.control.humanoids import stage
 from sesshoku.control.leg_angles import leg_angles
 from sesshoku.control.posture import posture, rotation_of, velocity_table
 from sesshoku.dynamics.kinematics import kinematics
@@ -154,3 +155,10 @@ def test_wrong_maps_are_refused():
     scene.bodies["left_foot"].geometries.clear()
     with pytest.raises(SceneError, match="left_foot.*no collision shape"):
         Biped(scene, HUMANOID)
+
+
+def test_legs_named_for_the_wrong_side_are_told():
+    for wrong, text in ((LegMap(HUMANOID.right, HUMANOID.left), "swap left and right"),
+                        (LegMap(HUMANOID.left, HUMANOID.left), "belongs to both legs")):
+        with pytest.raises(SceneError, match=text):
+            Biped(stage("small"), wrong)

@@ -61,3 +61,9 @@ def test_too_wide_turns_and_feet_on_feet_are_refused():
         refuse_overlaps(plan([(0.0, -0.05, 0.0)], 0.18), SOLES, 0.18)
     with pytest.raises(SceneError, match="neither left nor right"):
         plan([], 0.18, first="middle")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("wrong", [(0.1, 0.0), (float("nan"), 0.0, 0.0), ("far", 0, 0)])
+def test_an_increment_is_three_finite_numbers(wrong):
+    with pytest.raises(SceneError, match="step 2"):
+        plan([(0.1, 0.0, 0.0), wrong], 0.2)

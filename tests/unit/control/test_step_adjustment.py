@@ -140,3 +140,16 @@ def test_it_saves_a_walk_that_the_stabiliser_alone_does_not(pattern):
         for impulse in ((30.0, 0.0, 0.0), (-30.0, 0.0, 0.0)):
             assert not run(np.array(impulse), False).completed
             assert run(np.array(impulse), True).completed
+
+
+@pytest.mark.parametrize("wrong", [{"fastest": 0.5}, {"timing": "yes"}, {"hurry": -1.0}, {"outward": float("nan")}])
+def test_settings_are_checked(wrong):
+    with pytest.raises(SceneError, match=next(iter(wrong))):
+        control.Adjustment(**wrong)
+
+
+@pytest.mark.parametrize("wrong", [{"stabiliser": 3}, {"stabiliser": True, "adjust": "yes"},
+                                   {"stabiliser": True, "sensors": 1.0}])
+def test_a_walker_says_what_it_takes(pattern, wrong):
+    with pytest.raises(SceneError, match=f"{list(wrong)[-1]} is True, False or"):
+        control.Walker(pattern, **wrong)
