@@ -24,6 +24,12 @@ METHODS = ("exact", "lcp", "lcp:recommended", "multipoint", "multipoint:recommen
 #: what the papers printed: seconds per step
 PAPERS = {"multipoint (26 degrees of freedom, Pentium 4, 1.8 GHz)": 4e-3,
           "lcp (36 degrees of freedom, a few tens of contacts, Pentium D, 3.2 GHz)": 1e-3}
+#: method and robot of those figures
+PRINTED = {("multipoint", "small"): 4e-3, ("lcp", "large"): 1e-3}
+#: stages of the methods by what they are about; all others are dynamics
+STAGES = {"detect": "detection", "overlaps": "detection", "find contacts (L1)": "detection", "pose problem": "contact",
+          "solve": "contact", "apply forces": "contact", "prepare": "contact", "assemble, settle": "contact",
+          "forces": "contact", "constrain (with L0)": "contact"}
 
 
 class MujocoWalk:
@@ -73,15 +79,32 @@ def race(walk: Walk, method: str, stabiliser: bool) -> tuple[Comparison, dict[st
         turns.append((middle - begin, time.perf_counter() - middle))
     mine, theirs = np.array(turns).T / TURN
     low, high = np.percentile(mine / theirs, [25, 75])
+    whole, control_time, single = float(np.median(mine)), controlled / steps, stages(walk, method)
     label = f"{walk.kind} humanoid, walking step, {method}{', stabiliser' if stabiliser else ''}"
-    found = {"whole step [us]": round(1e6 * float(np.median(mine)), 2),
-             "control [us]": round(1e6 * controlled / steps, 2),
-             "times real time": round(DT / float(np.median(mine)), 1),
+    found = {"whole step [us]": round(1e6 * whole, 2), "split [us]": split(whole, control_time, single),
+             "control [us]": round(1e6 * control_time, 2), "times real time": round(DT / whole, 1),
              "end": "upright" if walker.fallen_at is None else f"fell in step {walker.fallen_at[1]}",
              "MuJoCo": "upright" if peer.height > 0.6 * start else "fell",
-             "stages [us]": {name: round(1e6 * spent, 2) for name, spent in stages(walk, method).items()}}
-    return Comparison(label, float(np.median(mine)), float(np.median(theirs)), "mj_step, same gait and servos",
+             "stages [us]": {name: round(1e6 * spent, 2) for name, spent in single.items()}}
+    printed = PRINTED.get((method.partition(":")[0], walk.kind))
+    if printed is not None:
+        found["the paper's step over ours"] = round(printed / whole, 1)
+    return Comparison(label, whole, float(np.median(theirs)), "mj_step, same gait and servos",
                       (float(low), float(high))), found
+
+
+def split(whole: float, controlled: float, single: dict[str, float]) -> dict[str, float]:
+    """A whole step [us] by what it does: control, detection, contact, dynamics; the rest are sensors and Python.
+
+    Stages called singly cost a little more than within a step: their shares of the step are taken.
+    """
+    step, parts = single["step"], dict.fromkeys(("detection", "contact", "dynamics"), 0.0)
+    total = sum(spent for name, spent in single.items() if name != "step") or 1.0
+    for name, spent in single.items():
+        if name != "step":
+            parts[STAGES.get(name, "dynamics")] += spent / total * step
+    found = {"control": controlled, **parts, "sensors, calls from Python": max(whole - controlled - step, 0.0)}
+    return {name: round(1e6 * spent, 2) for name, spent in found.items()}
 
 
 def stages(walk: Walk, method: str) -> dict[str, float]:
