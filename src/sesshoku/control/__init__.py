@@ -11,8 +11,9 @@
 
 One algorithm per file: `footsteps` (planner), `swing` (feet in the air), `preview` (centre of mass by ZMP preview
 control), `leg_angles` and `posture` (inverse kinematics), `feed_forward` (inverse dynamics), `measure` (ZMP from
-contact forces), `balance` and `stabiliser` (ankle and body feedback), `step_adjustment` (feet put elsewhere after a
-push), `walker` (the controller), `gait_log` (what a walk did), `servos` (gains for a robot that has none).
+contact forces), `onboard` (forces and orientation from the robot's own sensors), `balance` and `stabiliser` (ankle and
+body feedback), `step_adjustment` (feet put elsewhere, sooner, after a push), `walker` (the controller), `gait_log`
+(what a walk did), `watched_walk` (a walk for `compare`), `servos` (gains for a robot that has none).
 """
 
 from __future__ import annotations
