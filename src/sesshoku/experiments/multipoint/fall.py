@@ -74,8 +74,9 @@ def run(progress: Callable[[str], None]) -> Result:
     def draw(figure: Any) -> None:
         top, bottom = figure.subfigures(2, 1, height_ratios=(0.36, 1.0))
         draw_strip(top, runs["recommended", "damped"])
-        axes = bottom.subplots(len(METHODS), 2, sharex=True)
-        for row, label in zip(axes, METHODS):
+        drawn = [label for label in METHODS if label != REVERSALS]  # it looks as `recommended` does
+        axes = bottom.subplots(len(drawn), 2, sharex=True)
+        for row, label in zip(axes, drawn):
             for joints in JOINTS:
                 seen = runs[label, joints]
                 shown = seen.time < SHOWN
@@ -90,6 +91,6 @@ def run(progress: Callable[[str], None]) -> Result:
 
     recordings = {f"{label}, {joints}": seen.recording for (label, joints), seen in runs.items()
                   if not label.startswith("resolve")}
-    return Result(checks, draw, {"lean": LEAN}, figure_size=(10.5, 10.4), recordings=recordings)
+    return Result(checks, draw, {"lean": LEAN}, figure_size=(10.5, 8.6), recordings=recordings)
 
 
