@@ -194,3 +194,13 @@ def test_the_demo_compares_every_method(
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     for case in demo.CASES:
         assert case.title in page
+
+
+def test_a_walk_has_a_name_of_its_own(call: Call) -> None:
+    """`compare walk`: columns of a walk, and how it ended; unknown walks and pushes on one are refused."""
+    found = call("compare", "walk", "-m", "exact", "--time", 0.04, "--json").json
+    assert found["scene"] == "small humanoid walks 13 steps" and found["methods"][0]["end"].startswith("upright")
+    assert found["methods"][0]["foot_slip"] == 0.0 and found["methods"][0]["tilt"] < 0.01
+    for words, text in ((("walk/huge",), "walk/large"), (("walk", "--push", "chest", 1, 0, 0), "exact/pushes")):
+        refused = call("compare", *words)
+        assert refused.code == 2 and text in refused.err

@@ -21,6 +21,8 @@ from sesshoku.simulation import Simulation
 
 LEAST_LOAD = 0.05  # of the weight: with less the ZMP means nothing
 COLUMNS = ("time", "com", "zmp", "wrench", "height", "tilt", "feet", "report", "torque", "contacts", "seconds")
+SUMMARY = ("tilt", "com_error", "end_drift", "zmp_rms_x", "zmp_rms_y", "zmp_error", "mean_force", "peak_force", "slip",
+           "penetration", "contact_energy")
 LEANING = 0.05  # rad: a robot that leans so far is on its way to the ground, if it falls
 SETTLING = 0.05  # s at the start that maxima leave out: contacts find their forces
 
@@ -96,8 +98,13 @@ class GaitLog:
         """Largest tilt (rad), COM error (m), ZMP error rms and largest (m), forces (of the weight), penetration (m).
 
         slip: the farthest (m) a planted sole moved during one support. contact_energy (J): what contact took or gave.
+        NaN where nothing was logged.
         """
+        if not len(self.time):
+            return dict.fromkeys(SUMMARY, float("nan"))
         pattern, settled = self.walker.pattern, self.time > self.time[0] + SETTLING
+        if not settled.any():  # it ended before: better all of it than nothing
+            settled[:] = True
         error = (self.zmp - self.plan(pattern.line.zmp))[settled]
         drift = (self.com - self.plan(pattern.com))[settled]
         total = self.load.sum(axis=1)[settled] / self.weight
