@@ -101,15 +101,21 @@ def touchdowns(log: GaitLog, side: int) -> list[float]:
 def draw_strip(figure: Any, scene: Scene, log: GaitLog, count: int = 6, title: str = "") -> None:
     """A row of frames of a walk, evenly spread, seen by a camera that goes along with the robot."""
     picks = [log.poses[round(i * (len(log.poses) - 1) / max(count - 1, 1))] for i in range(count)]
-    size = 2.2 * max(log.walker.biped.home_height, 1e-3)
-    root = log.walker.biped.compiled.link_names[log.walker.biped.root]
-    for n, (time, poses) in enumerate(picks):
-        axis = figure.add_subplot(1, count, n + 1, projection="3d")
+    draw_frames(figure, scene, picks, log.walker.biped)
+    if title:
+        figure.suptitle(title, fontsize=9)
+
+
+def draw_frames(figure: Any, scene: Scene, frames: Sequence[tuple[float, dict[str, np.ndarray]]],
+                biped: control.Biped) -> None:
+    """A row of pictures: times and body poses."""
+    size = 2.2 * max(biped.home_height, 1e-3)
+    root = biped.compiled.link_names[biped.root]
+    for n, (time, poses) in enumerate(frames):
+        axis = figure.add_subplot(1, len(frames), n + 1, projection="3d")
         middle = np.array([*poses[root][:2], 0.5 * size])
         draw(scene, poses, axis, (middle - 0.5 * size, middle + 0.5 * size))
         axis.set_title(f"{time:.1f} s", fontsize=8, pad=-4)
-    if title:
-        figure.suptitle(title, fontsize=9)
 
 
 def draw_forces(axis: Any, log: GaitLog, title: str) -> None:
@@ -144,5 +150,5 @@ def draw_zmp(axis: Any, log: GaitLog, direction: int = 1) -> None:
     axis.set_ylabel(f"{'xy'[direction]} [m]")
 
 
-__all__ = ["FRAMES", "LEVELS", "Walk", "draw_forces", "draw_strip", "draw_zmp", "single_support", "swing_force",
+__all__ = ["FRAMES", "LEVELS", "Walk", "draw_forces", "draw_frames", "draw_strip", "draw_zmp", "single_support", "swing_force",
            "touchdowns", "upright_checks"]

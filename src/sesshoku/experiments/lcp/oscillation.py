@@ -9,6 +9,7 @@ With the walking servos in series the same robot swings slower; that is reported
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from sesshoku import control
 from sesshoku.control.humanoids import LARGE, stage
 from sesshoku.control.measure import foot_wrenches
 from sesshoku.experiments.base import Check, Result
+from sesshoku.experiments.walking import draw_frames
+from sesshoku.record import Recorder, Recording
 from sesshoku.robots.bush import Bush
 from sesshoku.scene.elements import Joint
 from sesshoku.scene.scene import Scene
@@ -24,7 +27,17 @@ from sesshoku.simulation import Simulation
 from sesshoku.spatial.rotation import axis_angle, multiply, quaternion_to_matrix
 
 TITLE = "the humanoid tilted on its bush feet: period and decay of the ankles' moment (Fig. 5)"
-TILT, G, PERIODS = 0.015, 9.8, 5
+TILT, G, PERIODS, PICTURES = 0.015, 9.8, 5, 7
+
+
+@dataclass
+class Release:
+    """What came of it: rows by name (time, moment at the left ankle, forces of the feet, bush angle), and pictures."""
+
+    scene: Scene
+    recording: Recording
+    frames: list[tuple[float, dict[str, np.ndarray]]]
+    rows: dict[str, np.ndarray]
 
 
 def standing() -> tuple[Scene, control.Biped, np.ndarray]:
@@ -50,7 +63,7 @@ def statue(scene: Scene, biped: control.Biped, q: np.ndarray) -> Scene:
     return frozen
 
 
-def release(sim: Simulation, biped: control.Biped, seconds: float) -> dict[str, np.ndarray]:
+def release(sim: Simulation, biped: control.Biped, seconds: float) -> Release:
     """Tilt the robot as a whole about the bushes' pitch axis, put the bushes where they then are, let go, and log."""
     scale = Bush().springs()
     pivot = biped.legs.pivot[0]
@@ -65,13 +78,20 @@ def release(sim: Simulation, biped: control.Biped, seconds: float) -> dict[str, 
         sim.joints[f"{side}_bush_pitch"].position = -TILT
         sim.joints[f"{side}_bush_z"].position = sag
     ankle = sim.bodies["left_foot"].position
-    rows = []
-    for _ in range(round(seconds / sim.dt)):
+    rows, film = [], Recorder(sim, rate=50)
+    frames, left = [], [0.0, *(0.25 * n * seconds / PERIODS for n in range(1, PICTURES))]  # quarters of a period
+    for n in range(round(seconds / sim.dt)):
+        if n % film.stride == 0:
+            film.sample(sim)
+        if left and sim.time >= left[0] - 1e-9:
+            frames.append((sim.time, dict(zip(sim.compiled.frame_names, sim.body_poses()))))
+            left.pop(0)
         sim.step()
         wrench = foot_wrenches(sim, biped)
         pitch = wrench[0, 4] - np.cross(ankle, wrench[0, :3])[1]  # about the ankle
         rows.append((sim.time, pitch, wrench[0, 2], wrench[1, 2], float(sim.joints["left_bush_pitch"].position)))
-    return dict(zip(("time", "moment", "left", "right", "bush"), np.array(rows).T))
+    return Release(sim.scene, film.finish(), frames, dict(zip(("time", "moment", "left", "right", "bush"),
+                                                               np.array(rows).T)))
 
 
 def pendulum(sim: Simulation, biped: control.Biped) -> tuple[float, float, float]:
@@ -108,7 +128,7 @@ def run(progress: Callable[[str], None], methods: tuple[str, ...] = ("lcp", "lcp
     k, c, _ = Bush().springs()["pitch"]
     frozen = statue(scene, biped, q)
     legs = control.humanoids.biped(scene)
-    checks, traces = [], {}
+    checks, traces, runs = [], {}, dict[str, Release]()
     for method in methods:
         progress(method)
         sim = Simulation(frozen, method, 1e-3)
@@ -116,7 +136,8 @@ def run(progress: Callable[[str], None], methods: tuple[str, ...] = ("lcp", "lcp
         M, l, I = pendulum(sim, biped)
         rate, decay = float(np.sqrt((2 * k - M * G * l) / I)), float(2 * c / (2 * I))
         own = _members(sim, legs)
-        log = release(sim, own, PERIODS * 2 * np.pi / rate)
+        seen = runs[method] = release(sim, own, PERIODS * 2 * np.pi / rate)
+        log = seen.rows
         w, d, curve = fit(log["time"][20:], log["moment"][20:], rate, decay)
         traces[method] = (log, curve)
         checks += [
@@ -131,14 +152,18 @@ def run(progress: Callable[[str], None], methods: tuple[str, ...] = ("lcp", "lcp
     sim.actuator_command[biped.actuator, 0] = q[biped.actuator_coordinate]
     standing_plan = control.walk(biped, [], LARGE)
     sim.actuator_command[biped.actuator, 2] = standing_plan.force[0, biped.actuator_dof]
-    log = release(sim, biped, PERIODS * 2 * np.pi / rate)
+    seen = runs["walking servos"] = release(sim, biped, PERIODS * 2 * np.pi / rate)
+    log = seen.rows
     w, d, curve = fit(log["time"][20:], log["moment"][20:], 0.8 * rate, 0.7 * decay)
     traces["walking servos"] = (log, curve)
     checks += [Check("walking servos: frequency of the formula", w / rate, 1.0, 0.0, "", "report"),
                Check("walking servos: decay of the formula", d / decay, 1.0, 0.0, "", "report")]
 
     def draw(figure: Any) -> None:
-        axes = figure.subplots(len(traces), 1, sharex=True)
+        top, bottom = figure.subfigures(2, 1, height_ratios=(0.3, 1.0))
+        shown = runs["walking servos"]
+        draw_frames(top, shown.scene, shown.frames, biped)
+        axes = bottom.subplots(len(traces), 1, sharex=True)
         for axis, (label, (log, curve)) in zip(axes, traces.items()):
             axis.plot(log["time"], log["moment"], label="moment at the left ankle")
             axis.plot(log["time"][20:], curve, color="#404040", linestyle=(0, (3, 2)), linewidth=0.9,
@@ -149,7 +174,7 @@ def run(progress: Callable[[str], None], methods: tuple[str, ...] = ("lcp", "lcp
         axes[-1].set_xlabel("time [s]")
 
     return Result(checks, draw, {"mass": M, "height": l, "inertia": I, "formula_rate": rate, "formula_decay": decay},
-                  figure_size=(9.0, 7.5))
+                  figure_size=(9.0, 9.5), recordings={label: seen.recording for label, seen in runs.items()})
 
 
 def _base(biped: control.Biped, q: np.ndarray) -> np.ndarray:
