@@ -27,6 +27,7 @@ EXPERIMENTS = {
     "exact/landing": "sesshoku.experiments.exact.landing",
     "exact/walk": "sesshoku.experiments.exact.walk",
     "exact/pushes": "sesshoku.experiments.exact.pushes",
+    "exact/robustness": "sesshoku.experiments.exact.robustness",
     "multipoint/states": "sesshoku.experiments.multipoint.states",
     "multipoint/sliding": "sesshoku.experiments.multipoint.sliding",
     "multipoint/sticking": "sesshoku.experiments.multipoint.sticking",
