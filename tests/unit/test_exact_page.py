@@ -26,7 +26,8 @@ def test_what_the_page_says_of_the_solver_is_so() -> None:
     options = NewtonOptions()
     assert options.sigma == 0.01 and options.shrink == 0.3 and options.few == 3 and options.most_flops == 2e6
     assert (options.inner, options.inner_many, options.large, options.sweeps, options.polish) == (8, 12, 250, 60, 10)
-    assert options.accept == 1e-8 and options.rescue == 50
+    assert options.accept == 1e-8 and options.rescue == 50 and options.quiet == 1e-4 and options.calm == 40
+    assert exact.options.RELATIVE == 1e-3
 
 
 def test_links_and_experiments_exist() -> None:

@@ -14,7 +14,7 @@ from sesshoku.methods.exact.spin import split_free
 from sesshoku.methods.exact.turning import link_rates, measure_turning, turn_blocks, turn_contact, turn_loops
 from sesshoku.methods.joint_rows import joint_rows
 from sesshoku.methods.turning_rows import choose_turning, turning_rows
-from sesshoku.solvers.problem import JOINT_ROWS, TURNING, push_contact, read_normal
+from sesshoku.solvers.problem import CHAIN, JOINT_ROWS, TURNING, push_contact, read_normal
 
 # m: a smaller gap counts as closed; the corners of a face that rests ask for the same then. If those that overlap asked
 # for nothing and others to close what a step leaves open (dt^3 times a jerk), they would contradict each other, and
@@ -71,7 +71,8 @@ def pose_problem(model, data, contacts, problem, memory, q, options, dt):
         problem.correction[c], memory.free_normal[c], memory.held[c] = 0.0, problem.free[c, 2], 0
         if options[MIDPOINT]:
             want_velocity(contacts, problem, memory, options, c, dt)
-            if memory.impact[c, BOUNCE] == 0.0 and memory.held[c] == 0:
+            lands = memory.impact[c, SPEED] != 0.0
+            if memory.held[c] == 0 and (not lands or memory.impact[c, BOUNCE] == 0.0 and on_tree(problem, c)):
                 turn_contact(problem, memory, c)
         else:
             want_velocity_at_end(contacts, problem, memory, options, c, dt)
@@ -82,6 +83,12 @@ def pose_problem(model, data, contacts, problem, memory, q, options, dt):
     for j in range(problem.counts[JOINT_ROWS]):
         if memory.tree_jammed[problem.joint_tree[j]]:
             problem.joint_impulse[j] = 0.0
+
+
+@jit(into_callers=True)
+def on_tree(problem, c):
+    """Whether a side of contact c is a body that hangs on others."""
+    return problem.body[c, 0] == CHAIN or problem.body[c, 1] == CHAIN
 
 
 @jit

@@ -5,8 +5,8 @@ is fixed on a link has, half a step on, dt/2 J' v more: without it a box that a 
 by dt/2 w^2 r per second in the robot's hand, and loops open at first order.
 
 Not of round surfaces, whose point of contact moves on over them: a rolling ball needs nothing.
-Rebounds are left as they are: with rows of one place e = 1 keeps energy. What lands and stays has to rest at the step's
-end, as everything else: a foot on a leg that turns would part again by dt/2 J' v, and land again in the next step.
+Impacts are left as they are: with rows of one place e = 1 keeps energy, and lone bodies land least deep. But a foot
+that lands and stays on a leg that turns has to rest at the step's end: it would part again at dt/2 J' v, and land again.
 Scripted bodies: their own acceleration is in `kinematic_lead` already.
 """
 
