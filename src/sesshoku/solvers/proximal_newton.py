@@ -112,7 +112,7 @@ def solve_island(chains, problem, mu, contact_list, joint_list, dof_list, option
     form = choose_form(chains, problem, contact_list, joint_list, dof_list, options, work)
     cap = int(options[CAP] if len(dof_list) <= options[FEW] else options[CAP_MANY])
     if len(dof_list) > options[FEW]:
-        tol = max(tol, min(options[ACCEPT], options[RELATIVE] * residual))
+        tol = max(tol, min(0.1 * options[ACCEPT], options[RELATIVE] * residual))
     if form == SWEEPS_FIRST:
         if residual > options[QUIET]:
             residual = sweep_first(chains, problem, mu, contact_list, joint_list, dof_list, options, work, residual)

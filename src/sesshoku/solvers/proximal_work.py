@@ -35,7 +35,7 @@ class NewtonOptions:
     most_flops: float = 2e6  # of one factorisation; dearer ones are not made
     rescue: int = 50  # sweeps with exact local solves where Newton failed
     calm: int = 40  # Newton steps of a large island that is not swept
-    relative: float = 0.0  # islands of many trees: a share of the first residual that will do, if it is below `accept`
+    relative: float = 0.0  # islands of many trees: a share of the first residual will do, up to a tenth of `accept`
 
 
 (TOLERANCE, SIGMA, SIGMA_LEAST, SHRINK, INNER, INNER_MANY, OUTER, CAP, CAP_MANY, FEW, ACCEPT, INNER_ACCURACY, FORM,

@@ -67,7 +67,7 @@ MIDPOINT, MARGIN, AHEAD, MOST, CORRECTION, SLOP, BOUNCE_SPEED, SLIP_SPEED, ROUND
     range(12)
 )
 
-# share of the residual a step starts with: islands of many trees are solved to it, if it is below 1e-8 m/s. A pile that
+# share of the residual a step starts with: islands of many trees are solved to it, if it is below 1e-9 m/s. A pile that
 # moves needs no more, and where it comes to rest the start is better from step to step
 RELATIVE = 1e-3
 

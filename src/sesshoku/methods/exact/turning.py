@@ -6,7 +6,7 @@ by dt/2 w^2 r per second in the robot's hand, and loops open at first order.
 
 Not of round surfaces, whose point of contact moves on over them: a rolling ball needs nothing.
 Impacts are left as they are: with rows of one place e = 1 keeps energy, and lone bodies land least deep. But a foot
-that lands and stays on a leg that turns has to rest at the step's end: it would part again at dt/2 J' v, and land again.
+that lands and stays on a leg that turns has to rest at the step's end: it would part at dt/2 J' v, and land again.
 Scripted bodies: their own acceleration is in `kinematic_lead` already.
 """
 
