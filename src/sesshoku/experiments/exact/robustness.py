@@ -57,8 +57,10 @@ def run(progress: Callable[[str], None], methods: tuple[str, ...] | None = None,
             axis.grid(False)
             axis.set_xticks(range(len(pushes)), [f"{size:g}" for size in pushes])
             axis.set_yticks(range(len(friction)), [f"{mu:g}" for mu in friction])
-        for axis in axes[-1]:
-            axis.set_xlabel("push ahead [N s]")
+        for column in range(axes.shape[1]):
+            lowest = axes[(len(chosen) - 1 - column) // axes.shape[1], column]
+            lowest.set_xlabel("push ahead [N s]; green: upright")
+            lowest.tick_params(labelbottom=True)
         for line in axes:
             line[0].set_ylabel("friction")
 
