@@ -86,8 +86,9 @@ def broken_law(island: Island, bound: np.ndarray) -> float:
         for part, most in ((slice(0, 2), bound[c, 0] * n), (slice(2, 3), bound[c, 1] * n)):
             t, speed = torque[part], np.linalg.norm(w[part])
             worst = max(worst, g * (np.linalg.norm(t) - most))
-            if speed > 0.0:  # at full size against it, or no speed to speak of
-                worst = max(worst, min(speed, g * np.linalg.norm(t + most * w[part] / speed)))
+            if speed > 0.0:  # no speed, or torque of full size against it; what is not counts at that speed
+                short = np.linalg.norm(t + most * w[part] / speed)
+                worst = max(worst, min(speed, g * short, speed * short / most if most > 0.0 else np.inf))
     return worst
 
 
@@ -99,17 +100,17 @@ def test_both_forms_solve_random_problems_alike(bodies: int, rng: np.random.Gene
     failed = differ = close = 0
     for n in range(total):
         island, bound = random_island(rng, bodies, int(rng.integers(1, 3 * bodies + 2)), some=n % 3 == 0)
-        motion = []
+        motion: list[np.ndarray] = []
         for form in (DUAL, PRIMAL):
             _, residual, solved = island.solve(NewtonOptions(form=form, tolerance=1e-11))
             assert island.work().info[FORM_USED] in (form, 0)  # 0: nothing touches
-            failed += not solved
             if solved:
                 close += residual <= 1e-10
-                assert broken_law(island, bound) <= 3e-7
+                assert broken_law(island, bound) <= 1e-8
                 y = island.rows().T @ island.impulses()
                 np.testing.assert_allclose(island.problem.y, y, atol=1e-11 * max(1.0, np.abs(y).max()))
                 motion.append(y)
+        failed += len(motion) < 2  # a hard problem is hard in both forms
         differ += len(motion) == 2 and np.abs(motion[0] - motion[1]).max() > 1e-7
     assert failed <= 1 + total // 50 and differ <= 1 + total // 50 and close >= 2 * total - 2 - total // 25
 
