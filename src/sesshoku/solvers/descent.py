@@ -1,7 +1,7 @@
 """End-of-step velocities of rigid bodies that keep springs within their limits, by descent on an exterior penalty.
 
 Unknown: U (B, 6), linear and angular velocity of every body at the end of the step. Predicted poses are x + dt v and
-exp(dt w) R. For spring i, with d = p1' - p0' between its anchors there,
+exp(dt (w + lead)) R. For spring i, with d = p1' - p0' between its anchors there,
     g_i = |d| - limit_i             a spring that holds both ways,
     g_i = N . d - limit_i           one that holds one way, along the fixed direction N,
     g_i = |d - (N . d) N| - limit_i one that lets slide along N,
@@ -56,6 +56,7 @@ class SpringSet(Record):
     inverse_inertia = array(float, 2)  # (B, 6) xx yy zz xy xz yz
     velocity = array(float, 2)  # (B, 6) at the end of the step: unknown
     free = array(float, 2)  # (B, 6) the same without forces of the springs' limits
+    lead = array(float, 2)  # (B, 3) mean spin over the step less the one at its end: given, not changed by forces
     # ---- bodies whose inertias are coupled
     group = array(int, 1)  # (B) first body of its group, -1: none
     group_end = array(int, 1)  # (B) of a group's first body: one past its last
@@ -108,7 +109,8 @@ def make_springs(body_count: int, capacity: int) -> SpringSet:
     B, S = body_count, capacity
     shapes: dict[str, Any] = {
         "position": (B, 3), "rotation": (B, 3, 3), "inverse_mass": B, "inverse_inertia": (B, 6), "velocity": (B, 6),
-        "free": (B, 6), "counts": 4, "body": (S, 2), "local": (S, 2, 3), "limit": S, "holds": S, "normal": (S, 3),
+        "free": (B, 6), "lead": (B, 3),
+        "counts": 4, "body": (S, 2), "local": (S, 2, 3), "limit": S, "holds": S, "normal": (S, 3),
         "held": (S, 3), "guess": S, "island_count": 1, "island_spring_start": B + 1, "island_spring": S,
         "island_body_start": B + 1, "island_body": B, "new_position": (B, 3), "new_rotation": (B, 3, 3),
         "arm": (S, 2, 3), "gap": S, "direction": (S, 3), "row_force": S, "row_direction": (S, 3), "row_inverse": S,
@@ -213,7 +215,8 @@ def predict(springs, b, dt):
     R, Q = springs.rotation[b], springs.new_rotation[b]
     for a in range(3):
         out[a] = x[a] + dt * u[a]
-    w, p, q, r = turn_quaternion(dt * u[3], dt * u[4], dt * u[5])
+    lead = springs.lead[b]
+    w, p, q, r = turn_quaternion(dt * (u[3] + lead[0]), dt * (u[4] + lead[1]), dt * (u[5] + lead[2]))
     t00, t01, t02, t10, t11, t12, t20, t21, t22 = quaternion_matrix(w, p, q, r)
     for a in range(3):
         x0, x1, x2 = R[0, a], R[1, a], R[2, a]

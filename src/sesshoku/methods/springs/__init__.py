@@ -22,7 +22,7 @@ the limit an explicit penalty force, beyond it a constraint force that is found 
 Deviations from the thesis, and why:
 - (4.3) is squared: a first power has a kink on which Armijo's rule stalls. The direction is steepest in the metric of
   kinetic energy, since metres and radians do not add. Every island of bodies is descended on its own: the sum is exact.
-- 3-D rotations by exponentials; the gyroscopic torque of a fast spin is its mean over the step, which gains no energy.
+- 3-D rotations by exponentials; the gyroscopic torque of a fast spin is its mean over the step.
 - Servos, joint springs and dampers are linearly implicit: explicit ones are far beyond what the inertia of a single
   small link bears. In joint space, with the joints' reactions (drives.py); or, where joints' springs are implicit too
   (an option), all in the inertia the descent works with (coupling.py). Armature turns with the child link alone.
@@ -103,7 +103,7 @@ from sesshoku.solvers.descent import ITERATIONS, SpringSet, as_springs, descend,
 #: the options that measured best (docs/methods/springs.md)
 PRESETS = {"recommended": Options(joint_springs="implicit", friction_anchor="drag", static_damping="isotropic",
                                   friction_normal="coupled", constraint_solver="gauss-newton", constraint_tol=0.05,
-                                  substep_angle=0.3, max_correction_speed=1.0)}
+                                  rotation="momentum", substep_angle=0.3, max_correction_speed=1.0)}
 MOST_CONTACTS = 8192
 MOST_SUBSTEPS = 16
 DRIVE_ROUNDS = 6  # of finding which servos are at their effort
@@ -196,7 +196,7 @@ def step(model, data, contacts, bodies, joints, springs, presses, breps, sweeps,
         forces(model, data, bodies, joints, springs, presses, breps, options, h)
         constrain(model, data, bodies, joints, springs, presses, breps, sweeps, events, options, h)
         measure(model, data, contacts, bodies, joints, springs, presses, options, h)
-        if not move(model, data, bodies, joints, springs, presses, h):
+        if not move(model, data, bodies, joints, springs, presses, options, h):
             return False
         find_contacts(breps, sweeps, events, bodies, springs, presses, options, h)
     return True
@@ -226,7 +226,7 @@ def substeps(model, bodies, options, dt):
 def forces(model, data, bodies, joints, springs, presses, breps, options, dt):
     """All forces at the beginning of the step, and the velocities they give: f_ext of (3.20)."""
     want_drives(model, data, joints, dt)
-    load_bodies(model, data, bodies, dt)
+    load_bodies(model, data, bodies, springs, options, dt)
     place_anchors(model, data, bodies, joints, springs, options, dt)
     start_coupling(model, bodies, joints, springs, int(options[IMPLICIT_JOINTS]))
     pull_joints(model, bodies, joints, springs, options, dt)
@@ -318,13 +318,13 @@ def measure(model, data, contacts, bodies, joints, springs, presses, options, dt
 
 
 @jit
-def move(model, data, bodies, joints, springs, presses, dt):
+def move(model, data, bodies, joints, springs, presses, options, dt):
     """Advance the bodies, scripted ones too, and read the joints off them."""
     for i in range(model.link_count):
         k = model.link_dof[i]
         for a in range(model.link_dof_count[i]):
             data.new_v[k + a] = springs.velocity[i, min(a, 5)]  # where a step fails, this says which body
-    if not advance(model, bodies, springs, dt):
+    if not advance(model, bodies, springs, options, dt):
         return False
     move_kinematic(model, data, dt)
     follow_script(model, data, bodies)
@@ -364,7 +364,7 @@ def stage_measure(model, data, contacts, bodies, joints, springs, presses, breps
 
 @jit
 def stage_move(model, data, contacts, bodies, joints, springs, presses, breps, sweeps, events, options, dt):
-    move(model, data, bodies, joints, springs, presses, dt)
+    move(model, data, bodies, joints, springs, presses, options, dt)
 
 
 @jit

@@ -15,6 +15,7 @@ from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import link_velocities
 from sesshoku.integrate.rotor import rotor
 from sesshoku.methods.springs.memory import BIG_TURN
+from sesshoku.methods.springs.options import MOMENTUM
 from sesshoku.scene.model import FREE, KINEMATIC, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL
 from sesshoku.solvers.coupled_inertia import solve_group
 from sesshoku.spatial.algebra import cross, quaternion_matrix, quaternion_times, turn_quaternion
@@ -145,12 +146,13 @@ def world_inertia(R, I, out):
 
 
 @jit
-def load_bodies(model, data, bodies, dt):
+def load_bodies(model, data, bodies, springs, options, dt):
     """Gravity, the user's wrenches and the gyroscopic torque, as force and torque on every body.
 
-    The torque is the one by which the body's own spin changes over the step, by `rotor`, which never gains energy.
+    The torque of a fast spin is the one by which it changes over the step, by `rotor`. With `rotation="momentum"` it
+    is that of any spin, and the body is to turn as `rotor` does (`lead`).
     """
-    g, F = model.gravity, bodies.force
+    g, F, exact = model.gravity, bodies.force, options[MOMENTUM] > 0.0
     for b in range(model.link_count + 1):
         for a in range(6):
             bodies.touch[b, a] = 0.0
@@ -165,7 +167,7 @@ def load_bodies(model, data, bodies, dt):
         if m == 0.0:
             continue
         hx, hy, hz = times_inertia(I, w[3], w[4], w[5])
-        if (w[3] * w[3] + w[4] * w[4] + w[5] * w[5]) * dt * dt < BIG_TURN * BIG_TURN:
+        if not exact and (w[3] * w[3] + w[4] * w[4] + w[5] * w[5]) * dt * dt < BIG_TURN * BIG_TURN:
             tx, ty, tz = cross(hx, hy, hz, w[3], w[4], w[5])
         else:
             ten = bodies.ten
@@ -175,9 +177,25 @@ def load_bodies(model, data, bodies, dt):
             R00, R01, R02, R10, R11, R12, R20, R21, R22 = quaternion_matrix(dw, dx, dy, dz)
             ex, ey, ez = R00 * x + R01 * y + R02 * z, R10 * x + R11 * y + R12 * z, R20 * x + R21 * y + R22 * z
             tx, ty, tz = times_inertia(I, (ex - w[3]) / dt, (ey - w[4]) / dt, (ez - w[5]) / dt)
+            if exact:
+                c, lead = bodies.gyration[b], springs.lead[b]
+                c[0], c[1], c[2] = ex - w[3], ey - w[4], ez - w[5]
+                ax, ay, az = turn_vector(dw, dx, dy, dz, dt * ex, dt * ey, dt * ez)
+                lead[0], lead[1], lead[2] = ax / dt - ex, ay / dt - ey, az / dt - ez
         F[b, 3] += tx
         F[b, 4] += ty
         F[b, 5] += tz
+
+
+@jit
+def turn_vector(w, x, y, z, ax, ay, az):
+    """Rotation vector of a unit quaternion, of all that turn alike the one nearest to (ax, ay, az)."""
+    s = sqrt(x * x + y * y + z * z)
+    if s == 0.0:
+        return 0.0, 0.0, 0.0
+    angle = 2.0 * atan2(s, w)
+    angle += 2.0 * pi * round(((ax * x + ay * y + az * z) / s - angle) / (2.0 * pi))
+    return angle * x / s, angle * y / s, angle * z / s
 
 
 @jit
@@ -210,8 +228,11 @@ def free_velocities(model, bodies, springs, dt):
 
 
 @jit
-def advance(model, bodies, springs, dt):
-    """Take over the velocities, move the poses by them (3.19); False, and nothing moved, if they are not finite."""
+def advance(model, bodies, springs, options, dt):
+    """Take over the velocities, move the poses by them (3.19); False, and nothing moved, if they are not finite.
+
+    With `rotation="momentum"` the spin is the one that has the momentum of the start and all torques at the new pose.
+    """
     finite = 0.0
     for b in range(model.link_count):
         for a in range(6):
@@ -228,11 +249,17 @@ def advance(model, bodies, springs, dt):
             bodies.velocity[b, a] = u[a]
         for a in range(3):
             bodies.position[b, a] += dt * u[a]
-        w, x, y, z = turn_quaternion(dt * u[3], dt * u[4], dt * u[5])
+        c = springs.lead[b]
+        w, x, y, z = turn_quaternion(dt * (u[3] + c[0]), dt * (u[4] + c[1]), dt * (u[5] + c[2]))
         w, x, y, z = quaternion_times(w, x, y, z, q[0], q[1], q[2], q[3])
         s = 1.0 / sqrt(w * w + x * x + y * y + z * z)
         q[0], q[1], q[2], q[3] = s * w, s * x, s * y, s * z
         turn_body(bodies, b)
+        if options[MOMENTUM] > 0.0:
+            c, v = bodies.gyration[b], bodies.velocity[b]
+            x, y, z = times_inertia(bodies.inertia[b], u[3] - c[0], u[4] - c[1], u[5] - c[2])
+            world_inertia(bodies.rotation[b], bodies.own_inverse[b], bodies.inverse_inertia[b])
+            v[3], v[4], v[5] = times_inertia(bodies.inverse_inertia[b], x, y, z)
     return True
 
 

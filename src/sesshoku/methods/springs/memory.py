@@ -45,6 +45,7 @@ class Bodies(Record):
     inertia = array(float, 2)  # (B, 6) world axes
     inverse_inertia = array(float, 2)  # (B, 6)
     force = array(float, 2)  # (B, 6) force and torque
+    gyration = array(float, 2)  # (B, 3) rad/s: change of spin in this step that is gyroscopic
     touch = array(float, 2)  # (B, 6) force and torque of contacts and loops, what their limits gave last included
     outer = array(float, 2)  # (B, 6) work
     base = array(float, 2)  # (B, 6) force without the drives'
@@ -130,7 +131,7 @@ def make_bodies(model: Model) -> Bodies:
         "position": (B, 3), "quaternion": (B, 4), "velocity": (B, 6), "seen_q": model.coordinate_count,
         "seen_v": model.dof_count, "mass": B, "inverse_mass": B, "center": (B, 3), "own_inertia": (B, 6),
         "own_inverse": (B, 6), "joint_springs": B, "rotation": (B, 3, 3), "inertia": (B, 6),
-        "inverse_inertia": (B, 6), "force": (B, 6), "touch": (B, 6), "outer": (B, 6),
+        "inverse_inertia": (B, 6), "force": (B, 6), "gyration": (B, 3), "touch": (B, 6), "outer": (B, 6),
         "contact_springs": B, "frame": (4, 3), "relative": (3, 3), "row": (2, 6),
         "ten": 10, "top": B, "above": B, "group_mass": B, "base": (B, 6), "block": (B, 6, 6), "cross": (B, 6, 6)})
     arrays["quaternion"][:, 0] = 1.0

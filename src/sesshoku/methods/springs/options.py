@@ -13,7 +13,8 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "joint_springs": ("explicit", "implicit"), "constraint_solver": ("descent", "gauss-newton"),
     "friction_anchor": ("held", "drag"), "static_damping": ("line", "isotropic"),
     "friction_normal": ("spring", "spring+constraint", "coupled"),
-    "stiffness_per": ("feature", "area"), "side_face": ("nearest", "literal", "off"), "crossing": ("linear", "cubic"),
+    "rotation": ("euler", "momentum"), "stiffness_per": ("feature", "area"),
+    "side_face": ("nearest", "literal", "off"), "crossing": ("linear", "cubic"),
 }
 
 
@@ -35,9 +36,11 @@ class Options:
     dampers of held springs (static contacts, joints) along the spring's line or in every direction. friction_normal:
     what bounds friction: the spring alone, the constraint force of the step before as well, or (coupled) friction of
     the constraint force added after it is known. max_correction_speed (m/s): of springs that begin a step beyond their
-    limit. stiffness_per: a material's stiffness is one contact's, or a square metre's. substep_angle (rad): a step in
-    which a body turns farther is divided. merge_coplanar: edges inside flat faces are no edges. side_face: which face
-    pushes where an edge is met from outside its wedge. crossing: how sweeps find the instant.
+    limit. rotation: poses turn by the spin at the end of the step, or so that a body's spin keeps its momentum and a
+    free one's its energy. stiffness_per: a material's stiffness is one contact's, or a square metre's.
+    substep_angle (rad): a step in which a body turns farther is divided. merge_coplanar: edges inside flat faces are no
+    edges. side_face: which face pushes where an edge is met from outside its wedge. crossing: how sweeps find the
+    instant.
     """
 
     limit: float | None = None
@@ -58,6 +61,7 @@ class Options:
     static_damping: Literal["line", "isotropic"] = "line"
     friction_normal: Literal["spring", "spring+constraint", "coupled"] = "spring"
     max_correction_speed: float = float("inf")
+    rotation: Literal["euler", "momentum"] = "euler"
     stiffness_per: Literal["feature", "area"] = "feature"
     substep_angle: float = float("inf")
     merge_coplanar: bool = True
@@ -103,7 +107,7 @@ def _number(name: str, value: object, *, least: float = -np.inf, above: float = 
 
 (RATE, DAMPING_STEPS, STICK_SPEED, JOINT_STICK_SPEED, NEWTON, TOLERANCE, MOST_ITERATIONS, MOST_SWEEPS, DRAG, ISOTROPIC,
  FRICTION_NORMAL, CORRECTION_SPEED, PER_AREA, SUBSTEP_ANGLE, SIDE_FACE, CROSSING, LIMIT,
- IMPLICIT_JOINTS) = range(18)
+ IMPLICIT_JOINTS, MOMENTUM) = range(19)
 OF_SPRING, WITH_CONSTRAINT, COUPLED = range(3)
 NEAREST, LITERAL, NO_SIDE = range(3)
 
@@ -119,4 +123,4 @@ def parameters(options: Options) -> np.ndarray:
                      o.constraint_tol, o.max_iterations, o.max_sweeps, code("friction_anchor"), code("static_damping"),
                      code("friction_normal"), o.max_correction_speed, code("stiffness_per"), o.substep_angle,
                      code("side_face"), code("crossing"), np.inf if o.limit is None else o.limit,
-                     code("joint_springs")], dtype=np.float64)
+                     code("joint_springs"), code("rotation")], dtype=np.float64)
