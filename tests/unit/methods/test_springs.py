@@ -312,3 +312,62 @@ def test_a_fast_spin_gains_no_energy(joint):
     after, momentum_after = energy_and_angular_momentum(sim)
     assert momentum_after == pytest.approx(momentum, abs=1e-8 * np.linalg.norm(momentum))
     assert after / energy == pytest.approx(1.0, abs=1e-10) if joint is None else 0.95 < after / energy < 1.001
+
+
+@pytest.mark.parametrize("kind", ["revolute", "prismatic"])
+@pytest.mark.parametrize("dt", [1e-3, 0.02])
+@pytest.mark.parametrize("share", [0.98, 1.03])
+def test_static_friction_of_a_joint_bears_sudden_loads_up_to_its_bound(kind, dt, share):
+    scene = ss.Scene(gravity=(0, 0, 0))
+    axis = (0, 0, 1) if kind == "revolute" else (1, 0, 0)
+    scene.add_body("link", joint=ss.Joint(kind, axis=axis, static_friction=2.0, kinetic_friction=1.0),
+                   inertial=ss.Inertial(1.0, (0.2, 0, 0), np.diag([0.01, 0.02, 0.02])))
+    sim = ss.Simulation(scene, "springs:recommended", dt)
+    sim.step(10)
+    for _ in range(round(1.0 / dt)):
+        if kind == "revolute":
+            sim.apply_force("link", (0, 0, 0), torque=(0, 0, 2.0 * share))
+        else:
+            sim.apply_force("link", (2.0 * share, 0, 0))
+        sim.step()
+    joint = sim.joints["link"]
+    if share < 1.0:
+        assert abs(joint.velocity) < 1e-3
+        assert joint.position < (0.02 if dt > 0.01 else 1e-4)
+    else:
+        assert joint.velocity > 0.1
+
+
+def test_a_chain_is_held_by_the_static_friction_of_its_joints():
+    """Let go under gravity that asks every joint for 97 % of its static friction, all at once."""
+    scene, g = ss.Scene(gravity=(0, 0, -9.8)), 9.8
+    masses, parent = (2.0, 0.6, 0.2), None
+    for n, m in enumerate(masses):
+        asked = g * sum(later * (0.15 + 0.3 * k) for k, later in enumerate(masses[n:]))
+        scene.add_body(f"link{n}", parent=parent, position=(0.3, 0, 0) if n else (0, 0, 1),
+                       joint=ss.Joint("revolute", axis=(0, 1, 0), static_friction=asked / 0.97,
+                                      kinetic_friction=0.5 * asked),
+                       inertial=ss.Inertial(m, (0.15, 0, 0), m * np.diag([0.001, 0.008, 0.008])))
+        parent = f"link{n}"
+    sim = ss.Simulation(scene, "springs:recommended", 1e-3)
+    sim.step(1000)
+    assert np.abs(sim.v).max() < 1e-3 and np.abs(sim.q).max() < 1e-3
+
+
+@pytest.mark.parametrize("dt", [1e-3, 0.01])
+def test_a_blow_on_a_joint_at_rest_is_not_borne_by_its_friction(dt):
+    """A box that hits a link whose joint rests by a slight friction drives it as it would without."""
+    speeds = []
+    for friction in (0.0, 0.01):
+        scene = ss.Scene(gravity=(0, 0, 0))
+        scene.add_body("link", joint=ss.Joint("revolute", axis=(0, 0, 1), static_friction=friction),
+                       inertial=ss.Inertial(1.0, (0.2, 0, 0), np.diag([0.01, 0.02, 0.02])))
+        scene.bodies["link"].geometries.append(ss.Geometry(ss.Box((0.4, 0.05, 0.05)), position=(0.2, 0, 0)))
+        scene.add_box("box", size=(0.06, 0.06, 0.06), mass=0.5, position=(0.35, -0.08, 0))
+        sim = ss.Simulation(scene, "springs:recommended", dt)
+        sim.step(10)
+        sim.set_state(v=np.array([0, 0, 2.0, 0, 0, 0, 0]))
+        sim.step(round(0.08 / dt))
+        speeds.append(sim.joints["link"].velocity)
+    assert speeds[0] > 2.0
+    assert speeds[1] == pytest.approx(speeds[0], rel=0.02)

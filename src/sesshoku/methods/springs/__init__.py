@@ -63,7 +63,7 @@ from sesshoku.methods.springs.contacts import find_contacts, find_passing
 from sesshoku.methods.springs.coupling import start_coupling
 from sesshoku.methods.springs.drives import drive_joints, drive_mimics, rub_joints, settle_drives, want_drives
 from sesshoku.methods.springs.friction import press_contacts, rub_after, stiffen_contacts
-from sesshoku.methods.springs.joints import place_anchors, pull_joints
+from sesshoku.methods.springs.joints import let_go, place_anchors, pull_joints
 from sesshoku.methods.springs.memory import (
     LOST,
     PRESSES,
@@ -102,8 +102,9 @@ from sesshoku.solvers.descent import ITERATIONS, SpringSet, as_springs, descend,
 
 #: the options that measured best (docs/methods/springs.md)
 PRESETS = {"recommended": Options(joint_springs="implicit", friction_anchor="drag", static_damping="isotropic",
-                                  friction_normal="coupled", constraint_solver="gauss-newton", constraint_tol=0.05,
-                                  rotation="momentum", substep_angle=0.3, max_correction_speed=1.0)}
+                                  rest_damping="critical", friction_normal="coupled", constraint_solver="gauss-newton",
+                                  constraint_tol=0.05, rotation="momentum", substep_angle=0.3,
+                                  max_correction_speed=1.0)}
 MOST_CONTACTS = 8192
 MOST_SUBSTEPS = 16
 DRIVE_ROUNDS = 6  # of finding which servos are at their effort
@@ -117,7 +118,7 @@ PARTS = [
 STATE = {
     "contacts": CONTACT_STATE + CONTACT_VIEW,
     "bodies": ("position", "quaternion", "rotation", "velocity", "seen_q", "seen_v"),
-    "joints": ("state", "hold", "old_speed", "report"),
+    "joints": ("state", "hold", "old_speed", "hardening", "report"),
     "springs": ("local", "body", "counts", "holds", "normal", "result", "guess", "held"),
     "presses": ("counts", "key", "variant", "feature", "shape", "state", "age", "normal", "depth", "moved", "place",
                 "drag", "held", "id", "limit", "mu", "point", "foot", "facing", "fresh"),
@@ -195,6 +196,9 @@ def step(model, data, contacts, bodies, joints, springs, presses, breps, sweeps,
     for _ in range(parts):
         forces(model, data, bodies, joints, springs, presses, breps, options, h)
         constrain(model, data, bodies, joints, springs, presses, breps, sweeps, events, options, h)
+        if let_go(model, data, bodies, joints, springs, options, h):
+            forces(model, data, bodies, joints, springs, presses, breps, options, h)
+            constrain(model, data, bodies, joints, springs, presses, breps, sweeps, events, options, h)
         measure(model, data, contacts, bodies, joints, springs, presses, options, h)
         if not move(model, data, bodies, joints, springs, presses, options, h):
             return False

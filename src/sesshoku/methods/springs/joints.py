@@ -15,8 +15,8 @@ from __future__ import annotations
 from math import cos, sin, sqrt
 
 from sesshoku.compiled.jit import jit
-from sesshoku.methods.springs.bodies import joint_frame, link_origin, point_velocity
-from sesshoku.methods.springs.coupling import add_spring, add_spring_along
+from sesshoku.methods.springs.bodies import joint_frame, link_origin, point_velocity, times_inertia
+from sesshoku.methods.springs.coupling import add_spring, add_spring_along, dof_speed
 from sesshoku.methods.springs.memory import (
     ACROSS_NORMAL,
     ALL,
@@ -35,12 +35,15 @@ from sesshoku.methods.springs.options import (
     ISOTROPIC,
     JOINT_STICK_SPEED,
     RATE,
+    REST_CRITICAL,
 )
 from sesshoku.scene.model import PLANAR, PRISMATIC, REVOLUTE
 from sesshoku.solvers.descent import ACROSS, ALONG, BOTH_WAYS, ONE_WAY, TINY, UNLIMITED
 from sesshoku.spatial.algebra import cross
 
 IMPLICIT_RATE = 1e3  # k dt^2 of an implicit joint spring, in masses of all that is joined: it hardly opens
+REST_DAMPING_STEPS = 4.0  # damping over k dt of a hardened joint: more than critical, in chains too
+REST_EXCESS = 1.5  # of static friction: more within a step is a blow, and lets go at once
 NEAR_STOP = 0.5  # rad from a limit: farther away its stop is left out, its tangent means nothing there
 
 
@@ -69,6 +72,7 @@ def place_anchors(model, data, bodies, joints, springs, options, dt):
             elif kind == PRISMATIC:
                 position = joints.hold[k]
             p = joint_frame(model, bodies, i, bodies.frame)
+            harden(model, bodies, joints, i, options, dt)
             for s in range(joints.link_spring[i, 0], joints.link_spring[i, 1]):
                 if joints.role[s] == STOP:
                     place_stop(model, data, bodies, joints, springs, i, p, s)
@@ -100,8 +104,14 @@ def settle_dof(model, data, joints, i, options, dt):
     if model.dof_static_friction[k] <= 0.0:
         joints.state[k] = MOVING
         return
+    if joints.released[k]:
+        joints.released[k], joints.old_speed[k] = 0, 0.0
+        return
     if joints.state[k] == AT_REST:
-        held = held_stiffness(model, joints, i, options, dt) * abs(joints.hold[k] - q)
+        stretch = abs(joints.hold[k] - q)
+        if model.link_joint[i] == REVOLUTE and stretch < 1.5:  # anchors on a circle
+            stretch = sin(stretch)
+        held = held_stiffness(model, joints, i, options, dt) * max(1.0, joints.hardening[i]) * stretch
         if held > model.dof_static_friction[k]:
             joints.state[k] = MOVING
             joints.old_speed[k] = 0.0  # turning back needs two speeds of the new motion
@@ -124,6 +134,58 @@ def held_stiffness(model, joints, i, options, dt):
             total += k
         elif joints.role[s] == TORQUE:
             total += k * joints.width[i] ** 2
+    return total
+
+
+@jit
+def harden(model, bodies, joints, i, options, dt):
+    """Implicit joints at rest may be as stiff as the inertia they hold over dt^2: then no load swings them far."""
+    joints.hardening[i] = 0.0
+    if options[REST_CRITICAL] > 0.0 and options[IMPLICIT_JOINTS] > 0.0 and joints.state[model.link_dof[i]] == AT_REST:
+        stiff = held_stiffness(model, joints, i, options, dt)
+        if stiff > 0.0 and joints.stiffness[joints.link_spring[i, 0]] < 0.0:
+            joints.hardening[i] = max(1.0, carried_inertia(model, bodies, i) / (dt * dt * stiff))
+
+
+@jit
+def let_go(model, data, bodies, joints, springs, options, dt):
+    """Hardened joints at rest that a blow would have hold by far more than static friction move; True if any does."""
+    any_moves = False
+    for i in range(model.link_count):
+        if joints.hardening[i] == 0.0:
+            continue
+        k = model.link_dof[i]
+        speed = dof_speed(model, bodies, i, 0, springs.velocity)
+        stretch = data.q[model.link_coordinate[i]] - joints.hold[k]
+        held = stretch + (1.0 + max(options[DAMPING_STEPS], REST_DAMPING_STEPS)) * dt * speed
+        held *= held_stiffness(model, joints, i, options, dt) * joints.hardening[i]
+        if abs(held) > REST_EXCESS * model.dof_static_friction[k]:
+            joints.state[k], joints.released[k], joints.hardening[i] = MOVING, 1, 0.0
+            any_moves = True
+    return any_moves
+
+
+@jit
+def carried_inertia(model, bodies, i):
+    """Inertia of link i and all it carries against its joint's motion, as if every other joint were locked.
+
+    Needs its joint's frame in `bodies.frame`, and the inertias of this step.
+    """
+    n, total = bodies.frame[2], 0.0
+    ox, oy, oz = link_origin(bodies, i)
+    for j in range(i, model.link_count):
+        up = j
+        while up > i:
+            up = model.link_parent[up]
+        if up != i:
+            continue
+        if model.link_joint[i] == PRISMATIC:
+            total += bodies.mass[j]
+            continue
+        x = bodies.position[j]
+        rx, ry, rz = cross(n[0], n[1], n[2], x[0] - ox, x[1] - oy, x[2] - oz)
+        hx, hy, hz = times_inertia(bodies.inertia[j], n[0], n[1], n[2])
+        total += bodies.mass[j] * (rx * rx + ry * ry + rz * rz) + n[0] * hx + n[1] * hy + n[2] * hz
     return total
 
 
@@ -301,10 +363,15 @@ def pull_implicitly(model, bodies, joints, springs, s, options, dt):
     """Spring and damper at the end of the step: what they pull by present velocities, and their share of the inertia.
 
     Stiff in the directions that the joint itself holds. What a limit or friction holds, it holds with the stiffness of
-    the rule, since the stretch tells friction when to let go. Both act at the middle of the anchors.
+    the rule, since the stretch tells friction when to let go; so it should not swing beyond that of the load
+    (`harden`). Both act at the middle of the anchors.
     """
     a, b, n, damper = springs.body[s, 0], springs.body[s, 1], springs.normal[s], joints.damper[s]
     soft, soft_damping = spring_stiffness(joints, s, options, dt)
+    if joints.hardening[b] > 0.0:
+        soft *= joints.hardening[b]
+        if joints.damping[s] < 0.0:
+            soft_damping = max(options[DAMPING_STEPS], REST_DAMPING_STEPS) * soft * dt
     k = joints.stiffness[s]
     k = k if k >= 0.0 else IMPLICIT_RATE * bodies.group_mass[b] / (dt * dt)
     c = joints.damping[s]

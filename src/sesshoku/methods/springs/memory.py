@@ -77,6 +77,8 @@ class Joints(Record):
     state = array(int, 1)  # (V) MOVING, AT_LIMIT or AT_REST
     hold = array(float, 1)  # (V) where it came to rest
     old_speed = array(float, 1)  # (V)
+    released = array(int, 1)  # (V) 1: friction let go within this step
+    hardening = array(float, 1)  # (L) how much stiffer than by the rule friction holds it (`rest_damping`)
     torque = array(float, 1)  # (V) actuators, springs, dampers, N m or N, of the last step
     friction = array(float, 1)  # (V) kinetic friction of the last step
     report = array(float, 1)  # (4) joint gap, m
@@ -279,7 +281,8 @@ def make_joints(compiled: CompiledScene, bodies: Bodies, options: Options) -> tu
         sign=column("sign", np.float64), side=column("side", np.int64), stiffness=np.full(len(rows), given),
         damping=np.full(len(rows), damping), load=np.array(load, dtype=np.float64),
         limit=column("limit", np.float64), damper=column("damper", np.int64), width=width,
-        **zeros(Joints, {"state": V, "hold": V, "old_speed": V, "torque": V, "friction": V, "report": 4,
+        **zeros(Joints, {"state": V, "hold": V, "old_speed": V, "released": V, "hardening": model.link_count,
+                        "torque": V, "friction": V, "report": 4,
                         "own_slope": V, "total_slope": V, "given": V, "wanted": A, "slope": A, "clipped": A,
                         "inertia": V, "constant": V, "inert": V, "reference": V, "old_reference": V, "old_miss": V}))
     return joints, rows

@@ -12,6 +12,7 @@ from sesshoku.errors import MethodError
 CHOICES: dict[str, tuple[str, ...]] = {
     "joint_springs": ("explicit", "implicit"), "constraint_solver": ("descent", "gauss-newton"),
     "friction_anchor": ("held", "drag"), "static_damping": ("line", "isotropic"),
+    "rest_damping": ("rule", "critical"),
     "friction_normal": ("spring", "spring+constraint", "coupled"),
     "rotation": ("euler", "momentum"), "stiffness_per": ("feature", "area"),
     "side_face": ("nearest", "literal", "off"), "crossing": ("linear", "cubic"),
@@ -33,7 +34,8 @@ class Options:
     constraint_solver: steepest descent, or Gauss-Newton on the same penalty. constraint_tol: share of the limit by
     which a spring may stay beyond it. max_iterations: of a solve; max_sweeps: rounds of solving and looking for new
     crossings. friction_anchor: held while static and let go as a whole, or dragged along at the bound. static_damping:
-    dampers of held springs (static contacts, joints) along the spring's line or in every direction. friction_normal:
+    dampers of held springs (static contacts, joints) along the spring's line or in every direction. rest_damping: of
+    implicit joints at rest by friction, by the rule, or hard and without overshoot under sudden loads. friction_normal:
     what bounds friction: the spring alone, the constraint force of the step before as well, or (coupled) friction of
     the constraint force added after it is known. max_correction_speed (m/s): of springs that begin a step beyond their
     limit. rotation: poses turn by the spin at the end of the step, or so that a body's spin keeps its momentum and a
@@ -59,6 +61,7 @@ class Options:
     max_sweeps: int = 4
     friction_anchor: Literal["held", "drag"] = "held"
     static_damping: Literal["line", "isotropic"] = "line"
+    rest_damping: Literal["rule", "critical"] = "rule"
     friction_normal: Literal["spring", "spring+constraint", "coupled"] = "spring"
     max_correction_speed: float = float("inf")
     rotation: Literal["euler", "momentum"] = "euler"
@@ -107,7 +110,7 @@ def _number(name: str, value: object, *, least: float = -np.inf, above: float = 
 
 (RATE, DAMPING_STEPS, STICK_SPEED, JOINT_STICK_SPEED, NEWTON, TOLERANCE, MOST_ITERATIONS, MOST_SWEEPS, DRAG, ISOTROPIC,
  FRICTION_NORMAL, CORRECTION_SPEED, PER_AREA, SUBSTEP_ANGLE, SIDE_FACE, CROSSING, LIMIT,
- IMPLICIT_JOINTS, MOMENTUM) = range(19)
+ IMPLICIT_JOINTS, MOMENTUM, REST_CRITICAL) = range(20)
 OF_SPRING, WITH_CONSTRAINT, COUPLED = range(3)
 NEAREST, LITERAL, NO_SIDE = range(3)
 
@@ -123,4 +126,4 @@ def parameters(options: Options) -> np.ndarray:
                      o.constraint_tol, o.max_iterations, o.max_sweeps, code("friction_anchor"), code("static_damping"),
                      code("friction_normal"), o.max_correction_speed, code("stiffness_per"), o.substep_angle,
                      code("side_face"), code("crossing"), np.inf if o.limit is None else o.limit,
-                     code("joint_springs"), code("rotation")], dtype=np.float64)
+                     code("joint_springs"), code("rotation"), code("rest_damping")], dtype=np.float64)
