@@ -97,16 +97,18 @@ def want_velocity(contacts, problem, memory, options, c, dt):
 
     A contact that was not loaded, or parted in a rebound, and closes within the step is an impact at its own instant:
     the target is what remains at the step's end of a ballistic rebound, forces acting on to the end. What gyroscopic
-    torque does in the step counts as done before the impact: e = 1 then keeps the energy. Others may close their gap,
-    one that carried load half of it (the next half step closes the rest: all of it would overlap by as much, and rattle
-    on), or undo part of an overlap.
+    torque does in the step counts as done before the impact: e = 1 then keeps the energy. Without restitution what
+    comes no faster than a step's forces make it is no impact: corners of a face that is pressed on would land in turns,
+    and a grip creep. Others may close half their gap (the next half step closes the rest: all of it would overlap by as
+    much, and rattle on), or undo part of an overlap.
     """
     free, gap, before = problem.free[c], contacts.gap[c], problem.velocity[c, 2]
     old, after = contacts.previous[c], problem.free[c, 2]
     rate = (after - before) / dt
     fresh = old < 0 or memory.old_parted[old] == 1
     closes = gap + 0.5 * dt * before + 0.5 * dt * dt * rate < 0.0 and before + min(rate, 0.0) * dt < 0.0
-    if fresh and closes:
+    slow = contacts.material[c, 2] == 0.0 and before >= -abs(rate) * dt
+    if fresh and closes and not slow:
         t, impact = closing_time(gap - 0.5 * dt * before, before, rate, dt), memory.impact[c]
         gained = memory.forced[c, 2] * (1.0 - t / dt)
         speed = after - gained
@@ -117,7 +119,7 @@ def want_velocity(contacts, problem, memory, options, c, dt):
     elif gap > TOUCHING and fresh and contacts.material[c, 2] > 0.0:
         free[2], memory.held[c] = NOT_YET, 1  # `late_impacts` of islands.py looks whether it arrives all the same
     elif gap > TOUCHING:
-        free[2] += gap / (0.5 * dt if fresh else dt)
+        free[2] += gap / dt
     else:
         problem.correction[c] = correction_speed(gap, options, dt)
         free[2] -= problem.correction[c]
