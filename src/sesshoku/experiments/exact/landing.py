@@ -80,7 +80,7 @@ def run(progress: Callable[[str], None]) -> Result:
         axes[0].axhspan(1e-16, 1e-12, color="#e6e6e6", zorder=0)
         axes[0].text(0.03, 0.21, "rounding", transform=axes[0].transAxes, color="#606060")
         axes[0].set_ylim(1e-16, 0.1)
-        axes[0].legend(loc="center left")
+        axes[0].legend(loc="center right")
 
     values = {"landing_dt": list(SIZES), "smooth_dt": list(SMOOTH), **{rule: found[rule] for rule in RULES}}
     table = Table("deepest corner of the tilted landing", ["rule", "dt ms", "depth m"], rows)
