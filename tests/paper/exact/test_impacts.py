@@ -30,6 +30,20 @@ def test_without_restitution_it_lands_and_stays(dt):
     assert low > -1e-12 and high < 1e-12 and speed < 1e-11
 
 
+@pytest.mark.parametrize("dt", [1 / 1000, 1 / 100, 1 / 50])
+@pytest.mark.parametrize("steps", [1.01, 1.1, 1.3, 2.2])
+@pytest.mark.parametrize("push", [0.0, 100.0])
+def test_let_go_just_above_the_floor_it_lands_on_it(dt, steps, push):
+    """From rest, so high that it falls for `steps` steps: slower than a step's forces make it, and found only then."""
+    height = 0.5 * (G + push) * (steps * dt) ** 2
+    sim, low, work = ss.Simulation(crate_on_floor(height=height), "exact", dt), 0.0, 0.0
+    for _ in range(30):
+        sim.apply_force("crate", (0, 0, -push * sum(sim.model.link_mass)))
+        sim.step()
+        low, work = min(low, lowest_corner(sim)), work + sim.report.correction_work
+    assert low > -1e-5 and work == 0.0 and np.abs(sim.v).max() < 1e-11
+
+
 @pytest.mark.parametrize(("dt", "depth"), [(0.25e-3, 5e-5), (1e-3, 2e-3), (4e-3, 1.6e-2), (16e-3, 1.4e-2),
                                            (32e-3, 1.2e-2)])
 def test_tilted_drop_ends_flat(dt, depth):

@@ -98,16 +98,17 @@ def want_velocity(contacts, problem, memory, options, c, dt):
     A contact that was not loaded, or parted in a rebound, and closes within the step is an impact at its own instant:
     the target is what remains at the step's end of a ballistic rebound, forces acting on to the end. What gyroscopic
     torque does in the step counts as done before the impact: e = 1 then keeps the energy. Without restitution what
-    comes no faster than a step's forces make it is no impact: corners of a face that is pressed on would land in turns,
-    and a grip creep. Others may close half their gap (the next half step closes the rest: all of it would overlap by as
-    much, and rattle on), or undo part of an overlap.
+    comes no faster than a step's forces make it is no impact, unless it is through in the middle of the step already
+    (it was too far away to be found before): corners of a face that is pressed on would land in turns, and a grip
+    creep. Others may close half their gap (the next half step closes the rest: all of it would overlap by as much, and
+    rattle on), or undo part of an overlap.
     """
     free, gap, before = problem.free[c], contacts.gap[c], problem.velocity[c, 2]
     old, after = contacts.previous[c], problem.free[c, 2]
     rate = (after - before) / dt
     fresh = old < 0 or memory.old_parted[old] == 1
     closes = gap + 0.5 * dt * before + 0.5 * dt * dt * rate < 0.0 and before + min(rate, 0.0) * dt < 0.0
-    slow = contacts.material[c, 2] == 0.0 and before >= -abs(rate) * dt
+    slow = contacts.material[c, 2] == 0.0 and before >= -abs(rate) * dt and gap >= -options[SLOP]
     if fresh and closes and not slow:
         t, impact = closing_time(gap - 0.5 * dt * before, before, rate, dt), memory.impact[c]
         gained = memory.forced[c, 2] * (1.0 - t / dt)
