@@ -15,7 +15,7 @@ PARENTS = (-1, 0, 0, 2, -1, 4, -1)  # two groups, a lone body; the world comes l
 
 
 def coupled(rng, spring_count):
-    """Bodies of random inertia, those with a parent coupled to it by random positive terms; and the dense inverse."""
+    """Bodies of random inertia, those with a parent coupled to it by random positive terms; dense matrix and inverse."""
     B = len(PARENTS) + 1
     springs = make_springs(B, spring_count)
     dense = np.zeros((6 * B, 6 * B))
@@ -44,18 +44,26 @@ def coupled(rng, spring_count):
     moving = 6 * len(PARENTS)
     inverse = np.zeros_like(dense)
     inverse[:moving, :moving] = np.linalg.inv(dense[:moving, :moving])
-    return springs, inverse
+    return springs, dense, inverse
+
+
+def solves(dense, velocity, impulse):
+    """Whether velocities answer impulses (both B, 6) to rounding: stiff couplings leave few digits of either alone."""
+    v, p = velocity[:-1].ravel(), impulse[:-1].ravel()
+    M = dense[:len(p), :len(p)]
+    return bool(np.all(np.abs(M @ v - p) <= 1e-13 * (np.abs(M) @ np.abs(v)).max()))
 
 
 def test_a_group_answers_as_its_dense_matrix():
     for n in range(20):
-        springs, inverse = coupled(np.random.default_rng([SEED, n]), 1)
+        springs, dense, _ = coupled(np.random.default_rng([SEED, n]), 1)
         force = np.random.default_rng([SEED, n, 1]).normal(size=(len(PARENTS) + 1, 6))
-        wanted, out = (inverse @ force.ravel()).reshape(-1, 6), force.copy()
+        out = force.copy()
         for top in (0, 4):
             solve_group(springs, top, out)
-        assert out[:6] == pytest.approx(wanted[:6], rel=1e-8, abs=1e-8)
         assert (out[6:] == force[6:]).all()
+        out[6] = np.linalg.solve(dense[36:42, 36:42], force[6])  # the lone body
+        assert solves(dense, out, force)
 
 
 def hang(rng, springs):
@@ -73,7 +81,7 @@ def hang(rng, springs):
 def test_what_a_pair_of_forces_moves():
     for n in range(20):
         rng = np.random.default_rng([SEED, n])
-        springs, inverse = coupled(rng, 4)
+        springs, dense, inverse = coupled(rng, 4)
         hang(rng, springs)
         springs.arm[:] = springs.local
         direction = rng.normal(size=3)
@@ -87,8 +95,9 @@ def test_what_a_pair_of_forces_moves():
             respond(springs, s, *direction, out)
             wanted = (inverse @ row.ravel()).reshape(-1, 6)
             felt = ~np.isnan(out[:, 0])
-            assert out[felt] == pytest.approx(wanted[felt], rel=1e-7, abs=1e-9) and not wanted[~felt].any()
+            assert not wanted[~felt].any()
             out[~felt] = 0.0
+            assert solves(dense, out, row)
             assert opening(springs, s, out, *direction) == pytest.approx(row.ravel() @ inverse @ row.ravel(), rel=1e-7)
 
 
@@ -101,7 +110,7 @@ def test_the_descent_pushes_through_the_coupled_inertia(newton, monkeypatch):
         for room in (1 << 20, 0):
             monkeypatch.setattr(descent, "MOST_COLUMNS", room)
             rng = np.random.default_rng([SEED, n])
-            springs, inverse = coupled(rng, 3)
+            springs, dense, _ = coupled(rng, 3)
             hang(rng, springs)
             before = springs.velocity.copy()
             descend(springs, DT, 0.01, 0, 2000, newton)
@@ -112,9 +121,7 @@ def test_the_descent_pushes_through_the_coupled_inertia(newton, monkeypatch):
             for s in range(3):
                 for side, sign in ((0, 1.0), (1, -1.0)):
                     impulse[springs.body[s, side], :3] += sign * DT * springs.held[s]
-            moving = 6 * len(PARENTS)
-            dense = np.linalg.inv(inverse[:moving, :moving])
-            taken = (dense @ change[:moving]).reshape(-1, 6)[:, :3]
-            assert taken == pytest.approx(impulse[:-1, :3], rel=1e-5, abs=1e-5 * np.abs(impulse).max())
+            taken = (dense @ change).reshape(-1, 6)[:-1, :3]  # torques: arms turn on the way
+            assert taken == pytest.approx(impulse[:-1, :3], rel=1e-6, abs=1e-6 * np.abs(impulse).max())
         assert ends[0] == pytest.approx(ends[1], rel=1e-6, abs=1e-8)
     assert met > 0
