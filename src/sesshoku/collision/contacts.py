@@ -39,6 +39,7 @@ class Contacts(Record):
     shape_low = array(float, 2)  # (G, 3) bounding box, half the margin included; infinite for planes
     shape_high = array(float, 2)  # (G, 3)
     shape_reach = array(float, 1)  # (G) m: contacts are looked for so much farther, because of the shape's speed
+    shape_lead = array(float, 1)  # (G) m: at least so much farther, because of forces; 0 where a method looks at none
     placed = array(float, 1)  # (1) margin with which the world's shapes were placed, NaN: not yet
     pair = array(int, 2)  # (P, 2) candidate shape pairs of this step, sorted
 
@@ -115,6 +116,7 @@ def make_contacts(model: Model, capacity: int, pair_capacity: int) -> Contacts:
         "shape_low": (G, 3),
         "shape_high": (G, 3),
         "shape_reach": G,
+        "shape_lead": G,
         "pair": (P, 2),
         "shape": (C, 2),
         "link": (C, 2),

@@ -14,8 +14,8 @@ def place_shapes(model, data, contacts, margin, ahead):
     """Poses and bounding boxes of all shapes from the poses of their links.
 
     Each box is enlarged by margin / 2 and the shape's reach, so that boxes of shapes overlap that are within `margin`
-    (m) and what they travel in `ahead` seconds of each other. Shapes of the world are placed once, and again when the
-    margin changes.
+    (m) of each other and what they travel in `ahead` seconds, or their lead if that is more. Shapes of the world are
+    placed once, and again when the margin changes.
     """
     again = contacts.placed[0] != margin
     for g in range(model.shape_count):
@@ -28,7 +28,8 @@ def place_shapes(model, data, contacts, margin, ahead):
         else:
             continue
         most = min(model.shape_box[g, 1, 0], model.shape_box[g, 1, 1], model.shape_box[g, 1, 2])
-        contacts.shape_reach[g] = min(contacts.shape_reach[g], most)  # half the body: normals from farther mean little
+        # half the body: normals from farther mean little
+        contacts.shape_reach[g] = max(min(contacts.shape_reach[g], most), contacts.shape_lead[g])
         bound_shape(model, contacts, g, 0.5 * margin + contacts.shape_reach[g])
     contacts.placed[0] = margin
 

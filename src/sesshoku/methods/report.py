@@ -22,9 +22,9 @@ class Report:
     energy_change: kinetic energy added by constraint and contact impulses, J (negative: dissipated).
     correction_work: the part of it that depth correction puts in, J: normal impulse times the speed it asks for.
     limit_violation: deepest joint beyond its limit, rad or m. loop_error: largest gap of a loop's anchors, m, or of a
-    mimic, rad or m. rows: scalar constraints solved. iterations: passes of the solver. tunnelling: shapes whose
-    centre passes through another shape within the step (`methods.tunnelling` says how that is found). converged: the
-    residual met the tolerance. overflow: a fixed capacity was too small and contacts were left out.
+    mimic, rad or m. rows: scalar constraints solved. iterations: passes of the solver. tunnelling: shapes that pass
+    through another shape within the step (`methods.tunnelling` says how that is found). converged: the residual met
+    the tolerance. overflow: a fixed capacity was too small and contacts were left out.
     """
 
     residual: float = 0.0

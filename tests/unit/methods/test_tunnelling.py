@@ -75,6 +75,30 @@ def test_links_of_mechanisms_are_counted_too():
     assert sum(counted(ss.Simulation(scene, METHOD, DT), 4)) == 1
 
 
+@pytest.mark.parametrize("at", [0.25, 0.35, 0.6, 0.9])
+@pytest.mark.parametrize("speed", [20.0, 100.0])
+def test_every_part_of_a_long_link_is_followed_around_its_turn(at, speed):
+    """A rod of 1 m swings past a post of 2 cm, by 0.2 or 1 rad in the step: counted once wherever the post stands."""
+    scene = ss.Scene(gravity=(0, 0, 0))
+    scene.add_box("post", size=(0.08, 0.02, 1), position=(at, 0, 0), fixed=True)
+    turn = -0.5 * 0.01 * speed
+    rotation = (np.cos(0.5 * turn), 0, 0, np.sin(0.5 * turn))
+    scene.add_box("rod", size=(1.0, 0.005, 0.1), mass=0.1, rotation=rotation,
+                  position=(0.5 * np.cos(turn), 0.5 * np.sin(turn), 0),
+                  joint=ss.Joint("revolute", axis=(0, 0, 1), anchor=(-0.5, 0, 0), velocity=speed, lower=-9.0, upper=9.0))
+    sim = ss.Simulation(scene, METHOD, DT)
+    assert sum(counted(sim, 2)) == 1
+
+
+def test_a_long_body_that_slides_over_a_narrow_rail_is_not_counted():
+    """Its underside passes over the rail at 10 m/s, 5 rails' widths per step."""
+    scene = ss.Scene(gravity=(0, 0, -9.8))
+    scene.add_box("rail", size=(0.02, 1, 0.1), position=(0.8, 0, -0.05), fixed=True)
+    scene.add_box("bed", size=(0.5, 1, 0.1), position=(0.3, 0, -0.05), fixed=True)
+    scene.add_box("board", size=(1.0, 0.2, 0.02), mass=1.0, position=(0, 0, 0.01), velocity=(10, 0, 0))
+    assert sum(counted(ss.Simulation(scene, METHOD, DT), 8)) == 0
+
+
 def test_correction_work_is_what_a_sunken_crate_gets():
     """Weightless, 1 cm deep, at rest: it leaves at rate (depth - slop), half of the work stays as kinetic energy."""
     sim = ss.Simulation(crate_on_floor(height=-0.01, gravity=0.0, mass=3.0), METHOD, 1e-3)
