@@ -71,25 +71,36 @@ def script_lead(model, data, link, p):
 
 
 @jit
-def middle_velocity(model, data, dt):
-    """new_v = v + dt H^-1 (joint force - bias at the predicted middle velocity). Needs `link_velocities` of v."""
-    a, bias, force, v, middle = data.free_acceleration, data.bias_force, data.joint_force, data.v, data.stage_v
-    for predicting in range(2):
-        bias_at_velocities(model, data, bias)
-        for k in range(model.dof_count):
-            a[k] = force[k] - bias[k]
-        solve(model, data.factor, data.factor_dinv, a)
-        if predicting == 0:
-            for k in range(model.dof_count):
-                middle[k] = v[k] + 0.5 * dt * a[k]
-            for t in range(model.tree_count):
-                if turns_fast(model, data, t, dt):  # `rotor` takes the gyroscopic torque of v out again
-                    first = model.link_dof[model.tree_link[t]] + 3
-                    for k in range(first, first + 3):
-                        middle[k] = v[k]
-            link_velocities(model, data, middle)
+def predict_middle(model, data, dt):
+    """stage_v: the velocity of the middle, by the forces there and the bias of v. Needs `link_velocities` of v."""
+    v, middle = data.v, data.stage_v
+    free_acceleration(model, data)
     for k in range(model.dof_count):
-        data.new_v[k] = v[k] + dt * a[k]
+        middle[k] = v[k] + 0.5 * dt * data.free_acceleration[k]
+    for t in range(model.tree_count):
+        if turns_fast(model, data, t, dt):  # `rotor` takes the gyroscopic torque of v out again
+            first = model.link_dof[model.tree_link[t]] + 3
+            for k in range(first, first + 3):
+                middle[k] = v[k]
+
+
+@jit
+def middle_velocity(model, data, dt):
+    """new_v = v + dt H^-1 (joint force - bias at the predicted middle velocity), which the links have then."""
+    link_velocities(model, data, data.stage_v)
+    free_acceleration(model, data)
+    for k in range(model.dof_count):
+        data.new_v[k] = data.v[k] + dt * data.free_acceleration[k]
+
+
+@jit
+def free_acceleration(model, data):
+    """Joint accelerations (V) without contacts at the links' velocities."""
+    a, bias, force = data.free_acceleration, data.bias_force, data.joint_force
+    bias_at_velocities(model, data, bias)
+    for k in range(model.dof_count):
+        a[k] = force[k] - bias[k]
+    solve(model, data.factor, data.factor_dinv, a)
 
 
 @jit

@@ -44,6 +44,63 @@ def test_let_go_just_above_the_floor_it_lands_on_it(dt, steps, push):
     assert low > -1e-5 and work == 0.0 and np.abs(sim.v).max() < 1e-11
 
 
+@pytest.mark.parametrize("integrator", ["midpoint", "semi-implicit"])
+@pytest.mark.parametrize("kind", ["crate", "plate", "marble"])
+@pytest.mark.parametrize("dt", [1 / 1000, 1 / 50])
+def test_let_go_from_rest_it_never_sinks_in(dt, kind, integrator):
+    """However far above the floor and however thin: what a step's fall closes has been found before."""
+    rise = {"crate": 0.5, "plate": 0.5e-3, "marble": 1e-3}[kind]
+    for height in np.linspace(0.0, 3e-3, 31):
+        scene = ss.Scene(gravity=(0, 0, -G))
+        scene.add_ground(material=ss.Material(0.5))
+        at = {"mass": 1.0, "position": (0, 0, rise + height), "material": ss.Material(0.5)}
+        if kind == "marble":
+            scene.add_sphere("body", radius=rise, **at)
+        else:
+            scene.add_box("body", size=(1, 1, 2 * rise), **at)
+        sim, work = ss.Simulation(scene, ss.methods.exact(integrator=integrator), dt), 0.0
+        for _ in range(round(0.06 / dt)):
+            sim.step()
+            work += sim.report.correction_work
+            assert sim.bodies["body"].position[2] - rise > -1e-12, height
+        assert work == 0.0 and sim.bodies["body"].position[2] - rise < 1e-7
+
+
+def driven_finger(gap, torque, plate):
+    """A finger of 20 cm, 50 g, driven about z from rest; a plate 1 cm thick stands `gap` before its tip."""
+    scene, material = ss.Scene(gravity=(0, 0, 0)), ss.Material(0.5)
+    scene.add_box("plate", size=(0.1, 0.01, 0.1), position=(0.2, 0.015 + gap, 0), material=material, **plate)
+    scene.add_box("finger", size=(0.2, 0.02, 0.02), mass=0.05, position=(0.1, 0, 0), material=material,
+                  joint=ss.Joint("revolute", axis=(0, 0, 1), anchor=(-0.1, 0, 0), lower=-3.0, upper=3.0))
+    sim = ss.Simulation(scene, "exact", 1 / 50)
+    through = 0
+    for _ in range(10):
+        sim.apply_force("finger", (0, 0, 0), torque=(0, 0, torque))
+        sim.step()
+        through += sim.report.tunnelling
+    return sim, through
+
+
+@pytest.mark.parametrize("torque", [2.0, 20.0])
+@pytest.mark.parametrize("gap", [0.0, 0.5e-3, 2e-3, 5e-3, 9e-3])
+def test_a_finger_driven_hard_stops_at_a_plate(gap, torque):
+    """10 and 100 N at its tip, from rest, at 1/50 s: contact is looked for as far as the torque takes it."""
+    sim, through = driven_finger(gap, torque, {"fixed": True})
+    assert through == 0 and abs(sim.v[0]) < 1e-3  # rad/s: of depth correction
+    assert 0.1 * sim.q[0] < gap + 1e-4  # the plate's near end, which it meets at 15 cm and more
+    sim, through = driven_finger(gap, torque, {"mass": 0.2})
+    assert through == 0 and sim.bodies["plate"].velocity[1] > 1.0  # struck, and not passed
+
+
+@pytest.mark.parametrize("torque", [2.0, 20.0])
+@pytest.mark.parametrize("gap", [2e-2, 5e-2])
+def test_a_finger_that_passes_a_plate_in_one_step_is_counted(gap, torque):
+    """From farther than its own half thickness it is not stopped; the report says so, once."""
+    for plate in ({"fixed": True}, {"mass": 0.2}):
+        sim, through = driven_finger(gap, torque, plate)
+        assert through == 1 and sim.q[-1] > 1.0
+
+
 @pytest.mark.parametrize(("dt", "depth"), [(0.25e-3, 5e-5), (1e-3, 2e-3), (4e-3, 1.6e-2), (16e-3, 1.4e-2),
                                            (32e-3, 1.2e-2)])
 def test_tilted_drop_ends_flat(dt, depth):

@@ -5,6 +5,8 @@ and where the contact slips it opposes the slip at full size. No relaxation, no 
 proximal_newton.py solves that law, island by island, beside the rows of joints.
 
     middle      q_M = q (+) dt/2 v: contacts, inertia and forces are those of the middle (integrate/midpoint.py)
+    predict     forces and inertia; velocity of the middle and of the end if nothing touches, to first order
+    contacts    found as far apart as that velocity closes them in the step (`ahead`)
     free        v_free = v + dt H^-1 (forces - bias at the predicted middle velocity); free bodies by `spin`
     pose        rows of contacts and joints, with velocities of the step's ends (`turning`); impacts are told from
                 resting contacts and given their instant (`pose`)
@@ -35,10 +37,11 @@ from sesshoku.dynamics.actuation import joint_forces
 from sesshoku.dynamics.data import Data, as_data
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import external_wrenches, link_velocities
-from sesshoku.integrate.midpoint import FAST, from_middle, middle_velocity, to_middle
+from sesshoku.integrate.midpoint import FAST, from_middle, middle_velocity, predict_middle, to_middle
 from sesshoku.integrate.position import move_kinematic
 from sesshoku.methods.contact_forces import apply_forces
 from sesshoku.methods.contact_rows import velocity_change
+from sesshoku.methods.exact.ahead import look_ahead
 from sesshoku.methods.exact.islands import keep_states, solve_islands
 from sesshoku.methods.exact.memory import BOUNCE, SUPPORT, Memory, as_memory, make_memory
 from sesshoku.methods.exact.options import AHEAD, ANCHOR, MARGIN, MIDPOINT, MOST, SLIP_SPEED, Options, parameters
@@ -68,6 +71,7 @@ PARTS = [
     ("sesshoku.methods.exact.pose:pose_problem",
      (Model, Data, Contacts, Problem, Memory, "options", "options", float)),
     ("sesshoku.methods.exact:apply", (Model, Data, Contacts, Problem, Memory, "options", float)),
+    ("sesshoku.methods.exact:predict", (Model, Data, "options", float)),
     ("sesshoku.methods.exact:free_motion", (Model, Data, Memory, "options", float)),
 ]
 STATE = {
@@ -116,8 +120,8 @@ def run(model_table, data_table, contact_table, problem_table, memory_table, new
 def step(model, data, contacts, problem, memory, newton, options, dt):
     """One step; False if its result is not finite (the state then stays as it was)."""
     middle(model, data, options, dt)
-    detect(model, data, contacts, options[MARGIN], options[AHEAD] * dt, int(options[MOST]))
-    frame_contacts(model, data, contacts, problem, memory, options, dt)
+    predict(model, data, options, dt)
+    find_contacts(model, data, contacts, problem, memory, options, dt)
     free_motion(model, data, memory, options, dt)
     pose_problem(model, data, contacts, problem, memory, data.new_q, options, dt)
     solve_islands(model, data, contacts, problem, memory, newton, options, dt)
@@ -138,8 +142,8 @@ def middle(model, data, options, dt):
 
 
 @jit
-def free_motion(model, data, memory, options, dt):
-    """new_v: the velocity at the end if there were no contacts, limits or joint friction."""
+def predict(model, data, options, dt):
+    """Forces and inertia; stage_v, the velocity of the middle if nothing touches (semi-implicit: new_v, of the end)."""
     if options[MIDPOINT]:
         joint_forces(model, data, data.new_q, data.v, 0.5 * dt, 0.0)
     else:
@@ -147,10 +151,25 @@ def free_motion(model, data, memory, options, dt):
     external_wrenches(model, data)
     joint_space_inertia(model, data)
     if options[MIDPOINT]:
-        middle_velocity(model, data, dt)
-        spin_evenly(model, data, memory.gyration, dt, FAST)
+        predict_middle(model, data, dt)
     else:
         free_velocity(model, data, dt, SPIN)
+
+
+@jit
+def find_contacts(model, data, contacts, problem, memory, options, dt):
+    """Contacts that are closed or may close within the step, and their axes and velocities."""
+    look_ahead(model, data, contacts, memory.y_before, options, dt)
+    detect(model, data, contacts, options[MARGIN], options[AHEAD] * dt, int(options[MOST]))
+    frame_contacts(model, data, contacts, problem, memory, options, dt)
+
+
+@jit
+def free_motion(model, data, memory, options, dt):
+    """new_v: the velocity at the end if there were no contacts, limits or joint friction."""
+    if options[MIDPOINT]:
+        middle_velocity(model, data, dt)
+        spin_evenly(model, data, memory.gyration, dt, FAST)
 
 
 @jit
@@ -239,9 +258,13 @@ def stage_middle(model, data, contacts, problem, memory, newton, options, dt):
 
 
 @jit
+def stage_predict(model, data, contacts, problem, memory, newton, options, dt):
+    predict(model, data, options, dt)
+
+
+@jit
 def stage_detect(model, data, contacts, problem, memory, newton, options, dt):
-    detect(model, data, contacts, options[MARGIN], options[AHEAD] * dt, int(options[MOST]))
-    frame_contacts(model, data, contacts, problem, memory, options, dt)
+    find_contacts(model, data, contacts, problem, memory, options, dt)
 
 
 @jit
@@ -271,8 +294,8 @@ def stage_end(model, data, contacts, problem, memory, newton, options, dt):
 
 def stages(options: Options) -> dict[str, Any]:
     """Stage name -> compiled function of all records, options and dt, in the order of `step`."""
-    return {"middle": stage_middle, "detect": stage_detect, "free motion": stage_free, "pose problem": stage_pose,
-            "solve": stage_solve, "apply forces": stage_apply, "end": stage_end}
+    return {"middle": stage_middle, "predict": stage_predict, "detect": stage_detect, "free motion": stage_free,
+            "pose problem": stage_pose, "solve": stage_solve, "apply forces": stage_apply, "end": stage_end}
 
 
 __all__ = ["STATE", "Options", "make_records", "parameters", "run", "stages", "step", "supports"]
