@@ -110,15 +110,21 @@ def clear_reply(springs, b, out):
 
 
 @jit
+def felt_before(springs, touched, n):
+    """Whether body n of a list, or another of its group, stands earlier in it."""
+    top, found = springs.group[touched[n]], False
+    for m in range(n):
+        found = found or touched[m] == touched[n] or (top >= 0 and springs.group[touched[m]] == top)
+    return found
+
+
+@jit
 def answer(springs, touched, count, out):
     """Forces on the `count` bodies listed in `touched` become what they move: out (B, 6), their groups' bodies."""
     for n in range(count):
-        b = touched[n]
-        top, done = springs.group[b], False
-        for m in range(n):
-            done = done or touched[m] == b or (top >= 0 and springs.group[touched[m]] == top)
-        if done:
+        if felt_before(springs, touched, n):
             continue
+        b, top = touched[n], springs.group[touched[n]]
         if top >= 0:
             solve_group(springs, top, out)
         else:
@@ -129,12 +135,9 @@ def answer(springs, touched, count, out):
 def add_reply(springs, touched, count, scale, reply, out):
     """out += scale reply over all bodies that `answer` moved."""
     for n in range(count):
-        b = touched[n]
-        top, done = springs.group[b], False
-        for m in range(n):
-            done = done or touched[m] == b or (top >= 0 and springs.group[touched[m]] == top)
-        if done:
+        if felt_before(springs, touched, n):
             continue
+        b, top = touched[n], springs.group[touched[n]]
         for i in range(b if top < 0 else top, b + 1 if top < 0 else springs.group_end[top]):
             if top < 0 or springs.group[i] == top:
                 for a in range(6):

@@ -12,12 +12,12 @@ the centres of mass. The direction is steepest in the metric of kinetic energy, 
 U0 + dt M^-1 J^T f with f along the springs: linear momentum is kept, and the force stays near the smallest one.
 The first trial step is Polyak's, 2 Phi / (grad M^-1 grad), exact for a single spring; Armijo's rule halves it.
 
-`gauss_newton` works on the same residuals: it linearises all rows and solves the least change of velocity that meets
-them, J dU <= -g, by sweeps over one-signed row forces; Armijo's rule guards the step.
+`gauss_newton` (gauss_newton.py) works on the same residuals: it linearises all rows and solves the least change of
+velocity that meets them, J dU <= -g, by sweeps over one-signed row forces; Armijo's rule guards the step.
 
 M is the bodies' inertia with what implicit forces between a body and its parent add to it (coupled_inertia.py).
 
-Springs come island by island (bodies that springs connect), since Phi is a sum over islands.
+Springs come island by island (spring_islands.py), since Phi is a sum over islands.
 """
 
 from __future__ import annotations
@@ -29,17 +29,15 @@ import numpy as np
 
 from sesshoku.compiled.jit import jit
 from sesshoku.compiled.table import Record, array, scalar, viewer
-from sesshoku.solvers.coupled_inertia import opening, respond, solve_group, through_inertia
+from sesshoku.solvers.coupled_inertia import solve_group, through_inertia
+from sesshoku.solvers.gauss_newton import gauss_newton
+from sesshoku.solvers.spring_islands import ACROSS, ALONG, BOTH_WAYS, ONE_WAY, UNLIMITED, find_islands
 from sesshoku.spatial.algebra import quaternion_matrix, turn_quaternion
 
 ARMIJO = 1e-4
 LEAST_STEP = 1e-12
-ROW_SWEEPS = 30
-ROW_SETTLED = 1e-4  # of the limit
 MOST_COLUMNS = 1 << 20  # numbers kept of answers to rows
 TINY = 1e-9  # m: a shorter spring has no direction
-# how a spring holds
-BOTH_WAYS, ONE_WAY, ACROSS, ALONG, UNLIMITED = range(5)
 # results of a solve
 ITERATIONS, CONVERGED, RESIDUAL = range(3)
 
@@ -124,88 +122,6 @@ def make_springs(body_count: int, capacity: int) -> SpringSet:
     arrays["rotation"][:] = np.eye(3)
     arrays["new_rotation"][:] = np.eye(3)
     return SpringSet(body_count=B, capacity=S, **arrays)
-
-
-@jit
-def find_islands(springs):
-    """Group bodies that springs or their inertias connect; what no force moves connects nobody. Lists are ascending."""
-    root, body, count = springs.root, springs.body, springs.counts[0]
-    B, inverse_mass = springs.body_count, springs.inverse_mass
-    for b in range(B):
-        root[b] = b
-    for n in range(count + B):
-        if n < count:
-            a, b = body[n, 0], body[n, 1]
-            if springs.holds[n] == UNLIMITED or inverse_mass[a] == 0.0 or inverse_mass[b] == 0.0:
-                continue
-        else:
-            a, b = springs.above[n - count], n - count
-            if springs.group[b] < 0 or a < 0:
-                continue
-        while root[a] != a:
-            root[a] = root[root[a]]
-            a = root[a]
-        while root[b] != b:
-            root[b] = root[root[b]]
-            b = root[b]
-        if a < b:
-            root[b] = a
-        elif b < a:
-            root[a] = b
-    islands, label = 0, springs.iwork
-    for b in range(B):
-        top = b
-        while root[top] != top:
-            top = root[top]
-        root[b] = top  # the smallest body of the island: already numbered
-        if top == b:
-            label[b] = islands
-            islands += 1
-    start, of_body = springs.island_body_start, springs.island_body
-    for i in range(B + 1):
-        start[i] = springs.island_spring_start[i] = 0
-    for b in range(B):
-        start[label[root[b]] + 1] += 1
-    for s in range(count):
-        b = side_that_moves(springs, s)
-        if b >= 0:
-            springs.island_spring_start[label[root[b]] + 1] += 1
-    for i in range(B):
-        start[i + 1] += start[i]
-        springs.island_spring_start[i + 1] += springs.island_spring_start[i]
-    for b in range(B - 1, -1, -1):  # from behind, counting the ends down: keeps the order
-        i = label[root[b]] + 1
-        start[i] -= 1
-        of_body[start[i]] = b
-    for s in range(count - 1, -1, -1):
-        b = side_that_moves(springs, s)
-        if b >= 0:
-            i = label[root[b]] + 1
-            springs.island_spring_start[i] -= 1
-            springs.island_spring[springs.island_spring_start[i]] = s
-    for i in range(B):  # the ends have become the starts
-        start[i] = start[i + 1]
-        springs.island_spring_start[i] = springs.island_spring_start[i + 1]
-    start[B] = B
-    total = 0
-    for s in range(count):
-        if side_that_moves(springs, s) >= 0:
-            total += 1
-    for i in range(islands, B + 1):
-        start[i] = B
-        springs.island_spring_start[i] = total
-    springs.island_count[0] = islands
-
-
-@jit
-def side_that_moves(springs, s):
-    """A body of spring s that forces move, -1: none, or the spring has no limit."""
-    if springs.holds[s] == UNLIMITED:
-        return -1
-    a, b = springs.body[s, 0], springs.body[s, 1]
-    if springs.inverse_mass[a] > 0.0:
-        return a
-    return b if springs.inverse_mass[b] > 0.0 else -1
 
 
 @jit
@@ -406,140 +322,6 @@ def descend_island(springs, island, dt, tolerance, least, cap, newton):
     return used, most, ok
 
 
-@jit
-def gauss_newton(springs, island, dt):
-    """Least dU (kinetic-energy metric) with J dU <= -g, rows linearised at the present velocities, into `search`.
-
-    Sweeps over the rows with forces of one sign: a row that others satisfy already carries nothing. Returns the rate
-    at which Phi falls along it, or what the steepest descent's would be if that is not positive.
-    """
-    first, last = springs.island_spring_start[island], springs.island_spring_start[island + 1]
-    search, body = springs.search, springs.island_body
-    bodies = springs.island_body_start[island], springs.island_body_start[island + 1]
-    for n in range(bodies[0], bodies[1]):
-        for a in range(6):
-            search[body[n], a] = 0.0
-    springs.counts[1] = 0
-    for n in range(first, last):
-        s = springs.island_spring[n]
-        for a in range(3):
-            springs.row_direction[s, a] = springs.direction[s, a]
-        f = springs.row_force[s] = springs.guess[s]
-        springs.guess[s] = 0.0
-        springs.row_inverse[s] = 0.0
-        if f != 0.0:
-            open_row(springs, s)
-            push_row(springs, s, dt * f)
-    for _ in range(ROW_SWEEPS):
-        change = 0.0
-        for n in range(first, last):
-            s = springs.island_spring[n]
-            g, old = springs.gap[s], springs.row_force[s]
-            need = g + dt * (row_speed(springs, s, 1) - row_speed(springs, s, 0))
-            if need <= 0.0 and old == 0.0:
-                continue
-            if springs.row_inverse[s] == 0.0:
-                open_row(springs, s)
-            force = max(0.0, old + need * springs.row_inverse[s] / (dt * dt))
-            if force != old:
-                springs.row_force[s] = force
-                push_row(springs, s, dt * (force - old))
-                change = max(change, abs(force - old) * dt * dt / springs.row_inverse[s] / springs.limit[s])
-        if change < ROW_SETTLED:
-            break
-    rate = 0.0
-    for n in range(first, last):
-        s = springs.island_spring[n]
-        g = springs.gap[s]
-        if g > 0.0:
-            rate -= g * dt * (row_speed(springs, s, 1) - row_speed(springs, s, 0))
-    return rate
-
-
-@jit
-def open_row(springs, s):
-    """Inverse of what a unit force along row s moves it by; the answer of coupled bodies is kept in `columns`."""
-    a, b, n = springs.body[s, 0], springs.body[s, 1], springs.row_direction[s]
-    springs.row_column[s] = -1
-    if springs.group[a] < 0 and springs.group[b] < 0:
-        inverse = row_inverse_mass(springs, s, 0) + row_inverse_mass(springs, s, 1)
-        springs.row_inverse[s] = 1.0 / inverse if inverse > 0.0 else 0.0
-        return
-    u, at = springs.reply[0], springs.counts[1]
-    respond(springs, s, n[0], n[1], n[2], u)
-    inverse = opening(springs, s, u, n[0], n[1], n[2])
-    springs.row_inverse[s] = 1.0 / inverse if inverse > 0.0 else 0.0
-    end = at
-    for side in range(2):
-        top = springs.group[springs.body[s, side]]
-        if top >= 0 and (side == 0 or top != springs.group[a]):
-            end += 6 * (springs.group_end[top] - top)
-    if end > len(springs.columns):
-        return  # found anew whenever it is pushed
-    springs.row_column[s], springs.counts[1] = at, end
-    for side in range(2):
-        top = springs.group[springs.body[s, side]]
-        if top >= 0 and (side == 0 or top != springs.group[a]):
-            for i in range(top, springs.group_end[top]):
-                for c in range(6):
-                    springs.columns[at] = u[i, c] if springs.group[i] == top else 0.0
-                    at += 1
-
-
-@jit
-def push_row(springs, s, f):
-    """search += M^-1 of the force f along row s on body 0, the opposite on body 1."""
-    search, first = springs.search, springs.group[springs.body[s, 0]]
-    for side in range(2):
-        if springs.group[springs.body[s, side]] < 0:
-            push_search(springs, s, side, f if side == 0 else -f)
-    if springs.group[springs.body[s, 0]] < 0 and springs.group[springs.body[s, 1]] < 0:
-        return
-    at = springs.row_column[s]
-    if at < 0:
-        n = springs.row_direction[s]
-        respond(springs, s, n[0], n[1], n[2], springs.reply[0])
-    for side in range(2):
-        top = springs.group[springs.body[s, side]]
-        if top >= 0 and (side == 0 or top != first):
-            for i in range(top, springs.group_end[top]):
-                for c in range(6):
-                    if at >= 0:
-                        search[i, c] += f * springs.columns[at]
-                        at += 1
-                    elif springs.group[i] == top:
-                        search[i, c] += f * springs.reply[0, i, c]
-
-
-@jit(into_callers=True)
-def row_inverse_mass(springs, s, side):
-    """n . (E/m - r* I^-1 r*) n of one side of spring s."""
-    b, r, n = springs.body[s, side], springs.arm[s, side], springs.direction[s]
-    I = springs.inverse_inertia[b]
-    x, y, z = r[1] * n[2] - r[2] * n[1], r[2] * n[0] - r[0] * n[2], r[0] * n[1] - r[1] * n[0]
-    return springs.inverse_mass[b] * (n[0] * n[0] + n[1] * n[1] + n[2] * n[2]) + (
-        I[0] * x * x + I[1] * y * y + I[2] * z * z + 2.0 * (I[3] * x * y + I[4] * x * z + I[5] * y * z))
-
-
-@jit(into_callers=True)
-def row_speed(springs, s, side):
-    """Speed along the spring that the search direction gives its anchor."""
-    u, r, n = springs.search[springs.body[s, side]], springs.arm[s, side], springs.direction[s]
-    return (n[0] * (u[0] + u[4] * r[2] - u[5] * r[1]) + n[1] * (u[1] + u[5] * r[0] - u[3] * r[2])
-            + n[2] * (u[2] + u[3] * r[1] - u[4] * r[0]))
-
-
-@jit(into_callers=True)
-def push_search(springs, s, side, f):
-    """search += M^-1 of the force f along the spring at its anchor."""
-    b, r, n = springs.body[s, side], springs.arm[s, side], springs.direction[s]
-    m, I, u = springs.inverse_mass[b], springs.inverse_inertia[b], springs.search[b]
-    if m == 0.0:
-        return
-    x, y, z = f * (r[1] * n[2] - r[2] * n[1]), f * (r[2] * n[0] - r[0] * n[2]), f * (r[0] * n[1] - r[1] * n[0])
-    u[0] += m * f * n[0]
-    u[1] += m * f * n[1]
-    u[2] += m * f * n[2]
-    u[3] += I[0] * x + I[3] * y + I[4] * z
-    u[4] += I[3] * x + I[1] * y + I[5] * z
-    u[5] += I[4] * x + I[5] * y + I[2] * z
+__all__ = ["ACROSS", "ALONG", "BOTH_WAYS", "CONVERGED", "ITERATIONS", "ONE_WAY", "RESIDUAL", "TINY", "UNLIMITED",
+           "SpringSet", "as_springs", "descend", "find_islands", "make_springs", "penalty", "penalty_gradient",
+           "predict"]

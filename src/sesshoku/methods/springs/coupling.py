@@ -159,12 +159,15 @@ def dof_row(model, bodies, i, n):
 
 
 @jit
-def dof_speed(model, bodies, i, n, u):
-    """Speed of dof n of link i by the bodies' velocities u (B, 6)."""
+def dof_speed(model, bodies, i, n, u, is_reply):
+    """Speed of dof n of link i by the bodies' velocities u (B, 6); is_reply: in u, bodies that no force moves rest."""
     p = dof_row(model, bodies, i, n)
     speed = 0.0
-    for a in range(6):
-        speed += bodies.row[0, a] * u[i, a] + bodies.row[1, a] * u[p, a]
+    for side in range(2):
+        b = i if side == 0 else p
+        if bodies.mass[b] > 0.0 or not is_reply:
+            for a in range(6):
+                speed += bodies.row[side, a] * u[b, a]
     return speed
 
 
@@ -199,16 +202,3 @@ def dof_reply(model, bodies, springs, i, n, out):
     load_dof(model, bodies, i, n, 1.0, out)
     answer(springs, springs.touched, count, out)
     return count
-
-
-@jit
-def reply_speed(model, bodies, i, n, out):
-    """Speed of a dof by a reply: what no force moves rests."""
-    p = dof_row(model, bodies, i, n)
-    speed = 0.0
-    for side in range(2):
-        b = i if side == 0 else p
-        if bodies.mass[b] > 0.0:
-            for a in range(6):
-                speed += bodies.row[side, a] * out[b, a]
-    return speed

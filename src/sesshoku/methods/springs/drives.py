@@ -27,7 +27,6 @@ from sesshoku.methods.springs.coupling import (
     dof_reply,
     dof_speed,
     load_dof,
-    reply_speed,
     touch_dof,
 )
 from sesshoku.methods.springs.memory import AT_REST
@@ -170,7 +169,7 @@ def settle_drives(model, data, bodies, joints, springs, dt):
     for k in range(model.dof_count):
         i, a = model.dof_link[k], 0.0
         if joints.own_slope[k] > 0.0 or joints.inert[k] > 0.0:
-            a = (dof_speed(model, bodies, i, k - model.link_dof[i], springs.velocity) - data.v[k]) / dt
+            a = (dof_speed(model, bodies, i, k - model.link_dof[i], springs.velocity, False) - data.v[k]) / dt
         joints.torque[k] = data.joint_force[k] - joints.own_slope[k] * a
         if joints.inert[k] > 0.0:
             old, miss = joints.reference[k], a - joints.reference[k]
@@ -183,7 +182,7 @@ def settle_drives(model, data, bodies, joints, springs, dt):
         k = model.actuator_dof[n]
         i = model.dof_link[k]
         if joints.slope[n] > 0.0 and not joints.clipped[n]:
-            a = (dof_speed(model, bodies, i, k - model.link_dof[i], springs.velocity) - data.v[k]) / dt
+            a = (dof_speed(model, bodies, i, k - model.link_dof[i], springs.velocity, False) - data.v[k]) / dt
             torque = joints.wanted[n] - joints.slope[n] * a
             data.actuator_force[n] = within_effort(model, n, torque)
             if data.actuator_force[n] != torque:
@@ -206,10 +205,10 @@ def rub_joints(model, data, bodies, joints, springs, dt):
             data.friction_slips[k] = 0 if joints.state[k] == AT_REST else 1
             if joints.state[k] != AT_REST:
                 count = dof_reply(model, bodies, springs, i, n, u)
-                w = reply_speed(model, bodies, i, n, u)
+                w = dof_speed(model, bodies, i, n, u, True)
                 if w > 0.0:
                     bound, old = model.dof_kinetic_friction[k], joints.friction[k]
-                    stop = old - dof_speed(model, bodies, i, n, springs.velocity) / (dt * w)
+                    stop = old - dof_speed(model, bodies, i, n, springs.velocity, False) / (dt * w)
                     joints.friction[k] = min(max(stop, -bound), bound)
                     add_reply(springs, springs.touched, count, dt * (joints.friction[k] - old), u, springs.velocity)
             data.friction_impulse[k] = joints.friction[k] * dt
@@ -273,10 +272,10 @@ def drive_mimics(model, data, bodies, springs, dt):
         load_dof(model, bodies, i, mine, 1.0, u)
         load_dof(model, bodies, j, other, -ratio, u)
         answer(springs, touched, count, u)
-        w = reply_speed(model, bodies, i, mine, u) - ratio * reply_speed(model, bodies, j, other, u)
+        w = dof_speed(model, bodies, i, mine, u, True) - ratio * dof_speed(model, bodies, j, other, u, True)
         speed = data.v[k] - ratio * data.v[source]
-        a = (dof_speed(model, bodies, i, mine, springs.velocity)
-             - ratio * dof_speed(model, bodies, j, other, springs.velocity) - speed) / dt
+        a = (dof_speed(model, bodies, i, mine, springs.velocity, False)
+             - ratio * dof_speed(model, bodies, j, other, springs.velocity, False) - speed) / dt
         error = data.q[model.dof_coordinate[k]] - ratio * data.q[model.dof_coordinate[source]] - model.mimic_offset[n]
         if w > 0.0:
             stiff, damp = MIMIC_RATE / (dt * dt * w), MIMIC_DAMPING / (dt * w)

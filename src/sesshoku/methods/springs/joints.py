@@ -155,7 +155,7 @@ def let_go(model, data, bodies, joints, springs, options, dt):
         if joints.hardening[i] == 0.0:
             continue
         k = model.link_dof[i]
-        speed = dof_speed(model, bodies, i, 0, springs.velocity)
+        speed = dof_speed(model, bodies, i, 0, springs.velocity, False)
         stretch = data.q[model.link_coordinate[i]] - joints.hold[k]
         held = stretch + (1.0 + max(options[DAMPING_STEPS], REST_DAMPING_STEPS)) * dt * speed
         held *= held_stiffness(model, joints, i, options, dt) * joints.hardening[i]
