@@ -7,6 +7,10 @@ bodies of a group to a force costs one pass down and one up (`solve_group`).
 
 A group is a set of bodies coupled that way, named by its first body; children come after parents. Bodies of no group
 (`group` -1) move by their own mass and inertia.
+
+Ties are terms between any two points of a group that do not follow its tree: with T the tree's matrix, J the ties'
+velocities and S their inertias, (T + J^T S J)^-1 = T^-1 - W (S^-1 + J W)^-1 W^T with W = T^-1 J^T (Woodbury), three
+columns a tie (`factor_ties`). A tie may join trees, whose bodies are one group then.
 """
 
 from __future__ import annotations
@@ -48,11 +52,98 @@ def factor_groups(springs):
                     for k in range(6):
                         s += X[k, a] * X[k, b]
                     factor[p, a, b] -= s
+    for top in range(B):
+        if group[top] == top and springs.group_tie[top, 0] < springs.group_tie[top, 1]:
+            factor_ties(springs, top)
+
+
+@jit
+def factor_ties(springs, top):
+    """W into `tie_columns`, and the Cholesky factor of S^-1 + J W into `tie_factor`, of the ties of group `top`."""
+    first, last = springs.group_tie[top, 0], springs.group_tie[top, 1]
+    size, u, y = springs.group_end[top] - top, springs.tie_reply, springs.tie_speed
+    for n in range(3 * (last - first)):
+        t, axis = first + n // 3, n % 3
+        for i in range(top, springs.group_end[top]):
+            for a in range(6):
+                u[i, a] = 0.0
+        for side in range(2):
+            b, r = springs.tie_body[t, side], springs.tie_arm[t, side]
+            if springs.group[b] == top:
+                f = 1.0 if side == 1 else -1.0
+                u[b, axis] += f
+                u[b, 3 + (axis + 1) % 3] += f * r[(axis + 2) % 3]
+                u[b, 3 + (axis + 2) % 3] -= f * r[(axis + 1) % 3]
+        solve_tree(springs, top, u)
+        at = springs.tie_column[t] + axis * 6 * size
+        for i in range(top, springs.group_end[top]):
+            for a in range(6):
+                springs.tie_columns[at] = u[i, a]
+                at += 1
+        L = springs.tie_factor[3 * first + n]
+        for m in range(n // 3 + 1):
+            tie_velocity(springs, top, first + m, u, y)
+            for a in range(3):
+                if 3 * m + a <= n:
+                    L[3 * m + a] = y[a]
+        L[n] += 1.0 / springs.tie_inertia[t]
+        for m in range(n + 1):
+            K, s = springs.tie_factor[3 * first + m], L[m]
+            for k in range(m):
+                s -= L[k] * K[k]
+            L[m] = sqrt(s) if m == n else s / K[m]
+
+
+@jit
+def tie_velocity(springs, top, t, u, out):
+    """Velocity of the second end of tie t against the first by velocities u (B, 6), into out (3)."""
+    out[0] = out[1] = out[2] = 0.0
+    for side in range(2):
+        b, r = springs.tie_body[t, side], springs.tie_arm[t, side]
+        if springs.group[b] == top:
+            w, f = u[b], 1.0 if side == 1 else -1.0
+            out[0] += f * (w[0] + w[4] * r[2] - w[5] * r[1])
+            out[1] += f * (w[1] + w[5] * r[0] - w[3] * r[2])
+            out[2] += f * (w[2] + w[3] * r[1] - w[4] * r[0])
+
+
+@jit
+def heed_ties(springs, top, x):
+    """What the tree of group `top` answers without its ties becomes the answer with them."""
+    first, last = springs.group_tie[top, 0], springs.group_tie[top, 1]
+    y, L, count = springs.tie_speed, springs.tie_factor, 3 * (last - first)
+    for t in range(first, last):
+        tie_velocity(springs, top, t, x, y[3 * (t - first):])
+    for n in range(count):
+        s = y[n]
+        for k in range(n):
+            s -= L[3 * first + n, k] * y[k]
+        y[n] = s / L[3 * first + n, n]
+    for n in range(count - 1, -1, -1):
+        s = y[n]
+        for k in range(n + 1, count):
+            s -= L[3 * first + k, n] * y[k]
+        y[n] = s / L[3 * first + n, n]
+    at = springs.tie_column[first]
+    for n in range(count):
+        for i in range(top, springs.group_end[top]):
+            for a in range(6):
+                if springs.group[i] == top:
+                    x[i, a] -= y[n] * springs.tie_columns[at]
+                at += 1
 
 
 @jit
 def solve_group(springs, top, x):
     """x (B, 6), forces and torques on the bodies of group `top`, becomes the change of velocity per second."""
+    solve_tree(springs, top, x)
+    if springs.group_tie[top, 0] < springs.group_tie[top, 1]:
+        heed_ties(springs, top, x)
+
+
+@jit
+def solve_tree(springs, top, x):
+    """The same without the group's ties."""
     group, above, end = springs.group, springs.above, springs.group_end[top]
     for i in range(end - 1, top - 1, -1):
         y = x[i]

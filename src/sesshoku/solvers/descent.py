@@ -63,6 +63,16 @@ class SpringSet(Record):
     cross = array(float, 3)  # (B, 6, 6) of a body (rows) with its parent (columns)
     factor = array(float, 3)  # (B, 6, 6)
     link = array(float, 3)  # (B, 6, 6)
+    # ---- T ties between bodies of a group, those of a group in a row
+    group_tie = array(int, 2)  # (B, 2) of a group's first body: range of its ties
+    tie_body = array(int, 2)  # (T, 2)
+    tie_arm = array(float, 3)  # (T, 2, 3) ends from the centres of mass, world axes
+    tie_inertia = array(float, 1)  # (T)
+    tie_column = array(int, 1)  # (T) place of its three answers in `tie_columns`
+    tie_columns = array(float, 1)  # answers of a group's tree to unit forces along its ties
+    tie_factor = array(float, 2)  # (3T, 3 times the most ties of a group)
+    tie_reply = array(float, 2)  # (B, 6)
+    tie_speed = array(float, 1)  # (3 times the most ties of a group)
     # ---- springs
     counts = array(int, 1)  # (4) springs in use
     body = array(int, 2)  # (S, 2)
@@ -102,8 +112,11 @@ class SpringSet(Record):
 as_springs = viewer(SpringSet)
 
 
-def make_springs(body_count: int, capacity: int) -> SpringSet:
-    """Room for `capacity` springs between `body_count` bodies, the world included as the last of them."""
+def make_springs(body_count: int, capacity: int, ties: Any = (), tops: Any = ()) -> SpringSet:
+    """Room for `capacity` springs between `body_count` bodies, the world included as the last of them.
+
+    ties: pairs of bodies, a group's in a row; tops: of every body the first one of its group, -1 if no force moves it.
+    """
     B, S = body_count, capacity
     shapes: dict[str, Any] = {
         "position": (B, 3), "rotation": (B, 3, 3), "inverse_mass": B, "inverse_inertia": (B, 6), "velocity": (B, 6),
@@ -114,14 +127,30 @@ def make_springs(body_count: int, capacity: int) -> SpringSet:
         "arm": (S, 2, 3), "gap": S, "direction": (S, 3), "row_force": S, "row_direction": (S, 3), "row_inverse": S,
         "group": B, "group_end": B, "above": B, "block": (B, 6, 6), "cross": (B, 6, 6), "factor": (B, 6, 6),
         "link": (B, 6, 6), "row_column": S, "columns": min(6 * B * S, MOST_COLUMNS), "reply": (2, B, 6), "touched": 4,
+        "group_tie": (B, 2), "tie_body": (len(ties), 2), "tie_arm": (len(ties), 2, 3), "tie_inertia": len(ties),
+        "tie_column": len(ties), "tie_reply": (B, 6),
         "gradient": (B, 6), "search": (B, 6), "before": (B, 6), "root": B, "iwork": B + 1, "result": 3,
     }
     arrays = {name: np.zeros(shape, dtype=np.int64 if SpringSet.fields[name].dtype is int else np.float64)
               for name, shape in shapes.items()}
     arrays["group"][:] = arrays["above"][:] = -1
+    arrays |= _tie_room(arrays, ties, tops)
     arrays["rotation"][:] = np.eye(3)
     arrays["new_rotation"][:] = np.eye(3)
     return SpringSet(body_count=B, capacity=S, **arrays)
+
+
+def _tie_room(arrays: dict[str, np.ndarray], ties: Any, tops: Any) -> dict[str, np.ndarray]:
+    """Where each group's ties and their answers stand."""
+    places = 0
+    for t, pair in enumerate(ties):
+        top = max(tops[b] for b in pair)
+        first, last = arrays["group_tie"][top]
+        arrays["group_tie"][top] = (first, t + 1) if last > first else (t, t + 1)
+        arrays["tie_body"][t], arrays["tie_column"][t] = pair, places
+        places += 18 * (int(np.flatnonzero(np.asarray(tops) == top)[-1]) + 1 - top)
+    most = 3 * int(np.ptp(arrays["group_tie"], axis=1).max(initial=0))
+    return {"tie_columns": np.zeros(places), "tie_factor": np.zeros((3 * len(ties), most)), "tie_speed": np.zeros(most)}
 
 
 @jit

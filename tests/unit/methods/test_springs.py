@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import sesshoku as ss
+from mechanisms import four_bar
 from sesshoku.methods.registry import make
 from support import SEED
 
@@ -371,3 +372,47 @@ def test_a_blow_on_a_joint_at_rest_is_not_borne_by_its_friction(dt):
         speeds.append(sim.joints["link"].velocity)
     assert speeds[0] > 2.0
     assert speeds[1] == pytest.approx(speeds[0], rel=0.02)
+
+
+@pytest.mark.parametrize("joint", ["revolute", "spherical", "prismatic"])
+def test_a_spin_of_many_turns_a_second_survives_long_steps(joint):
+    """0.74 rad per step of 1/50 s: in one part, or three, the two bodies part from what they should do."""
+    for n in range(4):
+        sim = spinning("springs:recommended", joint, [SEED, n], 1 / 50)
+        sim.step()
+        energy, _ = energy_and_angular_momentum(sim)
+        sim.step(100)
+        after, _ = energy_and_angular_momentum(sim)
+        assert (0.3 if joint == "revolute" else 0.9) < after / energy < 1.05
+
+
+@pytest.mark.parametrize("loop", ["ball", "hinge"])
+@pytest.mark.parametrize("dt, off, gap", [(1e-3, 1e-4, 1e-5), (1 / 50, 0.01, 3e-3)])
+def test_a_four_bar_linkage_moves_as_it_should(loop, dt, off, gap):
+    """Against the joint-space equations with the loop as a constraint; the cranks swing through 1.3 rad."""
+    sims = [ss.Simulation(four_bar(loop, speed=3.0), keyword, dt) for keyword in ("none", "springs:recommended")]
+    most = 0.0
+    for _ in range(round(2.0 / dt)):
+        for sim in sims:
+            sim.step()
+        assert sims[1].q == pytest.approx(sims[0].q, abs=off)
+        assert sims[1].report.loop_error < gap
+        most = max(most, abs(sims[0].q[0]))
+    assert most > 0.7
+
+
+def test_a_loop_between_two_trees_and_to_the_world_is_hard():
+    """A beam of 10 kg hangs by loops from the world and from a 50 g rod; with the rod's joint it is a pendulum."""
+    scene = ss.Scene(gravity=(0, 0, -9.8))
+    scene.add_box("beam", size=(1.0, 0.1, 0.1), mass=10.0, position=(0, 0, 1))
+    scene.add_box("rod", size=(0.02, 0.02, 0.4), mass=0.05, position=(0.5, 0, 1.2),
+                  joint=ss.Joint("revolute", axis=(0, 1, 0), anchor=(0, 0, 0.2)))
+    scene.add_loop("ball", "beam", "rod", position=(0.5, 0, 0))
+    scene.add_loop("hinge", "beam", None, position=(-0.5, 0, 0), axis=(0, 1, 0))
+    sim = ss.Simulation(scene, "springs:recommended", 1e-3)
+    for _ in range(500):
+        sim.step()
+        assert sim.report.loop_error < 1e-5
+        assert sim.report.momentum_residual < 1e-9
+    assert sim.bodies["beam"].position == pytest.approx([0, 0, 1], abs=1e-4)
+    assert np.abs(sim.v).max() < 1e-3

@@ -4,9 +4,9 @@ The method of D. Kuroda's master's thesis (Chuo University, 2002) on interactive
 contact and multi-joint structures. A constrained spring is a spring and a damper with a limit of its stretch: within
 the limit an explicit penalty force, beyond it a constraint force that is found at the end of the step.
 
-    (2.13) (2.14) forces and torques        joints.add_force
+    (2.13) (2.14) forces and torques        pulling.add_force
     (2.26) gyroscopic torque                bodies.load_bodies
-    (2.30) (2.33) spring and damper         joints.pull_joints, friction.press_static
+    (2.30) (2.33) spring and damper         pulling.pull_joints, friction.press_static
     (3.5) (3.6) symplectic Euler            bodies.free_velocities, bodies.advance
     (3.19) (3.20) (4.3)-(4.6) constraint    solvers/descent.py
     5.1 B-reps, shrunken copies             collision/brep.py, shrink.py
@@ -63,7 +63,7 @@ from sesshoku.methods.springs.contacts import find_contacts, find_passing
 from sesshoku.methods.springs.coupling import start_coupling
 from sesshoku.methods.springs.drives import drive_joints, drive_mimics, rub_joints, settle_drives, want_drives
 from sesshoku.methods.springs.friction import press_contacts, rub_after, stiffen_contacts
-from sesshoku.methods.springs.joints import let_go, place_anchors, pull_joints
+from sesshoku.methods.springs.joints import let_go, place_anchors
 from sesshoku.methods.springs.memory import (
     LOST,
     PRESSES,
@@ -78,6 +78,7 @@ from sesshoku.methods.springs.memory import (
     make_bodies,
     make_joints,
     make_presses,
+    moving_top,
     shape_margins,
 )
 from sesshoku.methods.springs.options import (
@@ -93,6 +94,7 @@ from sesshoku.methods.springs.options import (
     parameters,
 )
 from sesshoku.methods.springs.publish import list_springs, momentum_residual, report_joints, report_step
+from sesshoku.methods.springs.pulling import pull_joints
 from sesshoku.methods.springs.sensing import leave_motion, start_motion
 from sesshoku.methods.springs.stability import cautions, turned_inertia
 from sesshoku.scene.compiler import CompiledScene
@@ -103,7 +105,7 @@ from sesshoku.solvers.descent import ITERATIONS, SpringSet, as_springs, descend,
 #: the options that measured best (docs/methods/springs.md)
 PRESETS = {"recommended": Options(joint_springs="implicit", friction_anchor="drag", static_damping="isotropic",
                                   rest_damping="critical", friction_normal="coupled", constraint_solver="gauss-newton",
-                                  constraint_tol=0.05, rotation="momentum", substep_angle=0.3,
+                                  constraint_tol=0.05, rotation="momentum", substep_angle=0.1,
                                   max_correction_speed=1.0)}
 MOST_CONTACTS = 8192
 MOST_SUBSTEPS = 16
@@ -134,7 +136,8 @@ def make_records(compiled: CompiledScene, options: Options) -> dict[str, Record]
     breps = make_breps(compiled, shape_margins(compiled, options), options.merge_coplanar)
     used = int(breps.vertex_used.sum() + breps.edge_used.sum())
     capacity = min(2 * used + 64, MOST_CONTACTS)
-    springs = make_springs(model.link_count + 1, len(rows) + capacity)
+    ties = [rows[s]["body"] for s in np.argsort(joints.tie, kind="stable") if joints.tie[s] >= 0]
+    springs = make_springs(model.link_count + 1, len(rows) + capacity, ties, moving_top(bodies))
     springs.counts[0] = len(rows)
     for n, row in enumerate(rows):
         springs.body[n] = row["body"]

@@ -31,6 +31,9 @@ def start_coupling(model, bodies, joints, springs, implicit_joints):
     for i in range(model.link_count):
         if model.link_joint[i] != FREE and model.link_joint[i] != KINEMATIC:
             needed[bodies.top[i]] = 1
+    for t in range(len(springs.tie_body)):
+        for side in range(2):
+            needed[bodies.top[springs.tie_body[t, side]]] = 1
     for i in range(model.link_count):
         if bodies.mass[i] == 0.0 or not needed[bodies.top[i]]:
             continue

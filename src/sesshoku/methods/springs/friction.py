@@ -13,7 +13,7 @@ from math import sqrt
 
 from sesshoku.compiled.jit import jit
 from sesshoku.methods.springs.bodies import point_velocity, times_inertia
-from sesshoku.methods.springs.joints import add_force, anchor_distance, damped_velocity, touch_at, world_anchor
+from sesshoku.methods.springs.joints import anchor_distance, world_anchor
 from sesshoku.methods.springs.memory import ALL, JOINT_SHARE, KINETIC, PRESSES, STATIC
 from sesshoku.methods.springs.options import (
     CORRECTION_SPEED,
@@ -26,6 +26,7 @@ from sesshoku.methods.springs.options import (
     RATE,
     WITH_CONSTRAINT,
 )
+from sesshoku.methods.springs.pulling import add_force, damped_velocity, touch_at
 from sesshoku.solvers.coupled_inertia import add_reply, opening, respond
 from sesshoku.solvers.descent import BOTH_WAYS, ONE_WAY
 from sesshoku.spatial.algebra import cross

@@ -1,4 +1,4 @@
-"""Joints of springs: where their anchors are, what they pull (chapter 6); what drives them: drives.py.
+"""Joints of springs: where their anchors are (chapter 6); what they pull: pulling.py; what drives them: drives.py.
 
     revolute    two springs on the axis; two torque springs beside it. While the angle moves, their anchors on the
                 parent go along with it (they resist tilt alone); at a limit or at rest by friction they stay,
@@ -15,8 +15,8 @@ from __future__ import annotations
 from math import cos, sin, sqrt
 
 from sesshoku.compiled.jit import jit
-from sesshoku.methods.springs.bodies import joint_frame, link_origin, point_velocity, times_inertia
-from sesshoku.methods.springs.coupling import add_spring, add_spring_along, dof_speed
+from sesshoku.methods.springs.bodies import joint_frame, link_origin, times_inertia
+from sesshoku.methods.springs.coupling import dof_speed
 from sesshoku.methods.springs.memory import (
     ACROSS_NORMAL,
     ALL,
@@ -32,16 +32,14 @@ from sesshoku.methods.springs.options import (
     CORRECTION_SPEED,
     DAMPING_STEPS,
     IMPLICIT_JOINTS,
-    ISOTROPIC,
     JOINT_STICK_SPEED,
     RATE,
     REST_CRITICAL,
 )
 from sesshoku.scene.model import PLANAR, PRISMATIC, REVOLUTE
-from sesshoku.solvers.descent import ACROSS, ALONG, BOTH_WAYS, ONE_WAY, TINY, UNLIMITED
+from sesshoku.solvers.descent import ACROSS, ALONG, BOTH_WAYS, ONE_WAY, UNLIMITED
 from sesshoku.spatial.algebra import cross
 
-IMPLICIT_RATE = 1e3  # k dt^2 of an implicit joint spring, in masses of all that is joined: it hardly opens
 REST_DAMPING_STEPS = 4.0  # damping over k dt of a hardened joint: more than critical, in chains too
 REST_EXCESS = 1.5  # of static friction: more within a step is a blow, and lets go at once
 NEAR_STOP = 0.5  # rad from a limit: farther away its stop is left out, its tangent means nothing there
@@ -297,133 +295,6 @@ def anchor_distance(bodies, springs, s):
     x0, y0, z0 = world_anchor(bodies, springs, s, 0)
     x1, y1, z1 = world_anchor(bodies, springs, s, 1)
     return x1 - x0, y1 - y0, z1 - z0
-
-
-@jit
-def add_force(bodies, b, px, py, pz, fx, fy, fz):
-    """A force at a world point, onto body b's sum (2.13), (2.14)."""
-    add_at(bodies.force[b], bodies.position[b], px, py, pz, fx, fy, fz)
-
-
-@jit
-def touch_at(bodies, b, px, py, pz, fx, fy, fz):
-    """A force at a world point, onto what touches body b from outside its tree."""
-    add_at(bodies.touch[b], bodies.position[b], px, py, pz, fx, fy, fz)
-
-
-@jit
-def add_at(F, x, px, py, pz, fx, fy, fz):
-    """A force at a world point onto a wrench F about x."""
-    tx, ty, tz = cross(px - x[0], py - x[1], pz - x[2], fx, fy, fz)
-    F[0] += fx
-    F[1] += fy
-    F[2] += fz
-    F[3] += tx
-    F[4] += ty
-    F[5] += tz
-
-
-@jit
-def pull_joints(model, bodies, joints, springs, options, dt):
-    """Spring and damper of every joint spring, (2.30) and (2.33): on body 0, the opposite on body 1.
-
-    Loops are never implicit: they do not follow the tree.
-    """
-    isotropic = options[ISOTROPIC] > 0.0
-    loops = joints.loop_spring[0, 0] if model.loop_count > 0 else joints.spring_count
-    for s in range(joints.spring_count):
-        if joints.role[s] == STOP:
-            continue
-        if options[IMPLICIT_JOINTS] and s < loops:
-            pull_implicitly(model, bodies, joints, springs, s, options, dt)
-            continue
-        k, c = spring_stiffness(joints, s, options, dt)
-        a, b = springs.body[s, 0], springs.body[s, 1]
-        x0, y0, z0 = world_anchor(bodies, springs, s, 0)
-        x1, y1, z1 = world_anchor(bodies, springs, s, 1)
-        dx, dy, dz = x1 - x0, y1 - y0, z1 - z0
-        ux, uy, uz = point_velocity(bodies, a, x0, y0, z0)
-        wx, wy, wz = point_velocity(bodies, b, x1, y1, z1)
-        vx, vy, vz = damped_velocity(isotropic, joints.damper[s], springs.normal[s], dx, dy, dz, wx - ux, wy - uy,
-                                     wz - uz)
-        fx, fy, fz = k * dx + c * vx, k * dy + c * vy, k * dz + c * vz
-        # a damper in every direction is no pair along one line: both act at the middle, which keeps angular momentum
-        if isotropic:
-            x0, y0, z0 = x1, y1, z1 = 0.5 * (x0 + x1), 0.5 * (y0 + y1), 0.5 * (z0 + z1)
-        add_force(bodies, a, x0, y0, z0, fx, fy, fz)
-        add_force(bodies, b, x1, y1, z1, -fx, -fy, -fz)
-        if s >= loops:
-            fx, fy, fz = fx + springs.held[s, 0], fy + springs.held[s, 1], fz + springs.held[s, 2]
-            touch_at(bodies, a, x0, y0, z0, fx, fy, fz)
-            touch_at(bodies, b, x1, y1, z1, -fx, -fy, -fz)
-
-
-@jit
-def pull_implicitly(model, bodies, joints, springs, s, options, dt):
-    """Spring and damper at the end of the step: what they pull by present velocities, and their share of the inertia.
-
-    Stiff in the directions that the joint itself holds. What a limit or friction holds, it holds with the stiffness of
-    the rule, since the stretch tells friction when to let go; so it should not swing beyond that of the load
-    (`harden`). Both act at the middle of the anchors.
-    """
-    a, b, n, damper = springs.body[s, 0], springs.body[s, 1], springs.normal[s], joints.damper[s]
-    soft, soft_damping = spring_stiffness(joints, s, options, dt)
-    if joints.hardening[b] > 0.0:
-        soft *= joints.hardening[b]
-        if joints.damping[s] < 0.0:
-            soft_damping = max(options[DAMPING_STEPS], REST_DAMPING_STEPS) * soft * dt
-    k = joints.stiffness[s]
-    k = k if k >= 0.0 else IMPLICIT_RATE * bodies.group_mass[b] / (dt * dt)
-    c = joints.damping[s]
-    c = c if c >= 0.0 else options[DAMPING_STEPS] * k * dt
-    along_k, along_c = k, c  # of the part along the normal
-    if damper == ALONG_NORMAL:
-        k = c = 0.0
-    elif damper == ACROSS_NORMAL:
-        along_k = along_c = 0.0
-    elif model.link_joint[b] == PRISMATIC:
-        along_k, along_c = soft, soft_damping
-    elif joints.role[s] == TORQUE:
-        k, c = along_k, along_c = soft, soft_damping
-    x0, y0, z0 = world_anchor(bodies, springs, s, 0)
-    x1, y1, z1 = world_anchor(bodies, springs, s, 1)
-    dx, dy, dz = x1 - x0, y1 - y0, z1 - z0
-    x, y, z = 0.5 * (x0 + x1), 0.5 * (y0 + y1), 0.5 * (z0 + z1)
-    ux, uy, uz = point_velocity(bodies, a, x, y, z)
-    wx, wy, wz = point_velocity(bodies, b, x, y, z)
-    vx, vy, vz = wx - ux, wy - uy, wz - uz
-    s_all, s_along = dt * dt * k + dt * c, dt * dt * along_k + dt * along_c
-    f, v = k, k * dt + c
-    fx, fy, fz = f * dx + v * vx, f * dy + v * vy, f * dz + v * vz
-    if s_all > 0.0:
-        add_spring(bodies, b, a, s_all, x, y, z)
-    if s_along != s_all:
-        along = (along_k - k) * (n[0] * dx + n[1] * dy + n[2] * dz) + (along_k * dt + along_c - v) * (
-            n[0] * vx + n[1] * vy + n[2] * vz)
-        fx, fy, fz = fx + along * n[0], fy + along * n[1], fz + along * n[2]
-        add_spring_along(bodies, b, a, s_along - s_all, n, x, y, z)
-    add_force(bodies, a, x, y, z, fx, fy, fz)
-    add_force(bodies, b, x, y, z, -fx, -fy, -fz)
-
-
-@jit
-def damped_velocity(isotropic, damper, n, dx, dy, dz, vx, vy, vz):
-    """The part of a relative velocity that a damper acts on: along the spring's line, or all of it that is held."""
-    if isotropic:
-        if damper == ALL:
-            return vx, vy, vz
-        along = n[0] * vx + n[1] * vy + n[2] * vz
-        if damper == ALONG_NORMAL:
-            return along * n[0], along * n[1], along * n[2]
-        return vx - along * n[0], vy - along * n[1], vz - along * n[2]
-    d2 = dx * dx + dy * dy + dz * dz
-    if d2 < TINY * TINY:
-        return 0.0, 0.0, 0.0
-    if damper == ACROSS_NORMAL:  # a tilted joint's spring lies askew: its sliding is not to be damped
-        along = n[0] * vx + n[1] * vy + n[2] * vz
-        vx, vy, vz = vx - along * n[0], vy - along * n[1], vz - along * n[2]
-    along = (dx * vx + dy * vy + dz * vz) / d2
-    return along * dx, along * dy, along * dz
 
 
 @jit

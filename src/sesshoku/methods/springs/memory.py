@@ -37,7 +37,7 @@ class Bodies(Record):
     own_inertia = array(float, 2)  # (B, 6) xx yy zz xy xz yz, link axes, armature of its own joint included
     own_inverse = array(float, 2)  # (B, 6)
     joint_springs = array(int, 1)  # (B) number of joint springs that pull at it
-    top = array(int, 1)  # (B) the first of the moving bodies it hangs together with by joints
+    top = array(int, 1)  # (B) the first of the moving bodies it hangs together with by joints and loops
     above = array(int, 1)  # (B) its parent among them, -1: none
     group_mass = array(float, 1)  # (B) of all of them
     # ---- of the present step
@@ -73,6 +73,7 @@ class Joints(Record):
     load = array(float, 1)  # (J) 1/kg: n x of the rule
     limit = array(float, 1)  # (J) m
     damper = array(int, 1)  # (J) directions of an isotropic damper
+    tie = array(int, 1)  # (J) of a loop's spring: the tie it is where joints are implicit, -1: none
     width = array(float, 1)  # (L) m: half the axis, and the arm of the torque springs
     state = array(int, 1)  # (V) MOVING, AT_LIMIT or AT_REST
     hold = array(float, 1)  # (V) where it came to rest
@@ -155,9 +156,18 @@ def make_bodies(model: Model) -> Bodies:
         parent = model.link_parent[b] if b < L else -1
         hangs = parent >= 0 and arrays["mass"][parent] > 0.0
         arrays["top"][b], arrays["above"][b] = (arrays["top"][parent], parent) if hangs else (b, -1)
+    for pair in model.loop_link:
+        if (pair >= 0).all() and (arrays["mass"][pair] > 0.0).all():
+            tops = arrays["top"][pair]
+            arrays["top"][arrays["top"] == tops.max()] = tops.min()
     for b in range(B):
         arrays["group_mass"][b] = arrays["mass"][arrays["top"] == arrays["top"][b]].sum()
     return Bodies(**arrays)
+
+
+def moving_top(bodies: Bodies) -> np.ndarray:
+    """`top` of every body, -1 for what no force moves."""
+    return np.where(bodies.mass > 0.0, bodies.top, -1)
 
 
 class _Builder:
@@ -270,6 +280,10 @@ def make_joints(compiled: CompiledScene, bodies: Bodies, options: Options) -> tu
         pair = [s for s in range(first, last) if rows[s]["role"] == TORQUE]
         for s in pair:
             load[s] = max(load[other] for other in pair)
+    loops = [s for first, last in loop_spring for s in range(first, last) if bodies.mass[list(rows[s]["body"])].any()]
+    tie = np.full(len(rows), -1, dtype=np.int64)
+    for t, s in enumerate(sorted(loops, key=lambda s: max(moving_top(bodies)[list(rows[s]["body"])]))):
+        tie[s] = t
     given = -1.0 if options.joint_stiffness is None else options.joint_stiffness
     damping = -1.0 if options.joint_damping is None else options.joint_damping
 
@@ -280,7 +294,7 @@ def make_joints(compiled: CompiledScene, bodies: Bodies, options: Options) -> tu
         spring_count=len(rows), link_spring=link_spring, loop_spring=loop_spring, role=column("role", np.int64),
         sign=column("sign", np.float64), side=column("side", np.int64), stiffness=np.full(len(rows), given),
         damping=np.full(len(rows), damping), load=np.array(load, dtype=np.float64),
-        limit=column("limit", np.float64), damper=column("damper", np.int64), width=width,
+        limit=column("limit", np.float64), damper=column("damper", np.int64), width=width, tie=tie,
         **zeros(Joints, {"state": V, "hold": V, "old_speed": V, "released": V, "hardening": model.link_count,
                         "torque": V, "friction": V, "report": 4,
                         "own_slope": V, "total_slope": V, "given": V, "wanted": A, "slope": A, "clipped": A,

@@ -24,6 +24,7 @@ from sesshoku.methods.springs.friction import arm_velocity
 from sesshoku.methods.springs.joints import joint_gap
 from sesshoku.methods.springs.memory import LOST, NEXT, PRESSES, STATIC, STRAY
 from sesshoku.methods.springs.options import DRAG, STICK_SPEED
+from sesshoku.solvers.coupled_inertia import tie_velocity
 from sesshoku.solvers.descent import CONVERGED as SOLVED
 from sesshoku.solvers.descent import ITERATIONS as USED
 from sesshoku.solvers.descent import RESIDUAL as LEFT
@@ -137,6 +138,15 @@ def momentum_residual(model, bodies, springs, dt):
                 if p >= 0:
                     sums[b, a] -= springs.cross[b, a, c] * change[p, c]
                     sums[p, a] -= springs.cross[b, c, a] * change[b, c]
+    slip = bodies.frame[0]
+    for t in range(len(springs.tie_body)):
+        first, second = springs.tie_body[t, 0], springs.tie_body[t, 1]
+        top = max(springs.group[first], springs.group[second])
+        if top >= 0:
+            tie_velocity(springs, top, t, change, slip)
+            for a in range(3):
+                sums[first, a] += springs.tie_inertia[t] * slip[a]
+                sums[second, a] -= springs.tie_inertia[t] * slip[a]
     worst = 0.0
     for b in range(model.link_count):
         if bodies.inverse_mass[b] > 0.0:

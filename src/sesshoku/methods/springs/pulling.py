@@ -1,0 +1,168 @@
+"""What the springs of joints and loops pull, by present velocities or by those at the end of the step."""
+
+from __future__ import annotations
+
+from sesshoku.compiled.jit import jit
+from sesshoku.methods.springs.bodies import point_velocity
+from sesshoku.methods.springs.coupling import add_spring, add_spring_along
+from sesshoku.methods.springs.joints import REST_DAMPING_STEPS, spring_stiffness, world_anchor
+from sesshoku.methods.springs.memory import ACROSS_NORMAL, ALL, ALONG_NORMAL, STOP, TORQUE
+from sesshoku.methods.springs.options import DAMPING_STEPS, IMPLICIT_JOINTS, ISOTROPIC
+from sesshoku.scene.model import PRISMATIC
+from sesshoku.solvers.descent import TINY
+from sesshoku.spatial.algebra import cross
+
+IMPLICIT_RATE = 1e3  # k dt^2 of an implicit joint spring, in masses of all that is joined: it hardly opens
+
+
+@jit
+def add_force(bodies, b, px, py, pz, fx, fy, fz):
+    """A force at a world point, onto body b's sum (2.13), (2.14)."""
+    add_at(bodies.force[b], bodies.position[b], px, py, pz, fx, fy, fz)
+
+
+@jit
+def touch_at(bodies, b, px, py, pz, fx, fy, fz):
+    """A force at a world point, onto what touches body b from outside its tree."""
+    add_at(bodies.touch[b], bodies.position[b], px, py, pz, fx, fy, fz)
+
+
+@jit
+def add_at(F, x, px, py, pz, fx, fy, fz):
+    """A force at a world point onto a wrench F about x."""
+    tx, ty, tz = cross(px - x[0], py - x[1], pz - x[2], fx, fy, fz)
+    F[0] += fx
+    F[1] += fy
+    F[2] += fz
+    F[3] += tx
+    F[4] += ty
+    F[5] += tz
+
+
+@jit
+def pull_joints(model, bodies, joints, springs, options, dt):
+    """Spring and damper of every joint spring, (2.30) and (2.33): on body 0, the opposite on body 1."""
+    isotropic = options[ISOTROPIC] > 0.0
+    loops = joints.loop_spring[0, 0] if model.loop_count > 0 else joints.spring_count
+    for s in range(joints.spring_count):
+        if joints.role[s] == STOP:
+            continue
+        if options[IMPLICIT_JOINTS]:
+            if s < loops:
+                pull_implicitly(model, bodies, joints, springs, s, options, dt)
+            elif joints.tie[s] >= 0:
+                pull_loop_implicitly(bodies, joints, springs, s, options, dt)
+            continue
+        k, c = spring_stiffness(joints, s, options, dt)
+        a, b = springs.body[s, 0], springs.body[s, 1]
+        x0, y0, z0 = world_anchor(bodies, springs, s, 0)
+        x1, y1, z1 = world_anchor(bodies, springs, s, 1)
+        dx, dy, dz = x1 - x0, y1 - y0, z1 - z0
+        ux, uy, uz = point_velocity(bodies, a, x0, y0, z0)
+        wx, wy, wz = point_velocity(bodies, b, x1, y1, z1)
+        vx, vy, vz = damped_velocity(isotropic, joints.damper[s], springs.normal[s], dx, dy, dz, wx - ux, wy - uy,
+                                     wz - uz)
+        fx, fy, fz = k * dx + c * vx, k * dy + c * vy, k * dz + c * vz
+        # a damper in every direction is no pair along one line: both act at the middle, which keeps angular momentum
+        if isotropic:
+            x0, y0, z0 = x1, y1, z1 = 0.5 * (x0 + x1), 0.5 * (y0 + y1), 0.5 * (z0 + z1)
+        add_force(bodies, a, x0, y0, z0, fx, fy, fz)
+        add_force(bodies, b, x1, y1, z1, -fx, -fy, -fz)
+        if s >= loops:
+            fx, fy, fz = fx + springs.held[s, 0], fy + springs.held[s, 1], fz + springs.held[s, 2]
+            touch_at(bodies, a, x0, y0, z0, fx, fy, fz)
+            touch_at(bodies, b, x1, y1, z1, -fx, -fy, -fz)
+
+
+@jit
+def pull_implicitly(model, bodies, joints, springs, s, options, dt):
+    """Spring and damper at the end of the step: what they pull by present velocities, and their share of the inertia.
+
+    Stiff in the directions that the joint itself holds. What a limit or friction holds, it holds with the stiffness of
+    the rule, since the stretch tells friction when to let go; so it should not swing beyond that of the load
+    (`harden`). Both act at the middle of the anchors.
+    """
+    a, b, n, damper = springs.body[s, 0], springs.body[s, 1], springs.normal[s], joints.damper[s]
+    soft, soft_damping = spring_stiffness(joints, s, options, dt)
+    if joints.hardening[b] > 0.0:
+        soft *= joints.hardening[b]
+        if joints.damping[s] < 0.0:
+            soft_damping = max(options[DAMPING_STEPS], REST_DAMPING_STEPS) * soft * dt
+    k, c = implicit_stiffness(bodies, joints, s, b, options, dt)
+    along_k, along_c = k, c  # of the part along the normal
+    if damper == ALONG_NORMAL:
+        k = c = 0.0
+    elif damper == ACROSS_NORMAL:
+        along_k = along_c = 0.0
+    elif model.link_joint[b] == PRISMATIC:
+        along_k, along_c = soft, soft_damping
+    elif joints.role[s] == TORQUE:
+        k, c = along_k, along_c = soft, soft_damping
+    x0, y0, z0 = world_anchor(bodies, springs, s, 0)
+    x1, y1, z1 = world_anchor(bodies, springs, s, 1)
+    dx, dy, dz = x1 - x0, y1 - y0, z1 - z0
+    x, y, z = 0.5 * (x0 + x1), 0.5 * (y0 + y1), 0.5 * (z0 + z1)
+    ux, uy, uz = point_velocity(bodies, a, x, y, z)
+    wx, wy, wz = point_velocity(bodies, b, x, y, z)
+    vx, vy, vz = wx - ux, wy - uy, wz - uz
+    s_all, s_along = dt * dt * k + dt * c, dt * dt * along_k + dt * along_c
+    f, v = k, k * dt + c
+    fx, fy, fz = f * dx + v * vx, f * dy + v * vy, f * dz + v * vz
+    if s_all > 0.0:
+        add_spring(bodies, b, a, s_all, x, y, z)
+    if s_along != s_all:
+        along = (along_k - k) * (n[0] * dx + n[1] * dy + n[2] * dz) + (along_k * dt + along_c - v) * (
+            n[0] * vx + n[1] * vy + n[2] * vz)
+        fx, fy, fz = fx + along * n[0], fy + along * n[1], fz + along * n[2]
+        add_spring_along(bodies, b, a, s_along - s_all, n, x, y, z)
+    add_force(bodies, a, x, y, z, fx, fy, fz)
+    add_force(bodies, b, x, y, z, -fx, -fy, -fz)
+
+
+@jit
+def pull_loop_implicitly(bodies, joints, springs, s, options, dt):
+    """The same for a spring of a loop, whose share of the inertia does not follow the tree: a tie."""
+    a, b, t = springs.body[s, 0], springs.body[s, 1], joints.tie[s]
+    k, c = implicit_stiffness(bodies, joints, s, a if bodies.mass[a] > 0.0 else b, options, dt)
+    x0, y0, z0 = world_anchor(bodies, springs, s, 0)
+    x1, y1, z1 = world_anchor(bodies, springs, s, 1)
+    x, y, z = 0.5 * (x0 + x1), 0.5 * (y0 + y1), 0.5 * (z0 + z1)
+    ux, uy, uz = point_velocity(bodies, a, x, y, z)
+    wx, wy, wz = point_velocity(bodies, b, x, y, z)
+    v = k * dt + c
+    fx, fy, fz = k * (x1 - x0) + v * (wx - ux), k * (y1 - y0) + v * (wy - uy), k * (z1 - z0) + v * (wz - uz)
+    add_force(bodies, a, x, y, z, fx, fy, fz)
+    add_force(bodies, b, x, y, z, -fx, -fy, -fz)
+    springs.tie_inertia[t] = dt * dt * k + dt * c
+    for side in range(2):
+        o, r = bodies.position[springs.body[s, side]], springs.tie_arm[t, side]
+        r[0], r[1], r[2] = x - o[0], y - o[1], z - o[2]
+
+
+@jit
+def implicit_stiffness(bodies, joints, s, b, options, dt):
+    """Stiffness and damping of an implicit spring at body b: the user's, or hard against all that is joined."""
+    k = joints.stiffness[s]
+    k = k if k >= 0.0 else IMPLICIT_RATE * bodies.group_mass[b] / (dt * dt)
+    c = joints.damping[s]
+    return k, c if c >= 0.0 else options[DAMPING_STEPS] * k * dt
+
+
+@jit
+def damped_velocity(isotropic, damper, n, dx, dy, dz, vx, vy, vz):
+    """The part of a relative velocity that a damper acts on: along the spring's line, or all of it that is held."""
+    if isotropic:
+        if damper == ALL:
+            return vx, vy, vz
+        along = n[0] * vx + n[1] * vy + n[2] * vz
+        if damper == ALONG_NORMAL:
+            return along * n[0], along * n[1], along * n[2]
+        return vx - along * n[0], vy - along * n[1], vz - along * n[2]
+    d2 = dx * dx + dy * dy + dz * dz
+    if d2 < TINY * TINY:
+        return 0.0, 0.0, 0.0
+    if damper == ACROSS_NORMAL:  # a tilted joint's spring lies askew: its sliding is not to be damped
+        along = n[0] * vx + n[1] * vy + n[2] * vz
+        vx, vy, vz = vx - along * n[0], vy - along * n[1], vz - along * n[2]
+    along = (dx * vx + dy * vy + dz * vz) / d2
+    return along * dx, along * dy, along * dz
