@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json as json_module
 import time as wall
 import warnings
@@ -44,7 +45,8 @@ def read(file: Path, fixed_base: bool = False, pose: str | None = None, repair_i
 
 def compare(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A scene (.toml), a robot (.urdf, .xml), or a walk: "
-                                                              "`walk`, `walk/large`, `walk/stabiliser`.")],
+                                                              "`walk`, `walk/large`, `walk/stabiliser`, "
+                                                              "`walk/bush`, `walk/bush-stabiliser`.")],
     method: Annotated[
         list[str] | None,
         typer.Option("--method", "-m", help="A method or preset, e.g. `lcp:recommended`; may be repeated. "
@@ -67,7 +69,7 @@ def compare(
         typer.Option(metavar="MEASURE=VALUE[±WITHIN]", help="An answer you know, e.g. `travel=9.8` (within 1 %) or "
                                                             "`travel=0±1e-5`; shown beside, agreement in green.")
     ] = None,
-    peer: Annotated[list[str] | None, typer.Option(help="Also run `mujoco` on the same model.")] = None,
+    peer: Annotated[list[str] | None, typer.Option(help="Also run `mujoco` on the same model (not on a walk).")] = None,
     html: Annotated[Path | None, typer.Option(help="Write a self-contained page with tables and plots.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
 ) -> None:
@@ -84,11 +86,10 @@ def compare(
     """
     from sesshoku.compare import compare as run_compare
     from sesshoku.comparison.page import page_path
-    from sesshoku.comparison.table import columns
 
     if html is not None:
         page_path(html)  # now, not after the runs
-    walk = None if file.exists() else _walk(str(file))
+    walk = None if file.is_file() else _walk(file.as_posix())
     scene = read(file, False) if walk is None else walk.scene
     wishes = scene.run
     usual = float(wishes.get("time", 2.0)) if walk is None else walk.duration
@@ -109,11 +110,8 @@ def compare(
     if json:
         typer.echo(json_module.dumps(result.as_dict()))
     else:
-        out.print(result.table(width=out.width))
-        shown = columns(result, out.width)
-        hidden = [measure.heading for name, measure in result.measures.items() if name not in shown]
-        if hidden:
-            out.print(f"[dim]no room for {', '.join(hidden)}: a wider terminal, --html or --json shows all[/]")
+        for table in result.tables(out.width):
+            out.print(table)
     if html is not None and not json:
         out.print(f"wrote {html}", markup=False, highlight=False, soft_wrap=True)
     if not any(outcome.ran for outcome in result.outcomes):
@@ -121,10 +119,17 @@ def compare(
 
 
 def _walk(name: str) -> Any:
-    """A walk by its name, or None."""
-    from sesshoku.control.watched_walk import WatchedWalk
+    """A walk by its name, None for what may be a file; a word that is neither is told what walks there are."""
+    from sesshoku.control.watched_walk import NAMES, WatchedWalk
 
-    return WatchedWalk.named(name)
+    if WatchedWalk.knows(name):
+        return WatchedWalk.named(name)
+    if Path(name).suffix or Path(name).exists():
+        return None
+    near = difflib.get_close_matches(name, NAMES, n=1)
+    raise SceneError("no such file, nor a walk of that name", element="compare", value=name,
+                     remedy=(f"did you mean {near[0]!r}? " if near else "") + "give a .toml, .urdf or .xml file, or one "
+                            f"of the walks: {', '.join(NAMES)}")
 
 
 def _expected(given: list[str]) -> dict[str, Any]:

@@ -52,7 +52,7 @@ def compare(
     if controller is not None and not callable(controller):
         raise SceneError("a controller is a function of the simulation", element="compare", value=controller)
     chosen = choose(methods)
-    rivals = _peers(peers)
+    rivals = _peers(peers, controller)
     watched = _watched(scene, watch)
     answers = check_expected(expected)
     outcomes = []
@@ -83,11 +83,16 @@ def choose(methods: Iterable[str | Method] | None) -> dict[str, Method]:
     return chosen
 
 
-def _peers(peers: Iterable[str]) -> list[str]:
+def _peers(peers: Iterable[str], controller: Any) -> list[str]:
+    """Peers by name; one that the controller says it cannot drive (its `PEERS`) is refused before anything runs."""
     wanted = [peers] if isinstance(peers, str) else list(peers)
     for peer in wanted:
         if peer not in PEERS:
             raise SceneError("unknown peer", element="compare", value=peer, remedy=f"peers: {', '.join(PEERS)}")
+        if peer not in getattr(controller, "PEERS", PEERS):
+            raise SceneError(f"this controller ({type(controller).__name__}) cannot drive that peer: it uses more of a "
+                             "simulation than the peer offers", element="compare", value=peer,
+                             remedy="leave the peer out")
     return wanted
 
 

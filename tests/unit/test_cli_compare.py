@@ -10,6 +10,8 @@ import pytest
 
 from command_line import Call, caller
 from sesshoku import commands
+from sesshoku.comparison.outcome import MEASURES
+from sesshoku.control.watched_walk import NAMES
 from sesshoku.experiments import base
 from sesshoku.methods import lcp, registry
 
@@ -31,13 +33,14 @@ def test_compare_prints_a_row_a_method(call: Call) -> None:
     assert "MuJoCo" in said.out and "travel" in said.out and "running lcp ..." in said.err
 
 
-def test_a_narrow_terminal_says_what_it_left_out(
+def test_a_narrow_terminal_loses_no_column(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
 ) -> None:
-    said = caller(monkeypatch, capsys, width=80)("compare", CRATE, "-m", "none", "--time", 0.01)
-    assert "travel" in said.out.split("no room for")[0] and "law error" in said.out.split("no room for")[1]
-    said = caller(monkeypatch, capsys, width=200)("compare", CRATE, "-m", "none", "--time", 0.01)
-    assert "law error" in said.out and "no room" not in said.out
+    for width in (80, 200):
+        said = caller(monkeypatch, capsys, width=width)("compare", CRATE, "-m", "none", "--time", 0.01)
+        for measure in MEASURES.values():
+            assert measure.heading in said.out, (width, measure.heading)
+        assert (said.out.count("method") > 1) == (width == 80)
 
 
 def test_compare_as_json(call: Call) -> None:
@@ -201,6 +204,15 @@ def test_a_walk_has_a_name_of_its_own(call: Call) -> None:
     found = call("compare", "walk", "-m", "exact", "--time", 0.04, "--json").json
     assert found["scene"] == "small humanoid walks 13 steps" and found["methods"][0]["end"].startswith("upright")
     assert found["methods"][0]["foot_slip"] == 0.0 and found["methods"][0]["tilt"] < 0.01
-    for words, text in ((("walk/huge",), "walk/large"), (("walk", "--push", "chest", 1, 0, 0), "exact/pushes")):
+    for words, text in ((("walk/huge",), "walk/large"), (("walk", "--push", "chest", 1, 0, 0), "exact/pushes"),
+                        (("walk", "--peer", "mujoco"), "leave the peer out"), (("wallk",), "did you mean 'walk'"),
+                        (("wlak/bush",), "walk/bush-stabiliser"), (("nothing-like-it",), "walk/large")):
         refused = call("compare", *words)
-        assert refused.code == 2 and text in refused.err
+        assert refused.code == 2 and text in refused.err and "running" not in refused.err, words
+    shown = call("compare", "--help").out.replace("│", " ").split()
+    assert all(any(name == word.strip("`.,:") for word in shown) for name in NAMES if name != "walk/small")
+
+
+def test_a_folder_named_walk_hides_no_walk(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "walk").mkdir()
+    assert call("compare", "walk", "-m", "exact", "--time", 0.01, "--json").json["scene"].startswith("small humanoid")

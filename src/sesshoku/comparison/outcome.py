@@ -19,7 +19,7 @@ from sesshoku.scene.scene import Scene
 
 @dataclass(frozen=True)
 class Measure:
-    """A column of the table. rank: the smaller, the longer it stays where a terminal is narrow."""
+    """A column of the table. rank: the smaller, the sooner it is shown where a terminal is narrow."""
 
     heading: str
     unit: str
@@ -99,11 +99,17 @@ class Comparison:
         wanted, within = self.expected[measure]
         return abs(value - wanted) <= within
 
-    def table(self, title: str | None = None, width: int | None = None) -> Any:
-        """A rich table: one row a method. width: leave out columns that do not fit."""
-        from sesshoku.comparison.table import table
+    def table(self, title: str | None = None) -> Any:
+        """A rich table: one row a method, every measure a column."""
+        from sesshoku.comparison.table import tables
 
-        return table(self, title, width)
+        return tables(self, title)[0]
+
+    def tables(self, width: int, title: str | None = None) -> list[Any]:
+        """The same as tables of at most `width` characters, as many as all the columns need."""
+        from sesshoku.comparison.table import tables
+
+        return tables(self, title, width)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON; what was not measured is None."""

@@ -26,15 +26,30 @@ def say(value: float, unit: str) -> str:
     return f"{value / scale:#.4g}".rstrip(".") + f" {prefix}{unit}" if size < 1e4 else f"{value:.4g} {unit}"
 
 
-def table(comparison: Comparison, title: str | None = None, width: int | None = None) -> Any:
-    """One row a method; the closed form, where there is one, above them."""
+def tables(comparison: Comparison, title: str | None = None, width: int | None = None) -> list[Any]:
+    """One row a method; the closed form, where there is one, above them. Columns beyond the width go on in another
+    table below; how runs ended stands below the last."""
+    from rich.markup import escape
+
+    heading = title or comparison.title or comparison.scene
+    made = [_table(comparison, names) for names in columns(comparison, width)]
+    made[0].title = f"{escape(heading)}  [dim]{comparison.duration:g} s in steps of {comparison.dt:g} s[/]"
+    stopped = []
+    for outcome in comparison.outcomes:
+        if outcome.refused:
+            stopped.append(f"[yellow]{escape(outcome.method)}[/]: {escape(outcome.refused)}")
+        if outcome.remark:
+            stopped.append(f"{escape(outcome.method)}: {escape(outcome.remark)}")
+    if stopped:
+        made[-1].caption, made[-1].caption_justify, made[-1].caption_style = "\n".join(stopped), "left", ""
+    return made
+
+
+def _table(comparison: Comparison, names: list[str]) -> Any:
     from rich.markup import escape
     from rich.table import Table
 
-    names = columns(comparison, width)
-    heading = title or comparison.title or comparison.scene
-    made = Table(title=f"{escape(heading)}  [dim]{comparison.duration:g} s in steps of {comparison.dt:g} s[/]",
-                 title_justify="left", title_style="bold", box=_box(), pad_edge=False)
+    made = Table(title_justify="left", title_style="bold", box=_box(), pad_edge=False)
     made.add_column("method", no_wrap=True)
     for name in names:
         made.add_column(comparison.measures[name].heading, justify="right", no_wrap=True)
@@ -42,18 +57,11 @@ def table(comparison: Comparison, title: str | None = None, width: int | None = 
         cells = [say(comparison.expected[name][0], comparison.measures[name].unit) if name in comparison.expected
                  else "" for name in names]
         made.add_row(EXACT, *cells, style="bold", end_section=True)
-    stopped = []
     for outcome in comparison.outcomes:
-        if outcome.refused:
-            stopped.append(f"[yellow]{escape(outcome.method)}[/]: {escape(outcome.refused)}")
-        if outcome.remark:
-            stopped.append(f"{escape(outcome.method)}: {escape(outcome.remark)}")
         if outcome.ran:
             made.add_row(escape(outcome.method), *(_cell(comparison, outcome, name) for name in names))
         else:
             made.add_row(escape(outcome.method), *(["[yellow]refused[/]"] + [""] * (len(names) - 1))[:len(names)])
-    if stopped:
-        made.caption, made.caption_justify, made.caption_style = "\n".join(stopped), "left", ""
     return made
 
 
@@ -63,21 +71,25 @@ def _cell(comparison: Comparison, outcome: Outcome, name: str) -> str:
     return text if hit is None else f"[green]{text}[/]" if hit else f"[red]{text}[/]"
 
 
-def columns(comparison: Comparison, width: int | None) -> list[str]:
-    """The measures that fit, those with a closed form first."""
-    if width is None:
-        return list(comparison.measures)
-    room = width - max(len(EXACT), *(len(outcome.method) for outcome in comparison.outcomes)) - GAP
-    kept: set[str] = set()
+def columns(comparison: Comparison, width: int | None) -> list[list[str]]:
+    """The measures of each table, as many as fit side by side; those with a closed form first, then by rank."""
     known = comparison.measures
+    if width is None:
+        return [list(known)]
+    room = width - max(len(EXACT), *(len(outcome.method) for outcome in comparison.outcomes)) - GAP
+    blocks: list[list[str]] = [[]]
+    left = room
     for name in sorted(known, key=lambda name: (name not in comparison.expected, known[name].rank)):
         cells = [say(outcome.measures.get(name, math.nan), known[name].unit) for outcome in comparison.outcomes
                  if outcome.ran]
-        room -= max(map(len, [known[name].heading, "refused", *cells])) + GAP
-        if room < 0 and kept:
-            break
-        kept.add(name)
-    return [name for name in known if name in kept]
+        need = max(map(len, [known[name].heading, "refused", *cells])) + GAP
+        if need > left and blocks[-1]:
+            blocks.append([])
+            left = room
+        blocks[-1].append(name)
+        left -= need
+    order = list(known)
+    return [sorted(block, key=order.index) for block in blocks]
 
 
 def _box() -> Any:

@@ -35,6 +35,8 @@ class Walker:
     fallen_at: time and step number (1 ..) of the fall, None while it stands.
     """
 
+    PEERS = ()  # simulators other than ours that it can drive in `compare`: it needs the state itself
+
     def __init__(self, pattern: Pattern, stabiliser: bool | Gains = False, *, adjust: bool | Adjustment = False,
                  sensors: bool | str = False, feed_forward: float = 1.0) -> None:
         biped, line = pattern.biped, pattern.line

@@ -24,6 +24,7 @@ NAME = "walk"  # on the command line
 #: what follows it there: kind of robot, stabiliser
 WALKS = {"": ("small", False), "small": ("small", False), "large": ("large", False), "stabiliser": ("large", True),
          "bush": ("large_bush", False), "bush-stabiliser": ("large_bush", True)}
+NAMES = tuple(f"{NAME}/{known}" if known else NAME for known in WALKS)
 
 #: the report's columns
 MEASURES = {
@@ -46,6 +47,7 @@ class WatchedWalk:
     """A controller for `compare`. Its scene starts in the walk's first posture."""
 
     MEASURES = MEASURES
+    PEERS = Walker.PEERS
 
     def __init__(self, walker: Walker) -> None:
         self.walker, self.scene = walker, walker.biped.scene
@@ -62,16 +64,17 @@ class WatchedWalk:
         scene.name = f"{scene.name} walks {len(steps)} steps{' with stabiliser' if stabiliser else ''}"
         return cls(Walker(pattern, stabiliser))
 
+    @staticmethod
+    def knows(name: str) -> bool:
+        """Whether it is a walk's name, "walk" or "walk/..." (of a walk that there is or not)."""
+        return name.partition("/")[0] == NAME
+
     @classmethod
-    def named(cls, name: str) -> WatchedWalk | None:
-        """Of "walk", "walk/large", "walk/stabiliser" ...; None if the name is of something else."""
-        first, _, rest = name.partition("/")
-        if first != NAME:
-            return None
-        if rest not in WALKS:
-            raise SceneError("no such walk", element="compare", value=name,
-                             remedy=f"there is {', '.join(f'{NAME}/{known}' if known else NAME for known in WALKS)}")
-        kind, stabiliser = WALKS[rest]
+    def named(cls, name: str) -> WatchedWalk:
+        """Of "walk", "walk/large", "walk/stabiliser" ..."""
+        if name not in NAMES:
+            raise SceneError("no such walk", element="compare", value=name, remedy=f"there is {', '.join(NAMES)}")
+        kind, stabiliser = WALKS[name.partition("/")[2]]
         return cls.of(kind, stabiliser=stabiliser)
 
     def __call__(self, sim: Simulation) -> None:
@@ -97,4 +100,4 @@ class WatchedWalk:
         return shown, f"{log.end()}; {why}" if why else log.end()
 
 
-__all__ = ["NAME", "WALKS", "WatchedWalk"]
+__all__ = ["NAME", "NAMES", "WALKS", "WatchedWalk"]

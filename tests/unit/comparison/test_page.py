@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import xml.etree.ElementTree as xml
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from sesshoku.comparison.chart import Line, line_chart, nice_ticks
 from sesshoku.comparison.outcome import MEASURES, Comparison
 from sesshoku.comparison.page import palette, write_page
 from sesshoku.comparison.silhouette import _floor, hull, outlines
-from sesshoku.comparison.table import say, summary, table
+from sesshoku.comparison.table import say, summary
 from sesshoku.experiments.scenes import crate_on_floor
 
 VOID = {"meta", "br"}
@@ -155,13 +156,22 @@ def shown(made: object, width: int = 200) -> str:
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 140])
-def test_a_narrow_terminal_loses_columns_not_digits(result: Comparison, width: int) -> None:
-    text = shown(table(result, width=width), width)
-    assert "…" not in text
-    assert max(len(line.rstrip()) for line in text.splitlines()) <= width
-    for outcome in result.outcomes:
-        assert outcome.method in text
-    assert "travel" in text and "closed form" in text  # what has a closed form stays
+def test_a_narrow_terminal_gets_several_tables_and_every_column(result: Comparison, width: int) -> None:
+    texts = [shown(table, width) for table in result.tables(width)]
+    headings = [column.header for table in result.tables(width) for column in table.columns]
+    assert sorted(headings) == sorted(["method"] * len(texts) + [measure.heading for measure in MEASURES.values()])
+    for text in texts:
+        assert "…" not in text
+        assert max(len(line.rstrip()) for line in text.splitlines()) <= width
+        for outcome in result.outcomes:
+            assert outcome.method in text
+    assert len(texts) > 1 and "travel" in texts[0] and "closed form" in texts[0]  # what has a closed form comes first
+
+
+def test_how_runs_ended_stands_below_the_last_table(result: Comparison) -> None:
+    outcomes = [replace(outcome, remark="fell over") for outcome in result.outcomes]
+    made = replace(result, outcomes=outcomes).tables(80)
+    assert [str(table.caption or "").count("fell over") for table in made] == [0] * (len(made) - 1) + [len(outcomes)]
 
 
 def test_the_whole_table_has_every_column(result: Comparison) -> None:
