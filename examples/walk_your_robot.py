@@ -53,7 +53,7 @@ def prepare(name: str, folder: Path) -> tuple[ss.Scene, control.Biped, control.G
         warnings.simplefilter("ignore", ss.errors.UnsupportedFeature)
         robot = scene.load(folder / chosen["file"], position=(0, 0, 1.1), package_paths=folder.parents[1])
     legs = chosen["legs"]
-    feet = {scene._joint_owner[side[-1]] for side in (legs.left, legs.right)}
+    feet = [body for body in robot.bodies if scene.bodies[body].joint.name in (legs.left[-1], legs.right[-1])]
     for body in robot.bodies:  # only soles touch
         for geometry in scene.bodies[body].geometries:
             geometry.collides = geometry.collides and body in feet

@@ -13,15 +13,18 @@ One algorithm per file: `footsteps` (planner), `swing` (feet in the air), `previ
 control), `leg_angles` and `posture` (inverse kinematics), `feed_forward` (inverse dynamics), `measure` (ZMP from
 contact forces), `onboard` (forces and orientation from the robot's own sensors), `balance` and `stabiliser` (ankle and
 body feedback), `step_adjustment` (feet put elsewhere, sooner, after a push), `walker` (the controller), `gait_log`
-(what a walk did), `watched_walk` (a walk for `compare`), `servos` (gains for a robot that has none).
+(what a walk did), `watched_walk` (a walk for `compare`), `jump` (crouch, thrust, flight, landing), `fall` (leaning over
+an edge, limp or damped joints), `servos` (gains for a robot that has none).
 """
 
 from __future__ import annotations
 
 from sesshoku.control import footsteps, humanoids
 from sesshoku.control.biped import HUMANOID, Biped, LegMap
+from sesshoku.control.fall import lean, limp
 from sesshoku.control.gait import Gait
 from sesshoku.control.gait_log import GaitLog, record_walk
+from sesshoku.control.jump import JumpPattern, jump
 from sesshoku.control.measure import foot_wrenches, zmp
 from sesshoku.control.pattern import Pattern, walk
 from sesshoku.control.servos import add_servos
@@ -30,6 +33,6 @@ from sesshoku.control.step_adjustment import Adjustment, StepAdjustment
 from sesshoku.control.walker import Walker
 from sesshoku.control.watched_walk import WatchedWalk
 
-__all__ = ["HUMANOID", "Adjustment", "Biped", "Gains", "Gait", "GaitLog", "LegMap", "Pattern", "Stabiliser",
-           "StepAdjustment", "Walker", "WatchedWalk", "add_servos", "foot_wrenches", "footsteps", "humanoids",
-           "record_walk", "walk", "zmp"]
+__all__ = ["HUMANOID", "Adjustment", "Biped", "Gains", "Gait", "GaitLog", "JumpPattern", "LegMap", "Pattern",
+           "Stabiliser", "StepAdjustment", "Walker", "WatchedWalk", "add_servos", "foot_wrenches", "footsteps",
+           "humanoids", "jump", "lean", "limp", "record_walk", "walk", "zmp"]

@@ -9,6 +9,7 @@ springs below, the last leg joint), how far apart the feet stand, and whether th
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -37,6 +38,7 @@ from sesshoku.scene.scene import Scene
 
 AXES = np.array([[0, 0, 1], [1, 0, 0], [0, 1, 0], [0, 1, 0], [0, 1, 0], [1, 0, 0]], dtype=np.float64)
 EXACT = 1e-6  # m and rad: a leg has a closed form if its axes and offsets are so near to the textbook's
+TURNING = ("revolute", "continuous")
 FLAT = 2e-3  # m: what is so near to the lowest point belongs to the sole
 
 
@@ -51,6 +53,23 @@ class LegMap:
     def named(cls, left: str, right: str, joints: tuple[str, ...]) -> LegMap:
         """Both legs from one pattern: `LegMap.named("left_{}", "right_{}", ("hip_yaw", ...))`."""
         return cls(tuple(left.format(joint) for joint in joints), tuple(right.format(joint) for joint in joints))
+
+    def __post_init__(self) -> None:
+        for side, names in (("left", self.left), ("right", self.right)):
+            if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+                raise SceneError("a leg is a list of joint names", element=f"leg map, {side}", value=names,
+                                 remedy="LegMap(left=(\"l_hip_yaw\", ..., \"l_ankle_roll\"), right=(...))")
+            if len(names) != 6:
+                raise SceneError("a leg has six joints here", element=f"leg map, {side}", value=list(names),
+                                 remedy=f"name six, from hip to ankle, not {len(names)}")
+            twice = sorted({name for name in names if list(names).count(name) > 1})
+            if twice:
+                raise SceneError("a joint is named twice", element=f"leg map, {side}", value=twice,
+                                 remedy="name six joints, from hip to ankle")
+        both = sorted(set(self.left) & set(self.right))
+        if both:
+            raise SceneError("a joint belongs to both legs", element="leg map", value=both,
+                             remedy="name the left leg's joints in left, the right leg's in right")
 
 
 #: the legs of the robots in models/
@@ -84,28 +103,29 @@ class Biped:
     # ---- finding the legs ----------------------------------------------------------------------------------------
 
     def _joint(self, name: str) -> int:
-        if name not in self.compiled.joint_link:
-            raise SceneError("no such joint", element=f"leg map, joint {name!r}",
-                             remedy=f"joints: {', '.join(list(self.compiled.joint_link)[:40])}")
-        link = self.compiled.joint_link[name]
-        if self.model.link_joint[link] != REVOLUTE:
-            raise SceneError("not a revolute joint", element=f"leg map, joint {name!r}")
-        return link
+        kinds = {str(body.joint.name): body.joint.kind for body in self.scene.bodies.values()}
+        turning = [known for known, kind in kinds.items() if kind in TURNING]
+        if name not in kinds:
+            near = difflib.get_close_matches(name, turning, n=1)
+            raise SceneError("no such joint", element=f"leg map, joint {name!r}", remedy=(
+                f"did you mean {near[0]!r}? " if near else "") + f"revolute joints: {', '.join(turning[:40])}")
+        if kinds[name] not in TURNING:
+            raise SceneError(f"a {kinds[name]} joint, not a revolute one", element=f"leg map, joint {name!r}",
+                             remedy=f"name the six joints of the leg that turn; revolute joints: "
+                                    f"{', '.join(turning[:40])}")
+        return self.compiled.joint_link[name]
 
     def _root(self, links: list[list[int]]) -> int:
         model = self.model
-        if len(links[0]) != 6 or len(links[1]) != 6:
-            raise SceneError("a leg has six joints here", element="leg map", value=[len(leg) for leg in links])
         for leg in links:
             for above, below in pairwise(leg):
                 if model.link_parent[below] != above:
-                    raise SceneError("the joints are no chain", element="leg map", value=[
-                        self.compiled.joint_names[above], self.compiled.joint_names[below]],
-                        remedy="name them from hip to ankle, without a gap")
-        if set(links[0]) & set(links[1]):
-            raise SceneError("a joint belongs to both legs", element="leg map", value=sorted(
-                self.compiled.joint_names[link] for link in set(links[0]) & set(links[1])),
-                remedy="name the left leg's joints in left, the right leg's in right")
+                    lowest = max(leg, key=lambda link: len(self._chain(link)))
+                    raise SceneError("the joints are no chain: the second does not hang on the first",
+                                     element="leg map", value=self._names([above, below]),
+                                     remedy="name them from hip to ankle, without a gap; from the base to "
+                                            f"{self._names([lowest])[0]!r} the model has "
+                                            f"{', '.join(self._names(self._chain(lowest)))}")
         trees = {int(model.link_tree[leg[0]]) for leg in links}
         root = int(model.tree_link[min(trees)])
         if len(trees) != 1 or model.link_joint[root] != FREE:
@@ -113,9 +133,22 @@ class Biped:
                              remedy="load the robot with a free base")
         for leg in links:
             if model.link_parent[leg[0]] != root:
-                raise SceneError("the hip is not on the base itself", element="leg map",
-                                 value=self.compiled.joint_names[leg[0]], remedy="the base must carry both hips")
+                raise SceneError("the first joint of the leg is not on the base itself", element="leg map",
+                                 value=self.compiled.joint_names[leg[0]],
+                                 remedy="the base must carry both hips; from the base to the foot the model has "
+                                        f"{', '.join(self._names(self._chain(leg[5])))}")
         return root
+
+    def _chain(self, link: int) -> list[int]:
+        """Links from below the base down to this one."""
+        chain: list[int] = []
+        while link >= 0 and self.model.link_joint[link] != FREE:
+            chain.insert(0, link)
+            link = int(self.model.link_parent[link])
+        return chain
+
+    def _names(self, links: list[int]) -> list[str]:
+        return [str(self.compiled.joint_names[link]) for link in links]
 
     def _build(self, links: list[list[int]]) -> Legs:
         model, tree = self.model, int(self.model.link_tree[self.root])

@@ -28,7 +28,7 @@ from sesshoku.compiled.jit import jit
 from sesshoku.control.biped import Biped
 from sesshoku.control.feed_forward import feed_forward_table
 from sesshoku.control.gait import BOTH, Gait, Timeline
-from sesshoku.control.pattern import Pattern
+from sesshoku.control.pattern import Pattern, refuse_other_gravity
 from sesshoku.control.posture import posture_table, velocity_table
 from sesshoku.control.swing import smooth
 from sesshoku.dynamics.centroid import center_of_mass, momentum
@@ -86,6 +86,7 @@ def jump(biped: Biped, gait: Gait, speed: float, *, heights: Heights | None = No
     gait: com_height, width, zmp_ahead, sample and gravity are taken. pitch: whether the trunk pitches against the
     momentum of the legs.
     """
+    refuse_other_gravity(biped, gait)
     speed = check.number(speed, "speed", "jump", above=0.0)
     heights = Heights.by_rule(gait.com_height) if heights is None else heights
     durations = Durations() if durations is None else durations

@@ -92,6 +92,7 @@ class Pattern:
 def walk(biped: Biped, increments: Iterable[Sequence[float]], gait: Gait, *, first: Literal["left", "right"] = "left",
          dynamic_filter: bool = True) -> Pattern:
     """Plan a walk from the increments of its steps (see `footsteps`); SceneError if the robot cannot do it."""
+    refuse_other_gravity(biped, gait)
     steps = plan(increments, gait.width, first)
     refuse_overlaps(steps, biped.legs.sole_box, gait.width)
     line = timeline(steps, gait)
@@ -134,6 +135,13 @@ def _whole_body(biped: Biped, gait: Gait, steps: list[Footstep], line: Timeline,
     shares = np.stack([line.share, 1.0 - line.share], axis=1)
     feed_forward_table(model, biped.data, biped.legs, q, v, acceleration, shares, line.feet, force, zmp)
     return Pattern(biped, gait, steps, line, com.copy(), velocity.copy(), zmp, q, v, force)
+
+
+def refuse_other_gravity(biped: Biped, gait: Gait) -> None:
+    """SceneError where the gait is timed for another gravity than the scene's (9.8 and 9.81 are alike)."""
+    if not abs(gait.gravity - biped.gravity) < 0.01 * gait.gravity:
+        raise SceneError("the gait is for another gravity than the scene's", element="gait",
+                         value=(gait.gravity, round(biped.gravity, 4)), remedy="give the gait gravity=biped.gravity")
 
 
 def _refuse_limits(pattern: Pattern) -> None:

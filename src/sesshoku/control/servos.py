@@ -7,6 +7,7 @@ stable that is integrated explicitly; kd is 0.7 of critical for the inertia the 
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -39,7 +40,9 @@ def add_servos(scene: Scene, robot: Robot, legs: LegMap, *, stiffness: float = 1
     known = set(robot.joints)
     for name in (*legs.left, *legs.right, *strong):
         if name not in known:
-            raise SceneError("no such joint", element=f"servo of joint {name!r}", remedy=f"robot: {robot!r}")
+            near = difflib.get_close_matches(name, known, n=1)
+            raise SceneError("no such joint", element=f"servo of joint {name!r}", remedy=(
+                f"did you mean {near[0]!r}? " if near else "") + f"joints: {', '.join(robot.joints[:40])}")
     root = int(model.frame_link[compiled.frame_index[robot.bodies[0]]])
     tree = int(model.link_tree[root])
     center = np.zeros(3)

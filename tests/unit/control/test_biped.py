@@ -15,7 +15,7 @@ from sesshoku.control.posture import posture, rotation_of, velocity_table
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.errors import SceneError
 from sesshoku.integrate.position import move
-from sesshoku.scene.elements import Material
+from sesshoku.scene.elements import Joint, Material
 from sesshoku.scene.scene import Scene
 from sesshoku.spatial.rotation import matrix_to_quaternion, rotation_vector
 from support import SEED, sample_count
@@ -157,8 +157,55 @@ def test_wrong_maps_are_refused():
         Biped(scene, HUMANOID)
 
 
+def swapped(leg: tuple[str, ...], i: int, j: int) -> tuple[str, ...]:
+    names = list(leg)
+    names[i], names[j] = names[j], names[i]
+    return tuple(names)
+
+
+L, R = HUMANOID.left, HUMANOID.right
+#: left leg, right leg, what the error names and how it helps
+WRONG = {
+    "misspelt": ((L[0], L[1], L[2], "left_kne", L[4], L[5]), R, "'left_kne'.*did you mean 'left_knee'"),
+    "the wrong side's knee": ((*L[:3], "right_knee", *L[4:]), (*R[:3], "left_knee", *R[4:]),
+                              "no chain.*left_hip_pitch.*right_knee"),
+    "knee before hip": (swapped(L, 2, 3), R, "no chain.*'left_hip_roll', 'left_knee'.*to 'left_ankle_roll' the model "
+                                             "has left_hip_yaw, left_hip_roll, left_hip_pitch, left_knee"),
+    "ankle first": (L[::-1], R, "no chain.*from hip to ankle"),
+    "a joint that does not turn": (("root", *L[1:]), R, "'root'.*a free joint, not a revolute one"),
+    "an arm": ((*L[:5], "left_elbow"), R, "no chain.*'left_ankle_pitch', 'left_elbow'"),
+    "a joint twice": ((*L[:5], L[4]), R, "left.*named twice.*left_ankle_pitch"),
+    "five joints": (L[:5], R, "six joints.*left_hip_yaw.*not 5"),
+    "a text": ("left_knee", R, "list of joint names.*left_knee"),
+    "numbers": ((1, 2, 3, 4, 5, 6), R, "list of joint names"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_errors_of_a_leg_map_name_the_joints_and_help(case):
+    left, right, words = WRONG[case]
+    scene = stage("small")
+    root = next(body for body in scene.bodies.values() if body.joint.kind == "free")
+    left = tuple(root.joint.name if name == "root" else name for name in left) if case.startswith("a joint that") \
+        else left
+    with pytest.raises(SceneError, match=words.replace("'root'", f"'{root.joint.name}'")):
+        Biped(scene, LegMap(left, right))
+
+
+def test_a_fixed_joint_and_arms_for_legs_are_told():
+    scene = stage("small")
+    scene.bodies["left_foot"].joint = Joint("fixed", name="left_ankle_roll")
+    del scene.actuators["left_ankle_roll"]
+    with pytest.raises(SceneError, match="'left_ankle_roll'.*a fixed joint, not a revolute one.*left_ankle_pitch"):
+        Biped(scene, HUMANOID)
+    arm = LegMap.named("left_{}", "right_{}", ("shoulder_pitch", "shoulder_roll", "shoulder_yaw", "elbow", "wrist_yaw",
+                                               "wrist_pitch"))
+    with pytest.raises(SceneError, match="not on the base.*left_shoulder_pitch.*the model has waist_yaw, "):
+        Biped(stage("large"), arm)
+
+
 def test_legs_named_for_the_wrong_side_are_told():
-    for wrong, text in ((LegMap(HUMANOID.right, HUMANOID.left), "swap left and right"),
-                        (LegMap(HUMANOID.left, HUMANOID.left), "belongs to both legs")):
+    for left, right, text in ((HUMANOID.right, HUMANOID.left, "swap left and right"),
+                              (HUMANOID.left, HUMANOID.left, "belongs to both legs")):
         with pytest.raises(SceneError, match=text):
-            Biped(stage("small"), wrong)
+            Biped(stage("small"), LegMap(left, right))

@@ -99,3 +99,10 @@ def test_the_nineteen_steps_of_the_large_humanoid():
     pattern = control.walk(control.Biped(stage("large"), control.HUMANOID), footsteps.around(), LARGE)
     assert pattern.duration == pytest.approx(20.0)
     assert pattern.zmp_error == pytest.approx([0.012, 0.006], abs=0.002)
+
+
+def test_a_gait_for_another_gravity_is_refused():
+    scene = stage("small")
+    scene.gravity = (0, 0, -1.62)
+    with pytest.raises(SceneError, match="another gravity.*1.62.*biped.gravity"):
+        control.walk(control.Biped(scene, control.HUMANOID), footsteps.forward(2, 0.04), GAITS["small"])
