@@ -110,8 +110,8 @@ def compare(
     if json:
         typer.echo(json_module.dumps(result.as_dict()))
     else:
-        for table in result.tables(out.width):
-            out.print(table)
+        for part in (*result.tables(out.width), *result.endings()):
+            out.print(part)
     if html is not None and not json:
         out.print(f"wrote {html}", markup=False, highlight=False, soft_wrap=True)
     if not any(outcome.ran for outcome in result.outcomes):
@@ -128,8 +128,8 @@ def _walk(name: str) -> Any:
         return None
     near = difflib.get_close_matches(name, NAMES, n=1)
     raise SceneError("no such file, nor a walk of that name", element="compare", value=name,
-                     remedy=(f"did you mean {near[0]!r}? " if near else "") + "give a .toml, .urdf or .xml file, or one "
-                            f"of the walks: {', '.join(NAMES)}")
+                     remedy=(f"did you mean {near[0]!r}? " if near else "")
+                     + f"give a .toml, .urdf or .xml file, or one of the walks: {', '.join(NAMES)}")
 
 
 def _expected(given: list[str]) -> dict[str, Any]:

@@ -103,13 +103,21 @@ class Comparison:
         """A rich table: one row a method, every measure a column."""
         from sesshoku.comparison.table import tables
 
-        return tables(self, title)[0]
+        made = tables(self, title)[0]
+        made.caption, made.caption_justify, made.caption_style = "\n".join(self.endings()) or None, "left", ""
+        return made
 
     def tables(self, width: int, title: str | None = None) -> list[Any]:
-        """The same as tables of at most `width` characters, as many as all the columns need."""
+        """The same as tables of at most `width` characters, as many as all the columns need; `endings` goes below."""
         from sesshoku.comparison.table import tables
 
         return tables(self, title, width)
+
+    def endings(self) -> list[str]:
+        """Who was refused or stopped and why, and how runs ended: a line each, with rich's marks."""
+        from sesshoku.comparison.table import endings
+
+        return endings(self)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON; what was not measured is None."""

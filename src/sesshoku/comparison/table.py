@@ -28,21 +28,26 @@ def say(value: float, unit: str) -> str:
 
 def tables(comparison: Comparison, title: str | None = None, width: int | None = None) -> list[Any]:
     """One row a method; the closed form, where there is one, above them. Columns beyond the width go on in another
-    table below; how runs ended stands below the last."""
+    table below."""
     from rich.markup import escape
 
     heading = title or comparison.title or comparison.scene
     made = [_table(comparison, names) for names in columns(comparison, width)]
     made[0].title = f"{escape(heading)}  [dim]{comparison.duration:g} s in steps of {comparison.dt:g} s[/]"
-    stopped = []
+    return made
+
+
+def endings(comparison: Comparison) -> list[str]:
+    """Who was refused or stopped and why, and how runs ended: a line each."""
+    from rich.markup import escape
+
+    said = []
     for outcome in comparison.outcomes:
         if outcome.refused:
-            stopped.append(f"[yellow]{escape(outcome.method)}[/]: {escape(outcome.refused)}")
+            said.append(f"[yellow]{escape(outcome.method)}[/]: {escape(outcome.refused)}")
         if outcome.remark:
-            stopped.append(f"{escape(outcome.method)}: {escape(outcome.remark)}")
-    if stopped:
-        made[-1].caption, made[-1].caption_justify, made[-1].caption_style = "\n".join(stopped), "left", ""
-    return made
+            said.append(f"{escape(outcome.method)}: {escape(outcome.remark)}")
+    return said
 
 
 def _table(comparison: Comparison, names: list[str]) -> Any:

@@ -168,10 +168,12 @@ def test_a_narrow_terminal_gets_several_tables_and_every_column(result: Comparis
     assert len(texts) > 1 and "travel" in texts[0] and "closed form" in texts[0]  # what has a closed form comes first
 
 
-def test_how_runs_ended_stands_below_the_last_table(result: Comparison) -> None:
+def test_how_runs_ended_is_told_once(result: Comparison) -> None:
     outcomes = [replace(outcome, remark="fell over") for outcome in result.outcomes]
-    made = replace(result, outcomes=outcomes).tables(80)
-    assert [str(table.caption or "").count("fell over") for table in made] == [0] * (len(made) - 1) + [len(outcomes)]
+    ended = replace(result, outcomes=outcomes)
+    assert [line.rpartition(": ")[2] for line in ended.endings()] == ["fell over"] * len(outcomes)
+    assert str(ended.table().caption).count("fell over") == len(outcomes)
+    assert all(table.caption is None for table in ended.tables(80))
 
 
 def test_the_whole_table_has_every_column(result: Comparison) -> None:
