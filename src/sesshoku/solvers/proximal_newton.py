@@ -228,7 +228,8 @@ def choose_form(chains, problem, contact_list, joint_list, dof_list, options, wo
     """Dual, primal or sweeps first, by the flops of a Newton step; prepares what the form needs once per solve.
 
     Dual: 2/3 n^3 for n active rows, and 8 n^2 to fill. Primal: those of the sparse factor, and 6 (a + b)^2 per active
-    contact whose chains have a and b dofs, worth 16 (a + b)^2 where they are not runs of six.
+    contact whose chains have a and b dofs, worth 16 (a + b)^2 where they are not runs of six; no factor of blocks of
+    six takes fewer than 2/3 6^3 per tree.
     """
     m, nj, info, trees = len(contact_list), len(joint_list), work.info, len(dof_list)
     wish, dofs, active, assembly = int(options[FORM]), 0, 0.0, 0.0
@@ -269,7 +270,7 @@ def choose_form(chains, problem, contact_list, joint_list, dof_list, options, wo
 
 @jit
 def sweep_first(chains, problem, mu, contact_list, joint_list, dof_list, options, work, residual):
-    """NNCG from the start; its result is taken if it is no worse than the start. Returns the residual."""
+    """NNCG from the start; its result is taken if it is at most half worse than the start. Returns the residual."""
     store_island(problem, contact_list, joint_list, work.impulse)
     made = solve_rows(chains, problem, work.law, mu, contact_list, joint_list, dof_list, False, False, True,
                       int(options[SWEEPS]), options[TOLERANCE], work, problem.y)  # fmt: skip

@@ -15,10 +15,7 @@ from sesshoku.solvers.proximal_work import CONTACT_BLOCKS, FACTOR_SIZE
 
 @jit
 def analyze_island(chains, problem, contact_list, joint_list, dof_list, work):
-    """Elimination order and layout of the island's trees; returns the flops of a factorisation, -1 if it can't be made.
-
-    Needs to be done again only when other trees touch.
-    """
+    """Elimination order and layout of the island's trees; returns the flops of a factorisation, -1: not possible."""
     count, touch = len(dof_list), work.touch
     if count > work.block_capacity:
         return -1.0

@@ -24,7 +24,7 @@ class NewtonOptions:
     outer: int = 200
     cap: int = 200  # Newton steps in all, of islands of up to `few` trees
     cap_many: int = 250
-    few: int = 3
+    few: int = 3  # trees; islands of more are many
     accept: float = 1e-8  # a residual that counts as solved where the cap was reached
     inner_accuracy: float = 0.01  # of an outer pass, as a share of the residual it began with
     form: int = AUTO

@@ -85,7 +85,7 @@ def test_every_part_of_a_long_link_is_followed_around_its_turn(at, speed):
     rotation = (np.cos(0.5 * turn), 0, 0, np.sin(0.5 * turn))
     scene.add_box("rod", size=(1.0, 0.005, 0.1), mass=0.1, rotation=rotation,
                   position=(0.5 * np.cos(turn), 0.5 * np.sin(turn), 0),
-                  joint=ss.Joint("revolute", axis=(0, 0, 1), anchor=(-0.5, 0, 0), velocity=speed, lower=-9.0, upper=9.0))
+                  joint=ss.Joint("revolute", axis=(0, 0, 1), anchor=(-0.5, 0, 0), velocity=speed, lower=-9, upper=9))
     sim = ss.Simulation(scene, METHOD, DT)
     assert sum(counted(sim, 2)) == 1
 

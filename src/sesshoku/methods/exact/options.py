@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -42,26 +42,34 @@ class Options:
     anchor: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.integrator not in ("midpoint", "semi-implicit"):
-            raise MethodError("integrator must be midpoint or semi-implicit", element="method 'exact'",
-                              value=self.integrator)
-        for name, least in (("tolerance", 0.0), ("newton_cap", 1), ("margin", 0.0), ("ahead", 0.0),
-                            ("most_per_pair", 0), ("correction", 0.0), ("slop", 0.0), ("restitution_speed", 0.0),
-                            ("slip_speed", 0.0), ("rounds", 1), ("anchor", 0.0)):
-            value = getattr(self, name)
-            if not isinstance(value, (int, float)) or not least <= value < float("inf"):
-                raise MethodError(f"{name} must be at least {least}", element="method 'exact'", value=value)
-        if not isinstance(self.correction_speed, (int, float)) or not self.correction_speed > 0.0:
-            raise MethodError("correction_speed must be above zero; correction=0 leaves overlaps as they are",
-                              element="method 'exact'", value=self.correction_speed)
-        for name in ("newton_cap", "most_per_pair", "rounds"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-                raise MethodError(f"{name} must be a whole number", element="method 'exact'", value=value)
-        for name in ("correction", "anchor"):
-            if getattr(self, name) > 1.0:
-                raise MethodError(f"{name} must be at most 1", element="method 'exact'", value=getattr(self, name))
+        if not isinstance(self.integrator, str) or self.integrator not in INTEGRATORS:
+            raise _refusal(f"integrator must be {' or '.join(INTEGRATORS)}", self.integrator, "midpoint")
+        for name, (least, most) in BOUNDS.items():
+            value, default = getattr(self, name), type(self).__dataclass_fields__[name].default
+            if isinstance(default, int):
+                if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not least <= value <= most:
+                    raise _refusal(f"{name} must be a whole number from {least:g} to {most:g}", value, default)
+            elif (isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating))
+                  or not least <= value <= most):
+                raise _refusal(f"{name} must be a number from {least:g} to {most:g}", value, default)
+        if self.correction_speed == 0.0:
+            raise _refusal("correction_speed must be above zero", self.correction_speed,
+                           "0.2, and correction=0 leaves overlaps as they are")
 
+
+def _refusal(text: str, value: Any, default: Any) -> MethodError:
+    return MethodError(text, element="method 'exact'", value=repr(value) if value is None else value,
+                       remedy=f"the default is {default}")
+
+
+INTEGRATORS = ("midpoint", "semi-implicit")
+MANY = 1_000_000
+#: least and most of every number; speeds in m/s, lengths in m
+BOUNDS: dict[str, tuple[float, float]] = {
+    "tolerance": (0.0, 1e-2), "newton_cap": (1, MANY), "margin": (0.0, 1e3), "ahead": (0.0, 1e3),
+    "most_per_pair": (0, MANY), "correction": (0.0, 1.0), "slop": (0.0, 1e3), "correction_speed": (0.0, np.inf),
+    "restitution_speed": (0.0, 1e9), "slip_speed": (0.0, 1e9), "rounds": (1, MANY), "anchor": (0.0, 1.0),
+}
 
 MIDPOINT, MARGIN, AHEAD, MOST, CORRECTION, SLOP, BOUNCE_SPEED, SLIP_SPEED, ROUNDS, ANCHOR, CORRECTION_SPEED, NEWTON = (
     range(12)
