@@ -74,8 +74,9 @@ from sesshoku.solvers.proximal_work import (
 ROUNDING = 64 * 2.3e-16  # velocities are known to about this share of the largest that impulses make
 TRIAL_STEPS = 10  # of a line search
 SIGMA_MOST = 1.0
-NEARLY = 1e-5  # m/s: a start that is nearly right, the residual itself is the first sigma then
+NEARLY = 1e-5  # m/s: a start that is nearly right, and has a smaller first sigma
 SIGMA_QUIET = 1e-6  # least first sigma: hardly compliant, for large ratios of masses
+WITHIN = 10.0  # the first images are off by no more than the largest impulse divided by this
 RELATIVE_CALM = 1e-2  # of the first residual: what large islands that are not swept are solved to at least
 STEADY = 1e-3  # m/s: a start from which all contacts may keep their states
 REFINEMENTS = 4  # solves with the factor of that
@@ -123,7 +124,7 @@ def solve_island(chains, problem, mu, contact_list, joint_list, dof_list, option
     if info[FORM_USED] == DUAL or info[FORM_USED] == PRIMAL:
         if info[FORM_USED] == DUAL and residual < STEADY and hold_all(m, work):
             steps, residual = hold_still(m, nj, tol, residual, work)
-        sigma = options[SIGMA] if residual > NEARLY else min(options[SIGMA], max(SIGMA_QUIET, residual))
+        sigma = first_sigma(residual, options, work)
         more, residual = outer_passes(chains, problem, contact_list, joint_list, dof_list, options, work, cap, tol,
                                       sigma, residual)  # fmt: skip
         steps += more
@@ -135,6 +136,24 @@ def solve_island(chains, problem, mu, contact_list, joint_list, dof_list, option
     store_island(problem, contact_list, joint_list, work.impulse)
     info[NEWTON_STEPS] = steps
     return steps, residual, residual < max(tol, options[ACCEPT])
+
+
+@jit
+def first_sigma(residual, options, work):
+    """Compliance of the first pass: little where the start is nearly right, but no contact may leave its state by it.
+
+    Images are off by residual / (sigma g): with too small a sigma all of them slip that should stick, and the first
+    Newton steps lead nowhere.
+    """
+    x, fastest = work.impulse, 0.0
+    if residual > NEARLY:
+        return options[SIGMA]
+    for i in range(work.info[CONTACT_BLOCKS]):
+        fastest = max(fastest, work.scale[i] * x[3 * i + 2])
+    sigma = max(SIGMA_QUIET, residual)
+    if fastest > 0.0:
+        sigma = max(sigma, WITHIN * residual / fastest)
+    return min(options[SIGMA], sigma)
 
 
 @jit

@@ -46,15 +46,16 @@ class Options:
             raise _refusal(f"integrator must be {' or '.join(INTEGRATORS)}", self.integrator, "midpoint")
         for name, (least, most) in BOUNDS.items():
             value, default = getattr(self, name), type(self).__dataclass_fields__[name].default
+            if name == "correction_speed":
+                if isinstance(value, float) and value == np.inf:
+                    continue  # no limit
+                default = f"{default}, inf: no limit; correction=0 leaves overlaps as they are"
             if isinstance(default, int):
                 if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not least <= value <= most:
                     raise _refusal(f"{name} must be a whole number from {least:g} to {most:g}", value, default)
             elif (isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating))
                   or not least <= value <= most):
                 raise _refusal(f"{name} must be a number from {least:g} to {most:g}", value, default)
-        if self.correction_speed == 0.0:
-            raise _refusal("correction_speed must be above zero", self.correction_speed,
-                           "0.2, and correction=0 leaves overlaps as they are")
 
 
 def _refusal(text: str, value: Any, default: Any) -> MethodError:
@@ -67,7 +68,7 @@ MANY = 1_000_000
 #: least and most of every number; speeds in m/s, lengths in m
 BOUNDS: dict[str, tuple[float, float]] = {
     "tolerance": (0.0, 1e-2), "newton_cap": (1, MANY), "margin": (0.0, 1e3), "ahead": (0.0, 1e3),
-    "most_per_pair": (0, MANY), "correction": (0.0, 1.0), "slop": (0.0, 1e3), "correction_speed": (0.0, np.inf),
+    "most_per_pair": (0, MANY), "correction": (0.0, 1.0), "slop": (0.0, 1e3), "correction_speed": (1e-9, 1e9),
     "restitution_speed": (0.0, 1e9), "slip_speed": (0.0, 1e9), "rounds": (1, MANY), "anchor": (0.0, 1.0),
 }
 
