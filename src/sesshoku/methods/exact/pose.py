@@ -20,6 +20,9 @@ from sesshoku.solvers.problem import CHAIN, JOINT_ROWS, TURNING, push_contact, r
 # for nothing and others to close what a step leaves open (dt^3 times a jerk), they would contradict each other, and
 # the corners of a foot whose leg moves on would part and land in turns
 TOUCHING = 1e-7
+# m: the same for a contact that carried load in the step before; as its leg moves on its gap drifts by hundredths of a
+# micrometre per step, and every time it was closed the corners would part and land in turns
+CARRYING = 1e-6
 ALONE = 1e-9  # impacts are alone where others make less of a velocity than this share of what its own impulse makes
 NOT_YET = 1e30  # free velocity of a contact that is to bounce but has not arrived
 
@@ -107,6 +110,7 @@ def want_velocity(contacts, problem, memory, options, c, dt):
     old, after = contacts.previous[c], problem.free[c, 2]
     rate = (after - before) / dt
     fresh = old < 0 or memory.old_parted[old] == 1
+    touching = TOUCHING if fresh else CARRYING
     closes = gap + 0.5 * dt * before + 0.5 * dt * dt * rate < 0.0 and before + min(rate, 0.0) * dt < 0.0
     slow = contacts.material[c, 2] == 0.0 and before >= -abs(rate) * dt and gap >= -options[SLOP]
     if fresh and closes and not slow:
@@ -119,7 +123,7 @@ def want_velocity(contacts, problem, memory, options, c, dt):
         set_rebound(problem, memory, c, 1.0)
     elif gap > TOUCHING and fresh and contacts.material[c, 2] > 0.0:
         free[2], memory.held[c] = NOT_YET, 1  # `late_impacts` of islands.py looks whether it arrives all the same
-    elif gap > TOUCHING:
+    elif gap > touching:
         free[2] += gap / dt
     else:
         problem.correction[c] = correction_speed(gap, options, dt)
