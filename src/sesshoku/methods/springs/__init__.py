@@ -94,7 +94,7 @@ from sesshoku.methods.springs.options import (
     parameters,
 )
 from sesshoku.methods.springs.publish import list_springs, momentum_residual, report_joints, report_step
-from sesshoku.methods.springs.pulling import pull_joints
+from sesshoku.methods.springs.pulling import pull_joints, turn_axes
 from sesshoku.methods.springs.sensing import leave_motion, start_motion
 from sesshoku.methods.springs.stability import cautions, turned_inertia
 from sesshoku.scene.compiler import CompiledScene
@@ -237,6 +237,7 @@ def forces(model, data, bodies, joints, springs, presses, breps, options, dt):
     place_anchors(model, data, bodies, joints, springs, options, dt)
     start_coupling(model, bodies, joints, springs, int(options[IMPLICIT_JOINTS]))
     pull_joints(model, bodies, joints, springs, options, dt)
+    turn_axes(model, bodies, joints, springs, dt)
     stiffen_contacts(breps, bodies, springs, presses, options, dt)
     press_contacts(bodies, springs, presses, options, dt)
     for b in range(springs.body_count):

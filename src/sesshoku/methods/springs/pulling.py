@@ -8,9 +8,9 @@ from sesshoku.methods.springs.coupling import add_spring, add_spring_along
 from sesshoku.methods.springs.joints import REST_DAMPING_STEPS, spring_stiffness, world_anchor
 from sesshoku.methods.springs.memory import ACROSS_NORMAL, ALL, ALONG_NORMAL, STOP, TORQUE
 from sesshoku.methods.springs.options import DAMPING_STEPS, IMPLICIT_JOINTS, ISOTROPIC
-from sesshoku.scene.model import PRISMATIC
+from sesshoku.scene.model import PLANAR, PRISMATIC
 from sesshoku.solvers.descent import TINY
-from sesshoku.spatial.algebra import cross
+from sesshoku.spatial.algebra import cross, quaternion_matrix, turn_quaternion
 
 IMPLICIT_RATE = 1e3  # k dt^2 of an implicit joint spring, in masses of all that is joined: it hardly opens
 
@@ -72,6 +72,25 @@ def pull_joints(model, bodies, joints, springs, options, dt):
             fx, fy, fz = fx + springs.held[s, 0], fy + springs.held[s, 1], fz + springs.held[s, 2]
             touch_at(bodies, a, x0, y0, z0, fx, fy, fz)
             touch_at(bodies, b, x1, y1, z1, -fx, -fy, -fz)
+
+
+@jit
+def turn_axes(model, bodies, joints, springs, dt):
+    """Axes of sliding and planar joints as they will be at the end of the step, where limits hold.
+
+    Along the axis as it is, what slides far in a step seems to leave it.
+    """
+    for i in range(model.link_count):
+        if model.link_joint[i] != PRISMATIC and model.link_joint[i] != PLANAR:
+            continue
+        p = model.link_parent[i] if model.link_parent[i] >= 0 else model.link_count
+        u = bodies.velocity[p]
+        w, x, y, z = turn_quaternion(dt * u[3], dt * u[4], dt * u[5])
+        t00, t01, t02, t10, t11, t12, t20, t21, t22 = quaternion_matrix(w, x, y, z)
+        for s in range(joints.link_spring[i, 0], joints.link_spring[i, 1]):
+            n = springs.normal[s]
+            a, b, c = n[0], n[1], n[2]
+            n[0], n[1], n[2] = t00 * a + t01 * b + t02 * c, t10 * a + t11 * b + t12 * c, t20 * a + t21 * b + t22 * c
 
 
 @jit
