@@ -31,13 +31,14 @@ def ring(around: int = 16, tube: int = 10, radius: float = 0.045, thickness: flo
     return vertices, np.array(faces)
 
 
-def hand() -> ss.Scene:
-    """Three fingers of three joints on a fixed palm, closing on a ring of 160 vertices that stands on a table."""
+def hand(solid: tuple[Any, Any] | None = None) -> ss.Scene:
+    """Three fingers of three joints on a fixed palm, closing on a ring of 160 vertices (or a solid) on a table."""
     scene = ss.Scene(gravity=(0, 0, -9.8), name="hand on a ring")
     rubber = ss.Material(0.8)
     scene.add_ground(material=rubber)
-    vertices, faces = ring()
-    scene.add_mesh("ring", vertices, faces=faces, mass=0.3, position=(0, 0, 0.0195), material=rubber)
+    vertices, faces = ring() if solid is None else solid
+    scene.add_mesh("ring", vertices, faces=faces, mass=0.3, position=(0, 0, -vertices[:, 2].min() - 5e-4),
+                   material=rubber)
     for n in range(3):
         angle = 2 * np.pi * n / 3
         out = np.array([np.cos(angle), np.sin(angle), 0.0])

@@ -114,6 +114,38 @@ def test_converged_steps_keep_every_spring_within_its_limit(keyword):
         assert held > 0, "the limits must act for the test to mean anything"
 
 
+def slip_of(sim, c):
+    """Velocity of the guest of contact spring c against its host, at its point."""
+    bodies, presses = sim.records["bodies"], sim.records["presses"]
+    guest, host = (bodies.velocity[b, :3] + np.cross(bodies.velocity[b, 3:], presses.point[c] - bodies.position[b])
+                   for b in sim.records["springs"].body[presses.first + c])
+    return guest - host
+
+
+@everyone
+def test_every_force_is_a_pair_without_moment(keyword):
+    """Of springs, dampers and friction at one evaluation: forces and moments of all bodies add up to nothing."""
+    touched = 0
+    for n in range(sample_count(3, 30)):
+        sim = ss.Simulation(swarm(np.random.default_rng([SEED, n])), keyword, 2e-3)
+        bodies = sim.records["bodies"]
+        for _ in range(250):
+            sim.step()
+            if len(sim.contacts) == 0:
+                continue
+            kept = sim.save()
+            bodies.velocity[:, 3:] = 0.0  # so that no gyroscopic torque is among them
+            sim.method.module.stages(sim.method.options)["forces"](
+                sim.model, sim.data, *sim.records.values(), sim._parameters, sim.dt)
+            force, torque = bodies.force[:, :3], bodies.force[:, 3:]
+            size = max(1.0, float(np.abs(force).max()))
+            assert np.abs(force.sum(axis=0)).max() < 1e-12 * size
+            assert np.abs((torque + np.cross(bodies.position, force)).sum(axis=0)).max() < 1e-12 * size
+            touched += int(np.abs(force).max() > 0.0)
+            sim.restore(kept)
+    assert touched > 0
+
+
 @everyone
 def test_contact_forces_push_and_friction_is_bounded_and_dissipates(keyword):
     """No adhesion. Kinetic friction is mu times the spring's (the preset: the whole) normal force, against sliding."""
@@ -133,11 +165,14 @@ def test_contact_forces_push_and_friction_is_bounded_and_dissipates(keyword):
                     normal, push = presses.normal[c], presses.push[c]
                     along = push @ normal
                     assert along >= -1e-9
-                    across = np.linalg.norm(push - along * normal)
+                    tangent = push - along * normal
+                    across = np.linalg.norm(tangent)
                     if springs.holds[presses.first + c] == ONE_WAY:
                         bears = presses.stiffness[c] * presses.depth[c] if keyword == "springs" else along
                         assert across <= presses.mu[c, 0] * bears * (1 + 1e-9) + 1e-9
                         slid += across > 0.0
+                        if keyword == "springs":  # dragged anchors are springs, which also give back
+                            assert tangent @ slip_of(sim, c) <= 1e-9
             assert all(contact.normal_force >= -1e-9 for contact in sim.contacts)
     assert slid > 0
 

@@ -31,6 +31,7 @@ from sesshoku.scene.shapes import Plane
 from sesshoku.spatial.rotation import quaternion_to_matrix
 
 logger = logging.getLogger(__name__)
+CORE = 16.0  # margins by which the core is shrunken
 STAYS_FLAT = 1e-6  # a patch whose corners move alike to this share of the margin is still flat when shrunken
 
 
@@ -72,6 +73,7 @@ class Breps(Record):
 
     vertex = array(float, 2)  # (V, 3)
     inner = array(float, 2)  # (V, 3) shrunken
+    core = array(float, 2)  # (V, 3) shrunken much more, as far as the shape bears it: shows deep overlaps
     vertex_normal = array(float, 2)  # (V, 3) mean of the normals around, weighted by angle
     vertex_shape = array(int, 1)  # (V)
     vertex_used = array(int, 1)  # (V) 1: takes part in collision
@@ -170,6 +172,7 @@ class Parts:
         inner, applied = shrink(mesh, margin, element)
         if applied < margin:
             logger.warning("%s: shrinks by %.3g m instead of %.3g m, being thin or sharp", element, applied, margin)
+        core, _ = shrink(mesh, CORE * applied, element)
         first = dict(self.counts)
         vertex_used, edge_used = _used(mesh, inner, applied) if merge_coplanar else _all_used(mesh)
         nodes, depth = _tree(mesh, vertex_used, edge_used)
@@ -184,7 +187,7 @@ class Parts:
         v, e, f = len(mesh.vertices), len(mesh.edge_vertex), len(mesh.faces)
         offset = -np.einsum("ij,ij->i", mesh.face_normal, mesh.vertices[mesh.faces].mean(axis=1))
         self._append(
-            vertex=mesh.vertices, inner=inner, vertex_normal=mesh.vertex_normal, vertex_used=vertex_used,
+            vertex=mesh.vertices, inner=inner, core=core, vertex_normal=mesh.vertex_normal, vertex_used=vertex_used,
             vertex_edge_count=np.bincount(ends, minlength=v), vertex_edge=order % e + first["edge"],
             edge_vertex=mesh.edge_vertex + first["vertex"], edge_face=mesh.edge_face + first["face"],
             edge_used=edge_used, edge_concave=mesh.edge_concave, face_vertex=mesh.faces + first["vertex"],
@@ -209,7 +212,7 @@ class Parts:
         """The fields of Breps that follow from the meshes alone."""
         names = [name for name in Breps.fields if name.partition("_")[0] in ("vertex", "edge", "face", "patch")]
         names = [name for name in names if Breps.fields[name].ndim > 0 and name != "vertex_edge_start"]
-        result: dict[str, Any] = {name: self._joined(name) for name in [*names, "inner", "node"]}
+        result: dict[str, Any] = {name: self._joined(name) for name in [*names, "inner", "core", "node"]}
         per_vertex = np.concatenate([[0], *self.columns.get("vertex_edge_count", [])])
         result["vertex_edge_start"] = np.cumsum(per_vertex).astype(np.int64)
         rows = self.shape_rows

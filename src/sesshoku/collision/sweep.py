@@ -126,6 +126,14 @@ def sweep_inflate(breps, sweeps, events_out, position, rotation, crossing):
 
 
 @jit
+def sweep_core(breps, sweeps, events_out, position, rotation, crossing):
+    """The same from the cores: overlaps too deep for L1, as a scene may begin with."""
+    bound_shapes(breps, sweeps, position, rotation, position, rotation)
+    find_crossings(breps, sweeps, events_out, breps.core, breps.vertex, position, rotation, position, rotation,
+                   crossing)
+
+
+@jit
 def bound_shapes(breps, sweeps, position0, rotation0, position1, rotation1):
     """Boxes around the sweeps of whole shapes, from the boxes in their bodies' frames."""
     low, high = sweeps.shape_low, sweeps.shape_high

@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import sqrt
 
 from sesshoku.collision.filter import find_pair
-from sesshoku.collision.sweep import EDGE_EDGE, EVENTS, PAIRS_LOST, sweep_inflate, sweep_motion
+from sesshoku.collision.sweep import EDGE_EDGE, EVENTS, PAIRS_LOST, sweep_core, sweep_inflate, sweep_motion
 from sesshoku.collision.sweep import LOST as EVENTS_LOST
 from sesshoku.compiled.jit import jit
 from sesshoku.methods.springs.anchors import GUEST, HOST, NORMAL, attach, edge_cases
@@ -48,9 +48,27 @@ def find_contacts(breps, sweeps, events, bodies, springs, presses, options, dt):
             place += 1
         make_from(breps, events, n, bodies.position, bodies.rotation, springs, presses, place, options, dt)
     counts[SORTED] = counts[PRESSES]
+    if presses.fresh[0]:
+        find_deep(breps, sweeps, events, bodies, springs, presses, options, dt)
     keep_deep(breps, bodies, springs, presses, options, dt)
     springs.counts[0] = presses.first + counts[PRESSES]
     presses.fresh[0] = 0
+
+
+@jit
+def find_deep(breps, sweeps, events, bodies, springs, presses, options, dt):
+    """Springs between shapes that begin deeper in each other than the shrunken ones: L1 sees nothing of those."""
+    sweep_core(breps, sweeps, events, bodies.position, bodies.rotation, int(options[CROSSING]))
+    place, counts = 0, presses.counts
+    for n in range(events.counts[EVENTS]):
+        while place < counts[OLD_SORTED] and presses.old_key[place] < events.key[n]:
+            place += 1
+        a, b, seen = events.shape[n, 0], events.shape[n, 1], False
+        for c in range(counts[SORTED]):
+            guest, host = presses.shape[c, 0], presses.shape[c, 1]
+            seen = seen or (guest == a and host == b) or (guest == b and host == a)
+        if not seen:
+            make_from(breps, events, n, bodies.position, bodies.rotation, springs, presses, place, options, dt)
 
 
 @jit

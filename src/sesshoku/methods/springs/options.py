@@ -86,8 +86,8 @@ class Options:
             _number(name, getattr(self, name), above=0.0, infinite=name in ("max_correction_speed", "substep_angle"))
         for name in ("damping_steps", "stick_speed", "joint_stick_speed"):
             _number(name, getattr(self, name), least=0.0)
-        if self.rate * (1.0 + 2.0 * self.damping_steps) > 4.0:
-            raise MethodError("springs of this rate are unstable: rate (1 + 2 damping_steps) must be at most 4",
+        if self.rate * (1.0 + 2.0 * self.damping_steps) >= 4.0:
+            raise MethodError("springs of this rate are unstable: rate (1 + 2 damping_steps) must be below 4",
                               element="method 'springs'", value=(self.rate, self.damping_steps),
                               remedy="lower rate or damping_steps")
         for name in ("max_iterations", "max_sweeps"):
@@ -105,7 +105,8 @@ def _number(name: str, value: object, *, least: float = -np.inf, above: float = 
     if not number or not float(value) >= least or not float(value) > above or (  # type: ignore[arg-type]
             float(value) == np.inf and not infinite):  # type: ignore[arg-type]
         bound = f"above {above:g}" if above > -np.inf else f"at least {least:g}"
-        raise MethodError(f"{name} must be {bound}", element="method 'springs'", value=value)
+        raise MethodError(f"{name} must be {'' if infinite else 'finite and '}{bound}", element="method 'springs'",
+                          value=value)
 
 
 (RATE, DAMPING_STEPS, STICK_SPEED, JOINT_STICK_SPEED, NEWTON, TOLERANCE, MOST_ITERATIONS, MOST_SWEEPS, DRAG, ISOTROPIC,
