@@ -31,7 +31,8 @@ Deviations from the thesis, and why:
 - The anchor shift of (5.10) is measured in metres: parameters of a triangle jump at its borders.
 - The total normal force is never negative, and friction is nothing where it is nothing.
 - Prismatic, spherical and planar joints and loops are built of springs as the revolute joint is; a limit also has a
-  stop, held like any spring's limit. A contact too deep for the shrunken shapes is kept while it lasts.
+  stop, held like any spring's limit. A contact too deep for the shrunken shapes is kept while it lasts, and found
+  where a scene begins with it.
 - Errata of the print are listed in docs/methods/springs.md.
 """
 
