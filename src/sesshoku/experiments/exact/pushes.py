@@ -1,7 +1,7 @@
-"""What step adjustment buys: pushes of up to 60 N s on the chest, in four directions, under three controllers.
+"""What step adjustment buys: pushes of up to 60 N s on the chest, in four directions, under four controllers.
 
-The large humanoid walks four steps with stabiliser; again with landings that are placed; and with landings that are
-placed and timed. The push (0.1 s long) comes in the middle of the second single support, on the left foot: to the left
+The large humanoid walks four steps with stabiliser; again with landings that are placed; with landings that are placed
+and timed; and so that the controller knows by the robot's own ankle sensors and IMU only. The push (0.1 s long) comes in the middle of the second single support, on the left foot: to the left
 is outward there, where only a crossing step would help. The runs are spread over all processor cores.
 """
 
@@ -23,12 +23,15 @@ from sesshoku.experiments.parallel import run_all
 from sesshoku.experiments.walking import Walk
 from sesshoku.simulation import Simulation
 
-TITLE = "pushes on a walking humanoid: stabiliser, with placed, with placed and timed landings"
+TITLE = "pushes on a walking humanoid: stabiliser, with placed, with placed and timed landings, by its own sensors"
 PUSHES = (5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0, 40.0, 45.0, 60.0)
 STEPS, LENGTH, SECONDS, PUSHED = 3, 0.2, 0.1, "chest"
 STABILISER, PLACED, TIMED = "stabiliser", "landings placed", "landings placed and timed"
-CONTROL: dict[str, bool | control.Adjustment] = {STABILISER: False, PLACED: control.Adjustment(timing=False),
-                                                 TIMED: control.Adjustment()}
+SENSED = f"{TIMED}, own sensors"
+#: name -> step adjustment, whether the controller knows by sensors only
+CONTROL: dict[str, tuple[bool | control.Adjustment, bool]] = {
+    STABILISER: (False, False), PLACED: (control.Adjustment(timing=False), False), TIMED: (True, False),
+    SENSED: (True, True)}
 DIRECTIONS = {"ahead": (1.0, 0.0), "back": (-1.0, 0.0), "left": (0.0, 1.0), "right": (0.0, -1.0)}
 
 
@@ -58,7 +61,8 @@ def fall(case: Case) -> float | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnstableStep)
         sim = Simulation(walk.scene, case.method)
-    walker = control.Walker(walk.pattern, True, adjust=CONTROL[case.control])
+    adjust, sensors = CONTROL[case.control]
+    walker = control.Walker(walk.pattern, True, adjust=adjust, sensors=sensors)
     walker.place(sim)
     for _ in range(round(walk.pattern.duration / sim.dt)):
         walker(sim)
@@ -90,14 +94,15 @@ def run(progress: Callable[[str], None], method: str = "exact", pushes: tuple[fl
                         float(grids[TIMED].sum() - grids[STABILISER].sum()), 0.0, 0.0, kind="report"))
 
     def draw(figure: Any) -> None:
-        axes = figure.subplots(1, len(CONTROL), squeeze=False, sharey=True)[0]
+        axes = figure.subplots(2, 2, sharex=True, sharey=True).ravel()
         for axis, (how, grid) in zip(axes, grids.items()):
             axis.imshow(grid.astype(float), vmin=0, vmax=1, cmap="RdYlGn", aspect="auto")
             axis.set_xticks(range(len(pushes)), [f"{size:g}" for size in pushes])
             axis.set_yticks(range(len(DIRECTIONS)), list(DIRECTIONS))
             axis.set_title(how)
-            axis.set_xlabel("push [N s]; green: upright, red: falls")
             axis.grid(False)
+        for axis in axes[-2:]:
+            axis.set_xlabel("push [N s]; green: upright, red: falls")
 
-    return Result(checks, draw, {"runs": len(outcome), "method": method}, figure_size=(12.0, 2.6),
+    return Result(checks, draw, {"runs": len(outcome), "method": method}, figure_size=(9.0, 4.4),
                   tables=[Table("upright after pushes, N s", ["control", "direction", "upright at"], rows)])

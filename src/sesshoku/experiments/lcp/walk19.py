@@ -72,6 +72,6 @@ def _row(label: str, method: str, log: GaitLog) -> list[Any]:
     found = log.summary()
     end = "upright, 20 s" if log.completed else f"falls in step {log.fell[1]}, {log.fell[0]:.1f} s" if log.fell \
         else "diverges"
-    return [label, method, end, round(1e3 * found["tilt"], 1), round(1e3 * found["com_error"], 1),
-            round(1e3 * found["zmp_rms_x"], 1), round(1e3 * found["zmp_rms_y"], 1), round(found["peak_force"], 2),
-            round(1e3 * found["slip"], 2)]
+    values = [1e3 * found["tilt"], 1e3 * found["com_error"], 1e3 * found["zmp_rms_x"], 1e3 * found["zmp_rms_y"],
+              found["peak_force"], 1e3 * found["slip"]]
+    return [label, method, end, *(float(f"{value:.3g}") for value in values)]
