@@ -42,13 +42,14 @@ def test_an_interrupted_map_goes_on_where_it_stopped(tmp_path, monkeypatch):
 
 
 def test_maps_of_pushes_and_frictions(tmp_path, monkeypatch):
+    from matplotlib.figure import Figure
+
     monkeypatch.setattr(parallel, "CACHE_DIRECTORY", tmp_path)
     monkeypatch.setattr(pushes, "DIRECTIONS", {"right": (0.0, -1.0)})
     found = pushes.run(lambda text: None, pushes=(20.0,), workers=1)
-    assert [row[2] for row in found.tables[0].rows] == ["", "20", "20"]
+    assert [row[2] for row in found.tables[0].rows] == ["", "20", "20", "20"]
+    found.draw(Figure())
     monkeypatch.setattr(pushes, "DIRECTIONS", {"ahead": (1.0, 0.0)})
     found = robustness.run(lambda text: None, ("exact",), friction=(0.5,), pushes=(60.0,), workers=1)
     assert found.tables[0].rows[0][:3] == ["exact", 0.5, "none"] and "60 at" in found.tables[0].rows[0][3]
-    from matplotlib.figure import Figure
-
     found.draw(Figure())
