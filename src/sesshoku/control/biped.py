@@ -42,6 +42,7 @@ TURNING = ("revolute", "continuous")
 FLAT = 2e-3  # m: what is so near to the lowest point belongs to the sole
 
 
+@checked
 @dataclass(frozen=True)
 class LegMap:
     """Names of the six joints of each leg, from hip to ankle."""
@@ -88,6 +89,11 @@ class Biped:
     """
 
     def __init__(self, scene: Scene, legs: LegMap) -> None:
+        for given, kind in ((scene, Scene), (legs, LegMap)):
+            if not isinstance(given, kind):
+                raise SceneError(f"a biped is made of a Scene and a LegMap, here {kind.__name__} is wanted",
+                                 element="biped", value=type(given).__name__,
+                                 remedy="Biped(scene, LegMap(left=(...), right=(...)))")
         self.scene = scene
         self.compiled: CompiledScene = compile_scene(scene)
         self.model, self.data = self.compiled.model, make_data(self.compiled)

@@ -31,6 +31,8 @@ def limp(scene: Scene, robot: Robot | None = None, *, damping: float = 0.0) -> S
 
     damping: share of each servo's kd that stays in its joint as viscous friction, 0: a passive fall.
     """
+    if not isinstance(scene, Scene):
+        raise SceneError("limp needs a Scene", element="limp", value=type(scene).__name__)
     share = check.number(damping, "damping", "limp", least=0.0)
     made = copy.deepcopy(scene)
     owners = {str(body.joint.name): body for body in made.bodies.values()}

@@ -50,9 +50,16 @@ class Footstep:
 CLOSING = Increment()  # brings the feet together
 
 
+def _count(steps: int) -> int:
+    if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 0:
+        raise SceneError("steps is how many, a whole number", element="footsteps", value=steps,
+                         remedy="give 0, 1, 2 ...; `backward` steps back, a negative length or angle too")
+    return int(steps)
+
+
 def forward(steps: int, length: float) -> list[Increment]:
     """So many steps ahead, and the closing one."""
-    return [Increment(forward=length)] * steps + [CLOSING]
+    return [Increment(forward=length)] * _count(steps) + [CLOSING]
 
 
 def backward(steps: int, length: float) -> list[Increment]:
@@ -61,16 +68,16 @@ def backward(steps: int, length: float) -> list[Increment]:
 
 def sideways(steps: int, width: float) -> list[Increment]:
     """Pairs: the foot on the side of the motion goes, the other follows. To the right: plan with first="right"."""
-    return [Increment(left=width), CLOSING] * steps
+    return [Increment(left=width), CLOSING] * _count(steps)
 
 
 def turning(steps: int, angle: float, length: float = 0.0) -> list[Increment]:
     """A turn on the spot, or a bend where the length is not zero."""
-    return [Increment(forward=length, turn=angle)] * steps + [CLOSING]
+    return [Increment(forward=length, turn=angle)] * _count(steps) + [CLOSING]
 
 
 def in_place(steps: int) -> list[Increment]:
-    return [CLOSING] * steps
+    return [CLOSING] * _count(steps)
 
 
 def around() -> list[Increment]:

@@ -6,16 +6,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
 from sesshoku.control import swing
 from sesshoku.control.footsteps import LEFT, RIGHT, Footstep, Place
+from sesshoku.errors import SceneError
+from sesshoku.scene import check
+from sesshoku.scene.calls import checked
 
 BOTH = 2  # support: LEFT, RIGHT or BOTH
 
 
+@checked
 @dataclass(frozen=True)
 class Gait:
     """Lengths in m, times in s.
@@ -42,10 +46,19 @@ class Gait:
     preview_sample: float = 5e-3
     gravity: float = 9.8
 
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            least = -np.inf if item.name == "zmp_ahead" else 0.0
+            check.number(getattr(self, item.name), item.name, "gait", above=least)
+        if not self.shift < min(self.start, self.finish):
+            raise SceneError("the ZMP's shift must end within start and finish", element="gait",
+                             value=(self.shift, self.start, self.finish), remedy="give start and finish more time")
+
     @classmethod
     def by_rule(cls, com_height: float, width: float, *, gravity: float = 9.8, **changes: float) -> Gait:
         """A gait from the height alone, in units of the pendulum's time sqrt(z / g)."""
-        time = float(np.sqrt(com_height / gravity))
+        time = float(np.sqrt(check.number(com_height, "com_height", "gait", above=0.0)
+                             / check.number(gravity, "gravity", "gait", above=0.0)))
         usual = {"single": 2.6 * time, "double": 0.55 * time, "start": 7.4 * time, "shift": 3.0 * time,
                  "finish": 7.4 * time, "swing_height": 0.06 * com_height, "preview": 6.0 * time,
                  "jerk_cost": 1e-3 * (com_height / gravity) ** 3}

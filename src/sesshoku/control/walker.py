@@ -39,6 +39,9 @@ class Walker:
 
     def __init__(self, pattern: Pattern, stabiliser: bool | Gains = False, *, adjust: bool | Adjustment = False,
                  sensors: bool | str = False, feed_forward: float = 1.0) -> None:
+        if not isinstance(pattern, Pattern):
+            raise SceneError("a walker plays a pattern", element="walker", value=type(pattern).__name__,
+                             remedy="plan one: control.walk(biped, steps, gait) or control.jump(biped, gait, speed)")
         biped, line = pattern.biped, pattern.line
         self.pattern, self.biped = pattern, biped
         for given, name, kind in ((stabiliser, "stabiliser", Gains), (adjust, "adjust", Adjustment),

@@ -106,3 +106,23 @@ def test_a_gait_for_another_gravity_is_refused():
     scene.gravity = (0, 0, -1.62)
     with pytest.raises(SceneError, match="another gravity.*1.62.*biped.gravity"):
         control.walk(control.Biped(scene, control.HUMANOID), footsteps.forward(2, 0.04), GAITS["small"])
+
+
+@pytest.mark.parametrize(("make", "words"), [
+    (lambda: control.Gait.by_rule(-1.0, 0.1), "com_height must be greater than 0"),
+    (lambda: replace(GAITS["small"], single=float("nan")), "gait.*single"),
+    (lambda: replace(GAITS["small"], single=0.0), "single must be greater than 0"),
+    (lambda: replace(GAITS["small"], start=0.4), "shift must end within start"),
+    (lambda: control.Gait(0.24, width="wide"), "gait.*width"),
+    (lambda: control.Gait(com_hight=0.24, width=0.1), "com_hight"),
+    (lambda: footsteps.forward(-2, 0.04), "whole number.*-2"),
+    (lambda: footsteps.in_place(1.5), "whole number.*1.5"),
+    (lambda: control.LegMap(lef=(), right=()), "lef"),
+    (lambda: control.Biped(stage("small"), None), "LegMap is wanted.*NoneType"),
+    (lambda: control.Biped("small", control.HUMANOID), "Scene is wanted.*str"),
+    (lambda: control.limp("small"), "needs a Scene.*str"),
+    (lambda: control.Walker(None), "plays a pattern.*NoneType.*control.walk"),
+])
+def test_what_makes_no_sense_is_refused_with_words(make, words):
+    with pytest.raises(SceneError, match=words):
+        make()
