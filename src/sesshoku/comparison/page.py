@@ -33,10 +33,19 @@ PLOTS = {
     "penetration": ("deepest overlap", "m", True, None),
     "residual": ("violation of the method's contact law", "m/s", True, None),
 }
-READING = ("Green agrees with the closed form, red does not. Dashed curves are a method as its paper has it, solid "
-           "ones its recommended preset; a curve may hide under another that agrees with it. In the side views the "
-           f"start is outlined, the end filled. {MUJOCO} runs the exported model with its default settings.")
 LONG_FORCE = 4.0  # times the median: a higher peak of force is cut off in the plot
+
+
+def _reading(comparisons: Sequence[Comparison]) -> str:
+    """How to read the page; of what it shows only."""
+    names = {outcome.method for c in comparisons for outcome in c.outcomes}
+    said = [("Green agrees with the closed form, red does not.", any(c.expected for c in comparisons)),
+            ("Dashed curves are a method as its paper has it, solid ones its recommended preset.",
+             any(":" in name and base(name) in names for name in names)),
+            ("A curve may hide under another that agrees with it. In the side views the start is outlined, the end "
+             "filled.", True),
+            (f"{MUJOCO} runs the exported model with its default settings.", MUJOCO in names)]
+    return " ".join(text for text, shown in said if shown)
 
 
 def palette(comparisons: Sequence[Comparison]) -> dict[str, str]:
@@ -210,7 +219,7 @@ def write_page(comparisons: Sequence[Comparison], path: str | Path, title: str =
         f"<title>{html.escape(title)}</title><style>{STYLE}</style>{head}</head><body><header><h1>{html.escape(title)}</h1>"
         f"<p>{html.escape(lead)}</p></header>{top}"
         f"{''.join(section(c, colors, player) for c, player in zip(comparisons, players, strict=True))}"
-        f"<section><h2>How to read it</h2><dl>{meanings}</dl><p>{READING}</p></section>"
+        f"<section><h2>How to read it</h2><dl>{meanings}</dl><p>{_reading(comparisons)}</p></section>"
         f"<footer>sesshoku {__version__}</footer></body></html>\n"
     )
     try:

@@ -140,6 +140,16 @@ def test_presets_are_solid_and_share_their_papers_hue(result: Comparison) -> Non
 # ---- numbers and tables ----------------------------------------------------------------------------------------------
 
 
+def test_the_page_explains_only_what_it_shows(result: Comparison, tmp_path: Path) -> None:
+    said = ("Green agrees", "Dashed curves", "MuJoCo runs")
+    write_page([result], tmp_path / "all.html")
+    lone = replace(result, outcomes=[result["exact"]], expected={})
+    write_page([lone], tmp_path / "one.html")
+    whole, one = ((tmp_path / name).read_text(encoding="utf-8") for name in ("all.html", "one.html"))
+    assert all(words in whole for words in said) and not any(words in one for words in said)
+    assert "start is outlined" in whole and "start is outlined" in one
+
+
 @pytest.mark.parametrize(("value", "unit", "text"), [
     (9.8, "m", "9.800 m"), (0.5, "m", "0.5000 m"), (0.0123, "m", "12.30 mm"), (-4.56e-6, "J", "-4.560 µJ"),
     (2e-9, "m", "2.000 nm"), (1e-12, "m", "0 m"), (0.0, "J", "0 J"), (123456.0, "N", "1.235e+05 N"),

@@ -1,8 +1,9 @@
 """What step adjustment buys: pushes of up to 60 N s on the chest, in four directions, under four controllers.
 
 The large humanoid walks four steps with stabiliser; again with landings that are placed; with landings that are placed
-and timed; and so that the controller knows by the robot's own ankle sensors and IMU only. The push (0.1 s long) comes in the middle of the second single support, on the left foot: to the left
-is outward there, where only a crossing step would help. The runs are spread over all processor cores.
+and timed; and so that the controller knows by the robot's own ankle sensors and IMU only. The push (0.1 s long) comes
+in the middle of the second single support, on the left foot: to the left is outward there, where only a crossing step
+would help. The runs are spread over all processor cores.
 """
 
 from __future__ import annotations
