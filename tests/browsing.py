@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-PATIENCE = 90.0  # s: a busy machine draws slowly
+from waiting import PATIENCE
 
 
 class Tab:
@@ -37,6 +37,10 @@ class Tab:
                 return answer
             assert time.monotonic() < end, f"not within {seconds} s: {script}"
             time.sleep(0.05)
+
+    def drawn(self) -> None:
+        """Until what was changed so far is in the picture."""
+        self.page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
     def pixels(self, selector: str = ".canvas-box > canvas") -> dict[str, float]:
         """Shares of the picture: blue (the first body's colour), and how many different colours there are."""

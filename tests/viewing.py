@@ -13,6 +13,7 @@ import numpy as np
 import sesshoku as ss
 from sesshoku.view import Page, Viewer, show
 from sesshoku.view.frame import HEADER
+from waiting import PATIENCE
 
 
 def box_scene(boxes: int = 1, material: ss.Material | None = None) -> ss.Scene:
@@ -42,9 +43,9 @@ class Guest:
         address = f"ws://127.0.0.1:{viewer.server.port}/socket" + viewer.url.partition("/?")[2].join(("?", ""))
         options.setdefault("origin", f"http://127.0.0.1:{viewer.server.port}")
         self.draws = draws
-        self._connection = connect(address, max_size=None, open_timeout=20, **options)
+        self._connection = connect(address, max_size=None, open_timeout=PATIENCE, **options)
         self.socket = self._connection.__enter__()
-        self.hello = json.loads(self.socket.recv(timeout=20))
+        self.hello = json.loads(self.socket.recv(timeout=PATIENCE))
         self.status: dict[str, Any] = {}
         self.frame: dict[str, float] = {}
         self.poses = np.zeros((0, 7))
@@ -53,7 +54,7 @@ class Guest:
     def send(self, **message: Any) -> None:
         self.socket.send(json.dumps(message))
 
-    def receive(self, timeout: float = 20.0) -> str:
+    def receive(self, timeout: float = PATIENCE) -> str:
         """Take in one message; returns its kind: "frame" or "status"."""
         data = self.socket.recv(timeout=timeout)
         if isinstance(data, str):
@@ -67,7 +68,7 @@ class Guest:
             self.send(type="drawn", number=self.frame["number"])
         return "frame"
 
-    def until(self, condition: Callable[[Guest], bool], seconds: float = 60.0) -> None:
+    def until(self, condition: Callable[[Guest], bool], seconds: float = PATIENCE) -> None:
         """Listen until something holds."""
         end = time.monotonic() + seconds
         while not condition(self):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,21 +14,17 @@ import pytest
 from browsing import Tab
 from sesshoku.crane import demos
 from sesshoku.crane.game import game_method
+from sesshoku.crane.motion import Inputs
 from sesshoku.crane.pilot import Pilot
 from sesshoku.simulation import Simulation
 from sesshoku.view import Viewer
 from sesshoku.view.crane import CranePage
+from sesshoku.view.messages import Play, Step
 from viewing import viewing
+from waiting import PATIENCE, until
 
 CODES = {"left": "ArrowLeft", "right": "ArrowRight", "forward": "ArrowUp", "back": "ArrowDown", "up": "KeyW",
          "down": "KeyS", "grab": "Space"}
-
-
-def until(condition: Callable[[], bool], seconds: float = 30.0) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "not in time"
-        time.sleep(0.01)
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +72,8 @@ def test_key_down_moves_the_crane_and_key_up_stops_it(tab: Tab, game: Viewer) ->
         until(lambda: at_rest(game))
         moved = place(game) - before
         assert all(abs(moved[k]) < 1e-9 for k in range(3) if k != axis)
-        time.sleep(0.1)
+        now = game.sim.time
+        until(lambda now=now: game.sim.time > now + 0.1)
         assert (place(game) == before + moved).all()
     assert tab.get("sesshoku.game.state.phase") == "playing"
     clock = float(tab.get("document.querySelector('.crane-clock').textContent"))
@@ -130,7 +128,7 @@ def test_the_menu_switches_the_method_and_the_game_goes_on(tab: Tab, game: Viewe
     assert "springs" in offered and "exact" in offered and "none" not in offered
     for name in ("springs:recommended", "springs"):
         tab.page.locator("#method").select_option(name)
-        until(lambda name=name: game.sim.method.keyword == name, 300.0)
+        until(lambda name=name: game.sim.method.keyword == name)
         assert game.sim.method.options.limit == 0.01  # the game's own
         before = place(game)
         tab.page.keyboard.down("ArrowRight")  # keys belong to the game, not to the menu
@@ -146,53 +144,61 @@ def test_the_menu_switches_the_method_and_the_game_goes_on(tab: Tab, game: Viewe
 
 def test_a_machine_that_cannot_keep_up_is_said_and_time_goes_slower(tab: Tab, game: Viewer) -> None:
     page = game.runner.page
-    usual = page.before_step
+    usual, seen = page.before_step, [game.sim.time]
+    shown = page.state
 
     def slowly(sim: Simulation) -> None:
         time.sleep(2.5 * sim.dt)
         usual(sim)
 
-    page.before_step = slowly
+    def watched() -> dict[str, Any]:  # asked for every picture
+        seen.append(game.sim.time)
+        return shown()
+
+    page.before_step, page.state = slowly, watched
     try:
         tab.until("document.querySelector('.crane-speed').textContent.includes(\"can't keep up\")")
-        begin, clock = time.monotonic(), game.sim.time
-        gaps = []
-        for _ in range(10):
-            before = game.sim.time
-            time.sleep(0.3)
-            gaps.append(game.sim.time - before)
-        assert game.sim.time - clock < 0.6 * (time.monotonic() - begin)  # slower than the clock ...
-        assert min(gaps) > 0.0 and max(gaps) < 0.3  # ... all the time, without stops and leaps
+        begin, clock, first = time.monotonic(), game.sim.time, len(seen)
+        until(lambda: game.sim.time > clock + 1.0)  # it goes on ...
+        now = game.sim.time
+        assert now - clock < 0.6 * (time.monotonic() - begin)  # ... slower than the clock ...
+        assert np.diff(seen[first:]).max() < 1.5 * game.sim.dt  # ... without leaps: every step is seen
     finally:
-        del page.before_step
+        del page.before_step, page.state
+    begin, clock = time.monotonic(), game.sim.time
+    until(lambda: game.sim.time > clock + 0.5)
+    now = game.sim.time
+    assert now - clock <= time.monotonic() - begin + 0.1  # lost time is not caught up
 
 
 def test_a_round_by_keyboard_wins_a_prize_and_its_demonstration_plays_again(tab: Tab, game: Viewer) -> None:
-    """Decisions by a pilot that sees crane and prize; every key goes through the browser's keyboard."""
-    rules, held, keyboard = game.runner.page.round, set(), tab.page.keyboard
-    begin = time.monotonic()
-    keyboard.down("KeyA")
-    until(lambda: rules.inputs.turn > 0.0)
-    late = time.monotonic() - begin  # how slow browser and machine are now: the game goes slower, not the player
-    keyboard.up("KeyA")
-    keyboard.down("KeyD")  # and back
-    until(lambda: rules.path.angle < 0.02)
-    keyboard.up("KeyD")
-    game.runner.speed = min(0.7, max(0.05, 0.05 / (late + 0.05)))
-    pilot, end, last = Pilot("red_box", near=0.04), time.monotonic() + 400.0, game.sim.time
-    while pilot.stage != "done" and time.monotonic() < end:
-        now = game.sim.time
-        seen = game.runner.status()["page"]  # what browsers are told; the simulation belongs to another thread
-        wanted = pilot.keys(np.array(seen["crane"][:3]), np.array(seen["speed"]), seen["places"]["red_box"], now - last)
-        last = now
+    """Decisions by a pilot that sees crane and prize; every key goes through the browser's keyboard.
+
+    Between decisions the game goes on by two steps, and waits for what is pressed then, however slow browser and
+    machine are: as a player would see it at a speed where he can follow.
+    """
+    runner, held, keyboard = game.runner, set(), tab.page.keyboard
+    rules, sim = runner.page.round, game.sim
+    runner.ask(runner.pause)
+    until(lambda: not runner.playing)
+    pilot, count = Pilot("red_box"), 2
+    for _ in range(1000):  # 40 s of play; it takes about 15
+        wanted = pilot.keys(rules.path.position, rules.path.velocity, sim.bodies["red_box"].position, count * sim.dt)
+        if pilot.stage == "done":
+            break
         for key in held - wanted:
             keyboard.up(CODES[key])
         for key in wanted - held:
             keyboard.down(CODES[key])
-        held = wanted
-        time.sleep(0.005)
-    game.runner.speed = 1.0
+        held, arrived = wanted, Inputs.of_keys(wanted)
+        until(lambda arrived=arrived: runner.page.held() == arrived)
+        before = sim.time
+        runner.receive(Step(type="step", count=count))
+        done = threading.Event()
+        assert runner.ask(done.set) and done.wait(PATIENCE)
+        assert sim.time == pytest.approx(before + count * sim.dt)
     assert pilot.stage == "done"
+    runner.receive(Play(type="play"))
     until(lambda: rules.score == 10)
     tab.until("document.querySelector('.crane-score').textContent === '10'")
     assert tab.get("document.querySelector('[data-prize=red_box]').className") == "crane-won"

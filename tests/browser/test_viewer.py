@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from sesshoku.compare import compare
 from sesshoku.view import Viewer
 from sesshoku.view.messages import Play
 from viewing import box_scene, viewing
+from waiting import until
 
 # where a body's centre is on the screen
 PLACE = """(body) => {
@@ -23,13 +23,6 @@ PLACE = """(body) => {
   const box = sesshoku.canvas.getBoundingClientRect();
   return [box.left + (at.x + 1) / 2 * box.width, box.top + (1 - at.y) / 2 * box.height];
 }"""
-
-
-def until(condition: Callable[[], bool], seconds: float = 90.0) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "not in time"
-        time.sleep(0.02)
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +119,7 @@ def test_the_mouse_turns_the_camera_elsewhere(live: Any, viewer: Viewer) -> None
 def test_switching_the_method(live: Any, viewer: Viewer) -> None:
     for name in ("lcp", "exact"):
         live.page.locator("#method").select_option(name)
-        until(lambda name=name: viewer.sim.method.keyword == name, 300)
+        until(lambda name=name: viewer.sim.method.keyword == name)
         live.until(f"document.querySelector('#method').value === '{name}'")
         live.until(f"sesshoku.live.frame.head.time > {viewer.sim.time}")  # and it goes on
 
@@ -180,7 +173,7 @@ def test_a_recording_plays_from_disk(tab: Any, tmp_path: Path) -> None:
     tab.page.locator("button.play").click()
     tab.until("sesshokuPlayers[0].time >= 0.6 && !sesshokuPlayers[0].playing")
     tab.until("sesshokuPlayers[0].viewer.worlds[0].contacts.heads.mesh.count === 4")
-    time.sleep(0.3)
+    tab.drawn()
     assert tab.pixels()["y"] > high["y"] + 0.03  # it fell
     tab.page.locator("input.timeline").fill("0.1")
     tab.until("Math.abs(sesshokuPlayers[0].time - 0.1) < 1e-6")

@@ -29,7 +29,7 @@ DATA = Path(__file__).parents[1] / "data"
 FILES = {"urdf": "parts_description/urdf/machine.urdf", "mjcf": "machine.xml"}
 NUMBERS = ["nan", "inf", "-inf", "-1", "0", "1e999", "1e300", "-1e300", "1e-300", "text", "", "1 2", "0x10",
            "1,5", "1_0"]
-TIME_LIMIT = 20.0  # s for one file, where a good one takes 0.01 to 0.3; only a search gone astray comes near
+TIME_LIMIT = 20.0  # s of processor time for one file; good ones take 0.01 to 0.3, only a search gone astray comes near
 COUNT = sample_count(300, 3000)
 
 # limits and clips may be infinite, everything else may not
@@ -157,7 +157,7 @@ def test_only_scene_errors_come_out_of_broken_files(kind: str, workplace: Path) 
     for seed in range(COUNT):
         broken = mutated(text, seed)
         path.write_text(broken)
-        begin = time.perf_counter()
+        begin = time.process_time()
         try:
             description = load_robot(path)
         except SceneError as error:
@@ -168,7 +168,7 @@ def test_only_scene_errors_come_out_of_broken_files(kind: str, workplace: Path) 
         else:
             assert description.bodies or kind == "mjcf", f"seed {seed}: nothing was loaded"
             assert_finite(description, f"seed {seed}")
-        assert time.perf_counter() - begin < TIME_LIMIT, f"seed {seed} took too long"
+        assert time.process_time() - begin < TIME_LIMIT, f"seed {seed} took too long"
     # the mutations must neither miss nor kill everything
     assert 0.2 * COUNT < refused < 0.95 * COUNT, refused
 

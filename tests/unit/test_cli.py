@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-import time as wall
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +17,7 @@ from command_line import Call, caller
 from sesshoku._version import __version__
 from sesshoku.record import Recording
 from sesshoku.simulation import Simulation
+from waiting import PATIENCE, interruptible, until
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
@@ -199,17 +199,13 @@ def test_an_interrupted_run_exits_with_130_and_keeps_what_it_has(
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for a child")
 def test_control_c(pendulum: Path, tmp_path: Path) -> None:
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "COLUMNS": "120"}
-    command = [sys.executable, "-m", "sesshoku", "run", "pendulum.toml", "--time", "1e7", "--record", "long.ssk"]
-    # a shell's background jobs ignore the signal, and so would their children
-    child = subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True,
-                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
+    command = ["-m", "sesshoku", "run", "pendulum.toml", "--time", "1e7", "--record", "long.ssk"]
+    recorded = tmp_path / "long.ssk"
+    child = interruptible(*command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE)
     try:
-        deadline = wall.monotonic() + 200.0
-        while not ((tmp_path / "long.ssk").exists() and (tmp_path / "long.ssk").stat().st_size > 100_000):
-            assert child.poll() is None and wall.monotonic() < deadline
-            wall.sleep(0.05)
+        until(lambda: child.poll() is not None or recorded.exists() and recorded.stat().st_size > 100_000)
         child.send_signal(signal.SIGINT)
-        _, said = child.communicate(timeout=100)
+        _, said = child.communicate(timeout=PATIENCE)
     finally:
         child.kill()
     assert child.returncode == 130 and "interrupted at t =" in said and "Traceback" not in said
@@ -338,7 +334,7 @@ def test_help_explains_every_option(sesshoku: Call) -> None:
 def in_subprocess(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "COLUMNS": "120", "MPLBACKEND": "agg"}
     return subprocess.run([sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True,
-                          timeout=300, check=False)
+                          timeout=PATIENCE, check=False)
 
 
 def test_exit_codes_of_the_real_command(pendulum: Path, tmp_path: Path) -> None:

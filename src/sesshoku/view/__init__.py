@@ -136,17 +136,18 @@ def show(sim: Simulation, *, page: Page | None = None, controller: Callable[[Any
     puts a random token into the address. block: return only when the viewer ends (Ctrl-C). browser: open one.
     """
     viewer = Viewer(sim, page, host, port, controller, playing, speed)
-    try:
-        print(f"viewer: {viewer.url}" + ("   (Ctrl-C ends it)" if block else ""), flush=True)
-        if browser:
-            with contextlib.suppress(Exception):  # a machine without one: the address is printed
-                webbrowser.open(viewer.url)
-        if block:
-            viewer.wait()
-    except KeyboardInterrupt:  # before it waited
-        viewer.stop()
-        if not block:
-            raise
+    with _ended_by_signals() if block else contextlib.nullcontext():  # before the address is known to anybody
+        try:
+            print(f"viewer: {viewer.url}" + ("   (Ctrl-C ends it)" if block else ""), flush=True)
+            if browser:
+                with contextlib.suppress(Exception):  # a machine without one: the address is printed
+                    webbrowser.open(viewer.url)
+            if block:
+                viewer.wait()
+        except KeyboardInterrupt:  # before it waited
+            viewer.stop()
+            if not block:
+                raise
     return viewer
 
 

@@ -15,6 +15,7 @@ from numba.core import config
 
 from sesshoku.compiled import jit as jit_module
 from sesshoku.compiled import sources
+from waiting import PATIENCE
 
 SOURCES = Path(jit_module.__file__).parents[1]
 
@@ -45,7 +46,7 @@ class Package:
         environment = os.environ | {"PYTHONPATH": str(self.root), "SESSHOKU_CACHE": str(self.cache),
                                     "NUMBA_DISABLE_JIT": "0"} | variables
         result = subprocess.run([sys.executable, "-c", head + code], env=environment, capture_output=True, text=True,
-                                timeout=120, check=False, cwd=self.root)
+                                timeout=PATIENCE, check=False, cwd=self.root)
         assert result.returncode == 0, result.stderr
         return result
 

@@ -13,6 +13,7 @@ from numba.core import config
 import sesshoku as ss
 from sesshoku.compiled import prepare
 from sesshoku.methods import registry
+from waiting import PATIENCE
 
 METHODS = list(registry.MODULES)
 compiled_only = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
@@ -69,5 +70,5 @@ print(prepare.compile_side_by_side([("sesshoku.spatial.algebra:no_such_kernel", 
 def test_children_fill_the_cache_and_a_failure_is_told(tmp_path: Path) -> None:
     """In a cache of its own: this process then finds both kernels there; a part that does not exist does no harm."""
     result = subprocess.run([sys.executable, "-c", SIDE_BY_SIDE], env=os.environ | {"SESSHOKU_CACHE": str(tmp_path)},
-                            capture_output=True, text=True, check=True, timeout=300)
+                            capture_output=True, text=True, check=True, timeout=PATIENCE)
     assert result.stdout.split() == ["True", "True", "0", "0", "False", "2"]

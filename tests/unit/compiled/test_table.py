@@ -19,6 +19,7 @@ from numba.core.errors import TypingError
 
 from sesshoku.compiled.jit import jit
 from sesshoku.compiled.table import Record, array, scalar, viewer
+from waiting import PATIENCE
 
 compiled_only = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="NUMBA_DISABLE_JIT is set")
 
@@ -314,7 +315,7 @@ SCRIPT = textwrap.dedent("""
 
 def run_script(path: Path, **variables: str) -> str:
     result = subprocess.run([sys.executable, str(path)], env=os.environ | variables, capture_output=True, text=True,
-                            timeout=120, check=False)
+                            timeout=PATIENCE, check=False)
     assert result.returncode == 0, result.stderr
     return result.stdout
 
@@ -336,8 +337,8 @@ def test_without_jit_the_table_is_the_record(tmp_path: Path) -> None:
 def test_bounds_checks_reach_the_fields(tmp_path: Path) -> None:
     script = tmp_path / "pair.py"
     script.write_text(SCRIPT.replace("n=3", "n=4"))
-    result = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120, check=False,
-                            env=os.environ | {"NUMBA_BOUNDSCHECK": "1", "NUMBA_DISABLE_JIT": "0",
+    result = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=PATIENCE,
+                            check=False, env=os.environ | {"NUMBA_BOUNDSCHECK": "1", "NUMBA_DISABLE_JIT": "0",
                                               "SESSHOKU_CACHE": str(tmp_path / "cache")})
     assert result.returncode == 1
     assert "IndexError" in result.stderr

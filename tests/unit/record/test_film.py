@@ -15,6 +15,7 @@ import sesshoku as ss
 from fake_simulation import FakeSimulation
 from sesshoku.record import Recorder, Recording
 from sesshoku.record import film as film_module
+from waiting import PATIENCE
 
 
 def box_scene() -> ss.Scene:
@@ -85,7 +86,7 @@ while True:
     if sim.time > 0.5:
         os.kill(os.getpid(), signal.SIGKILL)
 """)
-    ran = subprocess.run([sys.executable, "-c", script, str(tmp_path / "run.ssk")], timeout=300)
+    ran = subprocess.run([sys.executable, "-c", script, str(tmp_path / "run.ssk")], timeout=PATIENCE)
     assert ran.returncode == -signal.SIGKILL
     left = Recording.load(tmp_path / "run.ssk")
     assert left.truncated and left.time[-1] > 0.35

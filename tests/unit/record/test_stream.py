@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +14,7 @@ import pytest
 from fake_simulation import FakeSimulation
 from sesshoku.errors import RecordingError
 from sesshoku.record import Recorder, Recording
+from waiting import PATIENCE, until
 
 TESTS = Path(__file__).parents[2]
 
@@ -105,11 +105,7 @@ def start(script: str, *arguments: object) -> subprocess.Popen[str]:
 def test_survives_kill(tmp_path: Path) -> None:
     path = tmp_path / "killed.ssk"
     process = start(ENDLESS, path)
-    deadline = time.monotonic() + 60
-    while process.poll() is None and time.monotonic() < deadline:
-        if path.exists() and path.stat().st_size > 2**20:
-            break
-        time.sleep(0.01)
+    until(lambda: process.poll() is not None or path.exists() and path.stat().st_size > 2**20)
     process.send_signal(signal.SIGKILL)
     _, errors = process.communicate()
     assert process.returncode == -signal.SIGKILL, errors
@@ -202,7 +198,7 @@ assert np.array_equal(on_disk["q"], first["q"][:len(on_disk)])
 def test_full_disk_on_the_way_loses_nothing(tmp_path: Path) -> None:
     path = tmp_path / "limited.ssk"
     process = start(LIMITED, path)
-    output, errors = process.communicate(timeout=120)
+    output, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, errors
     assert "limited.ssk" in output and "failed" in output
 

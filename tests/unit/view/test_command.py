@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
@@ -14,12 +15,13 @@ import pytest
 import sesshoku as ss
 from command_line import Call, caller
 from viewing import box_scene
+from waiting import PATIENCE, interruptible
 
 
 def start(*words: str) -> tuple[subprocess.Popen[str], str]:
     """The command in a process of its own, and the address it prints."""
-    process = subprocess.Popen([sys.executable, "-m", "sesshoku", "view", *words, "--no-browser"],
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = interruptible("-m", "sesshoku", "view", *words, "--no-browser", stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE)
     assert process.stdout is not None
     for line in process.stdout:
         found = re.search(r"http://\S+", line)
@@ -39,13 +41,34 @@ def test_a_scene_is_served_until_interrupted(scene_file: Path, number: signal.Si
     process, url = start(str(scene_file), "--paused")
     try:
         assert url.startswith("http://127.0.0.1:") and "token" not in url
-        with urllib.request.urlopen(url, timeout=20) as answer:
+        with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
             assert "sesshoku/live" in answer.read().decode()
         process.send_signal(number)
-        _, errors = process.communicate(timeout=30)
+        _, errors = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0, errors
     finally:
         process.kill()
+
+
+AT_ONCE = """
+import builtins, os, signal
+from sesshoku.view import show
+from viewing import box_scene
+import sesshoku as ss
+
+builtins.print = lambda *words, **options: os.kill(os.getpid(), signal.{name})   # as soon as the address is said
+viewer = show(ss.Simulation(box_scene()), browser=False)
+assert not viewer.runner.running and not viewer.server._thread.is_alive()
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_signal_as_soon_as_the_address_is_said_ends_it_in_order(name: str) -> None:
+    path = os.pathsep.join([str(Path(__file__).parents[2]), *filter(None, sys.path)])
+    process = interruptible("-c", AT_ONCE.format(name=name), stderr=subprocess.PIPE,
+                            env=os.environ | {"PYTHONPATH": path})
+    _, errors = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, errors
 
 
 def test_another_host_gets_a_token(scene_file: Path) -> None:

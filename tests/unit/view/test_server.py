@@ -20,12 +20,13 @@ from sesshoku.view import Viewer
 from sesshoku.view.messages import LONGEST
 from sesshoku.view.server import MOST_CLIENTS, is_loopback, split_host
 from viewing import Guest, box_scene, viewing
+from waiting import PATIENCE, until
 
 
 def fetch(viewer: Viewer, path: str, **headers: str) -> tuple[int, str, Any]:
     request = urllib.request.Request(f"http://127.0.0.1:{viewer.server.port}{path}", headers=headers)
     try:
-        with urllib.request.urlopen(request, timeout=20) as answer:
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
             return answer.status, answer.read().decode(), answer.headers
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode(), error.headers
@@ -74,7 +75,7 @@ def test_other_hosts_need_the_token() -> None:
             with pytest.raises(websockets.exceptions.InvalidStatus):
                 websockets.sync.client.connect(f"ws://127.0.0.1:{viewer.server.port}/socket{query}",
                                                origin=f"http://127.0.0.1:{viewer.server.port}",
-                                               open_timeout=20).__enter__()
+                                               open_timeout=PATIENCE).__enter__()
 
 
 def test_tokens_differ() -> None:
@@ -166,16 +167,14 @@ def test_two_browsers_stay_in_step() -> None:
 
 def test_a_browser_that_does_not_draw_gets_no_more_frames_and_slows_nobody() -> None:
     with viewing() as viewer, Guest(viewer, draws=False) as stuck, Guest(viewer) as lively:
-        time.sleep(1.0)  # meanwhile some 60 frames are made
+        kinds: list[str] = []
+        while kinds.count("frame") < 2:
+            kinds.append(stuck.receive())
         before = viewer.sim.time
-        lively.until(lambda g: g.frame.get("time", 0.0) > before + 0.3)
-        kinds = []
-        while True:
-            try:
-                kinds.append(stuck.receive(timeout=0.3))
-            except TimeoutError:
-                break
-        assert kinds.count("frame") == 2  # and not one more until it says it drew them
+        lively.until(lambda g: g.frame.get("time", 0.0) > before + 1.0)  # meanwhile many frames are made
+        with pytest.raises(TimeoutError):  # and not one more until it says it drew them
+            while True:
+                assert stuck.receive(timeout=0.3) == "status"
         stuck.send(type="drawn", number=stuck.frame["number"])
         stuck.until(lambda g: g.frame["time"] > before)  # the newest, not the next
 
@@ -187,10 +186,7 @@ def test_a_browser_that_goes_away_leaves_the_simulation_running() -> None:
         guest.socket.socket.close()  # no goodbye
         guest.socket.protocol.fail(1006)
         now = viewer.sim.time
-        end = time.monotonic() + 20
-        while viewer.sim.time < now + 0.2:
-            assert time.monotonic() < end
-            time.sleep(0.01)
+        until(lambda: viewer.sim.time > now + 0.2)
         with Guest(viewer) as other:
             other.until(lambda g: g.frame.get("time", 0.0) > now)
 
@@ -232,7 +228,7 @@ def test_garbage_does_not_stop_the_simulation(seed: int) -> None:
             guest.socket.send(garbage(rng))
             if n % 100 == 0:
                 guest.receive()
-        end = time.monotonic() + 60
+        end = time.monotonic() + PATIENCE
         while viewer.server.refused < count:
             assert time.monotonic() < end, viewer.server.refused
             guest.receive()
@@ -249,10 +245,10 @@ def test_garbage_does_not_stop_the_simulation(seed: int) -> None:
 
 def test_a_flood_of_good_messages_is_thinned_out() -> None:
     with viewing() as viewer, Guest(viewer) as guest:
-        for _ in range(3000):
+        for _ in range(3000):  # faster than they are allowed, on any machine that runs at all
             guest.send(type="speed", value=1.0)
-        end = time.monotonic() + 30
-        while viewer.server.refused < 500 and time.monotonic() < end:
+        end = time.monotonic() + PATIENCE
+        while viewer.server.refused < 500:
+            assert time.monotonic() < end, viewer.server.refused
             guest.receive()
-        assert viewer.server.refused >= 500
         assert viewer.runner.running
