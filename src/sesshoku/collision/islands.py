@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from sesshoku.collision.contacts import CONTACTS, ISLANDS
 from sesshoku.compiled.jit import jit
+from sesshoku.compiled.sets import find
 from sesshoku.scene.model import KINEMATIC
 
 
@@ -40,15 +41,6 @@ def contact_trees(model, contacts, c):
     tree_a = -1 if a < 0 or model.link_joint[a] == KINEMATIC else model.link_tree[a]
     tree_b = -1 if b < 0 or model.link_joint[b] == KINEMATIC else model.link_tree[b]
     return tree_a, tree_b
-
-
-@jit
-def find(leader, t):
-    """The first tree of the set t is in; halves the path on the way."""
-    while leader[t] != t:
-        leader[t] = leader[leader[t]]
-        t = leader[t]
-    return t
 
 
 @jit

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
+from sesshoku.compiled.sets import find
 from sesshoku.dynamics.assembly_laws import joint_law
 from sesshoku.dynamics.assembly_work import JOINTS, MOST_HANDLES, OVERFLOW
 
@@ -17,15 +18,6 @@ def assemble(model, data, asm, diagonal):
             asm.counts[OVERFLOW] = 1
             return False
     return True
-
-
-@jit
-def find(leader, n):
-    """The link that stands for the part of link n."""
-    while leader[n] != n:
-        leader[n] = leader[leader[n]]
-        n = leader[n]
-    return n
 
 
 @jit
