@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import time as wall
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -23,6 +22,8 @@ from sesshoku.dynamics.rnea import bias_force, external_wrenches, inverse_dynami
 from sesshoku.errors import SceneError, SimulationDiverged, UnstableStep
 from sesshoku.methods.registry import DEFAULT, Method, obstacles, resolve
 from sesshoku.methods.report import CHANNELS, CONVERGED, Report
+from sesshoku.profiling import profile
+from sesshoku.progress import Progress
 from sesshoku.record import Recorder, Recording
 from sesshoku.scene import check
 from sesshoku.scene.calls import checked
@@ -139,7 +140,7 @@ class Simulation:
             raise SceneError("a controller is a function of the simulation", element="run", value=controller)
         steps = round(duration / self.dt)
         recorder = Recorder(self, channels=record, rate=rate, path=path)
-        show = _Progress(steps) if progress else None
+        show = Progress(steps) if progress else None
         try:
             recorder.sample(self)
             stride = recorder.stride if controller is None else 1
@@ -196,30 +197,7 @@ class Simulation:
 
         The state advances as it would with `step(steps)`. "step" is one whole step within `step(steps)`.
         """
-        stages = self.method.module.stages(self.method.options)
-        self.step(0)
-        if steps == 0:
-            return dict.fromkeys(stages, 0.0) | {"step": 0.0}
-        spent = dict.fromkeys(stages, 0.0)
-        before = self.save()
-        start = wall.perf_counter()
-        self.step(steps)
-        whole = (wall.perf_counter() - start) / max(steps, 1)
-        self.restore(before)
-        overhead = _call_overhead(self)
-        for n in range(-1, steps):  # the first pass only compiles
-            if n == 0:
-                self.restore(before)
-                spent = dict.fromkeys(stages, 0.0)
-            self._script.aim(self.data, self.dt)
-            for name, stage in stages.items():
-                start = wall.perf_counter()
-                stage(self.model, self.data, *self.records.values(), self._parameters, self.dt)
-                spent[name] += wall.perf_counter() - start - overhead
-        if self._pushed:
-            self._release()
-        self._stale = True
-        return {name: max(total, 0.0) / max(steps, 1) for name, total in spent.items()} | {"step": whole}
+        return profile(self, steps)
 
     # ---- state ---------------------------------------------------------------------------------------------------
 
@@ -496,35 +474,3 @@ def _fingerprint(compiled: CompiledScene, method: Method) -> np.ndarray:
                    compiled.model.link_position):
         digest.update(np.ascontiguousarray(values).tobytes())
     return np.frombuffer(digest.digest(), dtype=np.uint8)
-
-
-def _call_overhead(sim: Simulation, repeat: int = 200) -> float:
-    """Seconds a call of an empty stage costs."""
-    times, nothing = [], sim.method.module.stage_nothing
-    for _ in range(repeat):
-        start = wall.perf_counter()
-        nothing(sim.model, sim.data, *sim.records.values(), sim._parameters, sim.dt)
-        times.append(wall.perf_counter() - start)
-    return float(np.median(times[1:]))
-
-
-class _Progress:
-    """A rich progress bar over the steps of a run, refreshed at most ten times a second."""
-
-    def __init__(self, steps: int) -> None:
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-        self._bar = Progress(TextColumn("simulating"), BarColumn(), TextColumn("{task.percentage:3.0f} %"),
-                             TimeRemainingColumn())
-        self._task = self._bar.add_task("simulating", total=max(steps, 1))
-        self._bar.start()
-        self._next = 0.0
-
-    def update(self, done: int) -> None:
-        now = wall.perf_counter()
-        if now >= self._next:
-            self._bar.update(self._task, completed=done)
-            self._next = now + 0.1
-
-    def close(self) -> None:
-        self._bar.stop()
