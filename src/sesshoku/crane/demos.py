@@ -16,6 +16,7 @@ One .npz per round. N steps, D observations, C contacts:
     contact_depth, contact_state                   (C) m; 0 released, 1 stick, 2 slip
     won                        (K, 2) step after which a prize was won, and its place in `prizes`
     score, success             points; whether any prize was won
+    finished                   whether the round came to its end: time up, or all won
     start/...                  the state at the first key, as `Simulation.save` gives it
     start_path                 (9) the crane's: x y z, its velocity, turn, its speed, time
 """
@@ -23,11 +24,15 @@ One .npz per round. N steps, D observations, C contacts:
 from __future__ import annotations
 
 import contextlib
+import copy
 import hashlib
 import json
 import os
 import platform
 import re
+import tokenize
+import zipfile
+import zlib
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
@@ -45,6 +50,9 @@ if TYPE_CHECKING:
     from sesshoku.methods.registry import Method
 
 FORMAT = 1
+#: what numpy, zipfile and zlib raise of files that are none of theirs, cut short or changed
+DAMAGED = (OSError, ValueError, KeyError, EOFError, SyntaxError, tokenize.TokenError, TypeError, MemoryError,
+           OverflowError, RuntimeError, NotImplementedError, zipfile.BadZipFile, zlib.error)
 
 
 def machine() -> str:
@@ -76,6 +84,14 @@ class Recorder:
         self.inputs: list[np.ndarray] = []
         self.observations: list[np.ndarray] = []
         self.contacts: list[tuple[Any, ...]] = []
+        self.won: dict[str, int] = {}
+        self.finished = False
+
+    def so_far(self) -> Recorder:
+        """What is written down by now, to be saved while the round goes on."""
+        held = copy.copy(self)
+        held.inputs, held.observations, held.contacts = self.inputs[:], self.observations[:], self.contacts[:]
+        return held
 
     def before(self, sim: Simulation, inputs: Inputs) -> None:
         """Before `Round.before_step`."""
@@ -96,6 +112,7 @@ class Recorder:
         if self.start is None or len(self.observations) > len(self.inputs):
             return
         self.observations.append(self.round.observe(sim))
+        self.won, self.finished = dict(self.round.won), self.round.over
         record, model = sim.records["contacts"], sim.model
         n = int(record.counts[0])
         self.contacts.append((np.full(n, len(self.inputs) - 1), model.shape_frame[record.shape[:n]],
@@ -122,8 +139,9 @@ class Recorder:
             "seconds": game.seconds, "prizes": np.array(names),
             "input_names": np.array([item.name for item in fields(Inputs)]), "inputs": np.array(self.inputs[:steps]),
             "observation_names": np.array(game.observation_names()), "observations": np.array(self.observations),
-            "body_names": np.array(self.names), "score": game.score, "success": bool(game.won),
-            "won": np.array([(step, names.index(name)) for name, step in game.won.items()],
+            "body_names": np.array(self.names), "success": bool(self.won), "finished": self.finished,
+            "score": sum(prize.points for prize in game.prizes if prize.name in self.won),
+            "won": np.array([(step, names.index(name)) for name, step in self.won.items()],
                             dtype=np.int64).reshape(-1, 2)}
         path = FilePath(path)
         part = path.with_name(f".{path.name}.{os.getpid()}.part")
@@ -173,15 +191,19 @@ def read(path: str | FilePath) -> dict[str, np.ndarray]:
     try:
         with np.load(path, allow_pickle=False) as file:
             found = {name: file[name] for name in file.files}
-    except (OSError, ValueError, KeyError, EOFError, SyntaxError, NotImplementedError) as error:
-        raise RecordingError(f"{path}: not a demonstration of the crane game ({error})") from error
-    except Exception as error:  # zipfile and zlib have errors of their own
-        raise RecordingError(f"{path}: damaged ({error})") from error
+    except DAMAGED as error:
+        raise RecordingError(f"{path}: not a demonstration of the crane game, or damaged ({error})") from error
     needed = ("format", "version", "machine", "rules", "method", "options", "dt", "seconds", "prizes", "inputs",
               "observations", "won", "score", "start_path")
     missing = [name for name in needed if name not in found]
     if missing:
         raise RecordingError(f"{path}: not a demonstration of the crane game: it has no {', '.join(missing)}")
+    steps = len(found["inputs"]) if found["inputs"].ndim else 0
+    wanted = {"inputs": (steps, len(fields(Inputs))), "start_path": (9,),
+              "observations": (steps + 1, *found["observations"].shape[1:2])}
+    for name, shape in wanted.items():
+        if found[name].shape != shape or found[name].dtype != np.float64:
+            raise RecordingError(f"{path}: {name} has {found[name].shape} {found[name].dtype}, not {shape} float64")
     return found
 
 

@@ -13,6 +13,7 @@ from sesshoku.crane.game import Game
 from sesshoku.crane.motion import Inputs
 from sesshoku.crane.pilot import Pilot
 from sesshoku.errors import RecordingError
+from support import SEED, sample_count
 
 
 def recorded(path: Path, method: str = "springs", idle: int = 7, most: int = 2000) -> Game:
@@ -100,6 +101,32 @@ def test_files_that_are_none_are_refused(tmp_path: Path, demo: Path) -> None:
     for name in ("text.npz", "empty.npz", "cut.npz", "missing.npz"):
         with pytest.raises(RecordingError, match=name):
             demos.replay(tmp_path / name)
+
+
+@pytest.mark.parametrize("changes, said", [
+    ({"inputs": np.zeros((5, 3))}, "inputs"), ({"inputs": np.zeros(())}, "inputs"),
+    ({"inputs": np.full((5, 6), "left")}, "inputs"), ({"observations": np.zeros((2, 4))}, "observations"),
+    ({"observations": np.zeros(())}, "observations"), ({"start_path": np.zeros(3)}, "start_path"),
+])
+def test_arrays_out_of_shape_are_refused_by_name(demo: Path, tmp_path: Path, changes: dict, said: str) -> None:
+    np.savez(tmp_path / "odd.npz", **(demos.read(demo) | changes))
+    with pytest.raises(RecordingError, match=rf"odd\.npz: {said} has"):
+        demos.replay(tmp_path / "odd.npz")
+
+
+def test_damaged_files_are_refused_or_read(demo: Path, tmp_path: Path) -> None:
+    """Bytes changed anywhere: nothing but a RecordingError comes out."""
+    rng, good, refused = np.random.default_rng(SEED), demo.read_bytes(), 0
+    for _ in range(sample_count(200, 5000)):
+        bad = bytearray(good[:int(rng.integers(len(good)))] if rng.random() < 0.2 else good)
+        for place in rng.integers(max(len(bad), 1), size=int(rng.integers(1, 9))) if bad else ():
+            bad[place] = int(rng.integers(256))
+        (tmp_path / "bad.npz").write_bytes(bad)
+        try:
+            demos.read(tmp_path / "bad.npz")
+        except RecordingError:
+            refused += 1
+    assert refused > 100
 
 
 def test_nothing_played_is_nothing_to_write(tmp_path: Path) -> None:

@@ -18,10 +18,11 @@ from sesshoku.crane.motion import Inputs
 from sesshoku.errors import RecordingError
 from sesshoku.simulation import Simulation
 from sesshoku.view import Viewer
-from sesshoku.view.crane import CranePage, Key, LetGo, Stick
+from sesshoku.view.crane import KEEP, CranePage, Key, LetGo, Stick
 from sesshoku.view.messages import Reader
 from support import SEED, sample_count
 from viewing import Guest, viewing
+from waiting import until
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +48,7 @@ def told(guest: Guest) -> bool:
 
 
 def fresh(guest: Guest) -> None:
+    guest.send(type="let_go")  # a key held down would begin it at once
     guest.send(type="new_round")
     guest.until(lambda g: told(g) and g.status["page"]["phase"] == "ready" and g.status["page"]["crane"][2] == 3.0)
 
@@ -96,6 +98,61 @@ def test_rounds_are_written_and_play_again(game: Viewer, folder: Path) -> None:
     found = demos.read(written)
     assert not found["success"] and {0.75, 1.0} <= set(found["inputs"][:, 0].tolist())
     assert demos.replay(written).exact
+
+
+def test_a_round_under_way_is_kept_in_its_file(game: Viewer, folder: Path) -> None:
+    """A game that is killed loses no more than the last seconds: what is on the disk plays again by itself."""
+    with Guest(game) as guest:
+        fresh(guest)
+        before = set(folder.glob("round_*"))
+        game.runner.speed = 4.0
+        guest.send(type="stick", x=0.3, y=0.1)
+        until(lambda: len(set(folder.glob("round_*")) - before) == 1)
+        (kept,) = set(folder.glob("round_*")) - before
+        game.runner.speed = 1.0
+        assert game.runner.page.round.state.phase == "playing" and kept not in game.runner.page.written
+        part = demos.read(kept)
+        assert len(part["inputs"]) == KEEP / 0.02 and not part["finished"]
+        assert demos.replay(kept).exact
+        guest.until(lambda g: g.status["page"]["demos"]["now"] == "recording")
+        fresh(guest)
+        guest.until(lambda g: kept.name in g.status["page"]["demos"]["last"])
+        assert set(folder.iterdir()) - before == {kept}  # the same file, now with all of the round
+        assert len(demos.read(kept)["inputs"]) > len(part["inputs"]) and demos.replay(kept).exact
+
+
+def test_a_switch_of_the_law_ends_the_demonstration_and_that_is_told(game: Viewer) -> None:
+    with Guest(game) as guest:
+        fresh(guest)
+        guest.until(lambda g: g.status["page"]["demos"]["now"].startswith("recorded from the first key"))
+        guest.send(type="key", key="right", down=True)
+        guest.until(lambda g: g.status["page"]["demos"]["now"] == "recording")
+        count = len(game.runner.page.written)
+        guest.send(type="method", name="springs:recommended")
+        guest.until(lambda g: g.status["page"]["demos"]["now"].startswith("not recorded: the law was switched"))
+        assert len(game.runner.page.written) == count + 1 and guest.status["page"]["phase"] == "playing"
+        guest.send(type="method", name="springs")
+        until(lambda: game.sim.method.keyword == "springs")
+        fresh(guest)
+        guest.until(lambda g: g.status["page"]["demos"]["now"].startswith("recorded from the first key"))
+
+
+def test_a_full_disk_is_told_and_the_game_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    page = CranePage(demos=tmp_path)
+    sim = Simulation(page.round.scene, game_method("springs"), page.round.dt)
+    page.placed(sim)
+    monkeypatch.setattr(demos.np, "savez_compressed", full)
+    page.receive(Key(type="key", key="right", down=True), 1)
+    for _ in range(3):
+        page.before_step(sim)
+        sim.step()
+        page.after_step(sim)
+    page.placed(sim)
+    assert "No space left" in page._told()["last"] and not page.written
+    assert page.recorder.start is None and not list(tmp_path.iterdir())
 
 
 def test_the_menu_lists_all_methods_that_have_contact(game: Viewer) -> None:

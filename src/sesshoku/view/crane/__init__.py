@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time as wall
 from pathlib import Path
 from types import MappingProxyType
@@ -13,6 +14,7 @@ from sesshoku.crane.demos import Recorder, next_path
 from sesshoku.crane.game import TIME_STEP, game_method, playable
 from sesshoku.crane.motion import AXES, Inputs
 from sesshoku.crane.round import SECONDS, Round
+from sesshoku.errors import RecordingError
 from sesshoku.methods.registry import Method
 from sesshoku.simulation import Simulation
 from sesshoku.view.messages import Message
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from sesshoku.view.runner import Runner
 
 HERE = Path(__file__).parent
+KEEP = 5.0  # s of play between writes of a round under way, so that a game that is killed loses no more
 REFRESH = 0.05  # s between looks at clock and crane; what changes the game is told at once
 Share = Annotated[float, Field(allow_inf_nan=False, ge=-1.0, le=1.0)]
 
@@ -70,6 +73,9 @@ class CranePage(Page):
         if demos is not None:
             next_path(demos)  # now, not after the first round
         self.written: list[Path] = []
+        self._path: Path | None = None  # of the round under way, once some of it is written
+        self._keeping: threading.Thread | None = None
+        self._trouble = ""  # why the last write failed
         self._keys: dict[int, set[str]] = {}  # by browser
         self._sticks: dict[int, tuple[float, float]] = {}
         self._sim: Simulation | None = None
@@ -86,7 +92,7 @@ class CranePage(Page):
 
     def placed(self, sim: Simulation) -> None:
         """At the start: a new round. With another method: the round goes on, what was recorded so far is kept."""
-        self.write()
+        self._save()
         self.round.attach(sim)
         if sim.time == 0.0:
             self.round.begin()
@@ -104,7 +110,9 @@ class CranePage(Page):
         if self.demos is not None:
             self.recorder.after(sim)
             if self.round.over and not was_over:
-                self.write()
+                self._save()
+            elif self.recorder.used and len(self.recorder.inputs) % max(1, round(KEEP / self.round.dt)) == 0:
+                self._keep(self.demos)
 
     def receive(self, message: Message, client: int) -> None:
         keys = self._keys.setdefault(client, set())
@@ -126,7 +134,7 @@ class CranePage(Page):
     def state(self) -> dict[str, Any]:
         now, game = wall.perf_counter(), self.round
         told = {"phase": game.state.phase, "score": game.score, "won": list(game.won), "closed": game.inputs.grab,
-                "behind": self.runner.behind, "written": [path.name for path in self.written[-1:]]}
+                "behind": self.runner.behind, "demos": self._told()}
         if now - self._shown[0] < REFRESH and all(self._shown[1].get(key) == value for key, value in told.items()):
             return self._shown[1]
         places = {} if self._sim is None else {prize.name: [round(float(x), 3) for x in
@@ -152,6 +160,49 @@ class CranePage(Page):
 
     def write(self) -> None:
         """Write the round that was played so far, if demonstrations are wanted and there is one."""
-        if self.demos is not None and self.recorder.used:
-            self.written.append(self.recorder.save(next_path(self.demos)))
-        self.recorder.clear()
+        if self._keeping is not None:
+            self._keeping.join()  # it writes the same file
+        try:
+            if self.demos is not None and self.recorder.used:
+                self.written.append(self.recorder.save(self._path or next_path(self.demos)))
+        finally:
+            self._path = None
+            self.recorder.clear()
+
+    def _save(self) -> None:
+        """The same while the game goes on: what fails is told on the page."""
+        try:
+            self.write()
+            self._trouble = ""
+        except RecordingError as error:
+            self._trouble = str(error)
+
+    def _keep(self, folder: Path) -> None:
+        """Write the round so far, in a thread of its own: physics must not wait for a disk."""
+        if self._keeping is not None and self._keeping.is_alive():
+            return  # a slow disk: at the next turn
+        held = self.recorder.so_far()
+
+        def save() -> None:
+            try:
+                self._path = self._path or next_path(folder)
+                held.save(self._path)
+                self._trouble = ""
+            except RecordingError as error:
+                self._trouble = str(error)
+
+        self._keeping = threading.Thread(target=save, name="sesshoku demonstration", daemon=True)
+        self._keeping.start()
+
+    def _told(self) -> dict[str, str] | None:
+        """Of demonstrations, where they are wanted: what becomes of this round, and the last file."""
+        if self.demos is None:
+            return None
+        if self.recorder.start is not None:
+            now = "recording"
+        elif self.round.begun and not self.round.over:
+            now = "not recorded: the law was switched in the middle of the round; the next round will be"
+        else:
+            now = "recorded from the first key on"
+        last = f"Written last: {self.written[-1].name}" if self.written else ""
+        return {"now": now, "last": self._trouble or last}

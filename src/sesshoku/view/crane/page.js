@@ -27,6 +27,7 @@ class GamePage {
     this.#controls(overlay);
     this.#keyboard();
     this.#compared(viewer.side);
+    this.side = viewer.side;
     viewer.bar.remove(); // the display says it all
     for (const kind of ["points", "forces", "cones", "polygons", "springs", "marks"]) viewer.setShown(kind, false);
     this.#camera();
@@ -106,9 +107,18 @@ class GamePage {
     }
     for (const item of this.prizes.children) item.classList.toggle("crane-won", page.won.includes(item.dataset.prize));
     this.banner.textContent = this.#words(status, page);
+    this.#demos(page.demos);
     this.grabButton.classList.toggle("crane-held", page.closed);
     this.grabButton.setAttribute("aria-pressed", String(page.closed));
     document.body.dataset.phase = page.phase;
+  }
+
+  // With --record-demos: what becomes of this round.
+  #demos(told) {
+    if (!told) return;
+    this.demos ||= add(section(this.side, "Demonstrations"), "p", "crane-demos");
+    this.demos.textContent = told.now + (told.last ? `. ${told.last}` : "");
+    this.demos.classList.toggle("crane-recording", told.now === "recording");
   }
 
   #words(status, page) {
