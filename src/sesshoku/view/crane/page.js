@@ -27,7 +27,6 @@ class GamePage {
     this.#controls(overlay);
     this.#keyboard();
     this.#compared(viewer.side);
-    this.side = viewer.side;
     viewer.bar.remove(); // the display says it all
     for (const kind of ["points", "forces", "cones", "polygons", "springs", "marks"]) viewer.setShown(kind, false);
     this.#camera();
@@ -116,7 +115,11 @@ class GamePage {
   // With --record-demos: what becomes of this round.
   #demos(told) {
     if (!told) return;
-    this.demos ||= add(section(this.side, "Demonstrations"), "p", "crane-demos");
+    if (!this.demos) {
+      const body = section(this.viewer.side, "Demonstrations");
+      this.table.closest("details").before(body.closest("details")); // in sight on a telephone as well
+      this.demos = add(body, "p", "crane-demos");
+    }
     this.demos.textContent = told.now + (told.last ? `. ${told.last}` : "");
     this.demos.classList.toggle("crane-recording", told.now === "recording");
   }
