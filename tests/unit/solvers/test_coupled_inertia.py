@@ -15,7 +15,7 @@ PARENTS = (-1, 0, 0, 2, -1, 4, -1)  # two groups, a lone body; the world comes l
 
 
 def coupled(rng, spring_count):
-    """Bodies of random inertia, those with a parent coupled to it by random positive terms; dense matrix and inverse."""
+    """Bodies of random inertia, those with a parent coupled to it by random positive terms; dense matrix, inverse."""
     B = len(PARENTS) + 1
     springs = make_springs(B, spring_count)
     dense = np.zeros((6 * B, 6 * B))
