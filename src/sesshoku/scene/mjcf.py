@@ -51,6 +51,9 @@ UNCARRIED = {
     "texts": "text", "numerics": "numeric", "tuples": "tuple", "plugins": "plugin", "textures": "texture",
 }
 
+# of the interpreter: what is collected just now, or another thread calls, is no matter of the file
+NOT_OF_THE_MODEL = (ResourceWarning, DeprecationWarning, PendingDeprecationWarning)
+
 
 def load_mjcf(path: str | Path, *, decompose: bool = False, repair_inertia: bool = False) -> RobotDescription:
     """Read an MJCF file. See `spec.load_robot` for the arguments and the module's text for what becomes of what."""
@@ -70,7 +73,10 @@ def load_mjcf(path: str | Path, *, decompose: bool = False, repair_inertia: bool
                 _repair_inertias(spec, unsupported)
             model = _compile(spec)
         for warning in said:
-            unsupported.add(f"MuJoCo's compiler warns: {' '.join(str(warning.message).split())}")
+            if issubclass(warning.category, NOT_OF_THE_MODEL):
+                warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+            else:
+                unsupported.add(f"MuJoCo's compiler warns: {' '.join(str(warning.message).split())}")
         description = RobotDescription(check.name(root.get("model") or Path(path).stem, "name of the robot", "mujoco"))
         _read_options(spec, description, unsupported)
         names = mjcf_bodies.ModelNames(model)

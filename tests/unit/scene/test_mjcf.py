@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import mujoco
@@ -10,6 +11,7 @@ import pytest
 
 from mjcf_files import BALL, DATA, HINGE, MACHINE, body, load, write
 from sesshoku.errors import SceneError
+from sesshoku.scene import mjcf
 from sesshoku.scene.elements import Actuator, RobotDescription
 from sesshoku.scene.mjcf import load_mjcf
 from sesshoku.scene.scene import Scene
@@ -178,6 +180,22 @@ def test_gravity_may_be_switched_off(tmp_path: Path) -> None:
     assert made.gravity is not None
     assert made.gravity.tolist() == [0, 0, 0]
     assert made.unsupported == ["option flag contact disabled"]
+
+
+def test_warnings_of_the_compiler_are_listed_and_those_of_the_interpreter_are_not(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rubbish that happens to be collected while a file is read is no matter of the file."""
+    usual = mjcf._compile
+
+    def compiled(spec: mujoco.MjSpec) -> mujoco.MjModel:
+        warnings.warn("an inertia is odd", UserWarning, stacklevel=1)
+        warnings.warn("unclosed file", ResourceWarning, stacklevel=1)
+        return usual(spec)
+
+    monkeypatch.setattr(mjcf, "_compile", compiled)
+    with pytest.warns(ResourceWarning, match="unclosed file"):
+        found = load(tmp_path, HINGE)
+    assert found.unsupported == ["MuJoCo's compiler warns: an inertia is odd"]
 
 
 def test_everything_left_out_is_listed(machine: RobotDescription) -> None:

@@ -74,6 +74,7 @@ def test_a_signal_as_soon_as_the_address_is_said_ends_it_in_order(name: str) -> 
 def test_another_host_gets_a_token(scene_file: Path) -> None:
     process, url = start(str(scene_file), "--host", "0.0.0.0")
     process.kill()
+    process.communicate()
     assert re.search(r"\?token=[\w-]{32}$", url)
 
 
