@@ -229,7 +229,7 @@ BAD = {
                            "tolerance must be a number"),
     "nothing for an option": (["run", "pendulum.toml", "--method", "none", "-o", "tolerance=null"],
                               "tolerance must be a number"),
-    "text for the default's option": (["run", "pendulum.toml", "-o", "tolerance=abc"], "tolerance must be at least 0"),
+    "text for the default's option": (["run", "pendulum.toml", "-o", "tolerance=abc"], "tolerance must be a number from 0 to"),
     "text for an option in the file": (["run", "text.toml"], "tolerance must be a number"),
     "picture of no kind": (["run", "pendulum.toml", "--time", "1e9", "--picture", "x.docx"], ".png, .pdf or .svg"),
     "plot of no kind": (["run", "pendulum.toml", "--time", "1e9", "--plot", "x.docx"], ".png, .pdf or .svg"),
