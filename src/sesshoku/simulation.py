@@ -102,6 +102,8 @@ class Simulation:
             with CompileProgress(f"method {self.method.keyword!r}"):
                 prepare([self.method.module])
                 self._run(*self._arguments, 0)
+                if self._sensing is not None:
+                    self._sensing.compile(self)
             self._warm = True
         self._stale = True
         sensing = self._sensing if steps > 0 else None

@@ -68,6 +68,12 @@ class Sensing:
     def release(self) -> None:
         self.mounts.push[:] = 0.0
 
+    def compile(self, sim: Any) -> None:
+        """Compile what reads the sensors, before the first step; readings stay as they are."""
+        kept = self.mounts.reading.copy()
+        measure(*self._tables, 0, *self._found, self._place, sim.dt)
+        self.mounts.reading[:] = kept
+
     def advance(self, sim: Any, steps: int) -> int:
         """Make steps, of which the last is read; how many were made before the state stopped being finite."""
         self.unread = False

@@ -269,3 +269,18 @@ def test_where_a_sensor_is() -> None:
 def test_bad_sensors_are_refused(call: object, words: str) -> None:
     with pytest.raises(ss.SceneError, match=words):
         call(pendulum())  # type: ignore[operator]
+
+
+def test_compiling_before_the_first_step_reads_nothing() -> None:
+    """`step(0)` compiles what reads the sensors too, so that no clock of a run measures it; readings stay zero."""
+    scene = ss.Scene()
+    scene.add_ground()
+    scene.add_box("box", size=(1, 1, 1), mass=1.0, position=(0, 0, 0.5))
+    scene.add_imu("imu", "box")
+    sim = ss.Simulation(scene)
+    state = sim.q.copy(), sim.v.copy()
+    sim.step(0)
+    assert not sim.sensor_readings.any()
+    assert np.array_equal(sim.q, state[0]) and np.array_equal(sim.v, state[1])
+    sim.step()
+    assert sim.sensors["imu"].acceleration == pytest.approx([0, 0, 9.8])
