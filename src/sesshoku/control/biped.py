@@ -57,7 +57,7 @@ class LegMap:
 
     def __post_init__(self) -> None:
         for side, names in (("left", self.left), ("right", self.right)):
-            if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+            if not isinstance(names, (tuple, list)) or not all(isinstance(name, str) for name in names):
                 raise SceneError("a leg is a list of joint names", element=f"leg map, {side}", value=names,
                                  remedy="LegMap(left=(\"l_hip_yaw\", ..., \"l_ankle_roll\"), right=(...))")
             if len(names) != 6:

@@ -27,7 +27,7 @@ LEANING = 0.05  # rad: a robot that leans so far is on its way to the ground, if
 SETTLING = 0.05  # s at the start that maxima leave out: contacts find their forces
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class GaitLog:
     """Rows (n) of one walk, one per time step.
 
@@ -54,6 +54,9 @@ class GaitLog:
     fell: tuple[float, int] | None
     diverged: bool
     recording: Recording | None = None
+
+    def __repr__(self) -> str:
+        return f"<GaitLog of {len(self.time)} rows: {self.end()}>"
 
     @property
     def completed(self) -> bool:

@@ -24,7 +24,7 @@ from sesshoku.errors import SceneError
 from sesshoku.spatial.rotation import matrix_to_quaternion, quaternion_to_matrix
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Pattern:
     """Tables over n samples of the gait's grid: what the robot shall do.
 
@@ -42,6 +42,9 @@ class Pattern:
     q: np.ndarray
     v: np.ndarray
     force: np.ndarray
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {len(self.steps)} steps, {self.duration:.3g} s>"
 
     @property
     def duration(self) -> float:

@@ -143,6 +143,9 @@ def test_wrong_maps_are_refused():
         Biped(scene, LegMap(("hip", *HUMANOID.left[1:]), HUMANOID.right))
     with pytest.raises(SceneError, match="six joints"):
         Biped(scene, LegMap(HUMANOID.left[:5], HUMANOID.right[:5]))
+    for nonsense in (None, "left_knee", 6):
+        with pytest.raises(SceneError, match="a list of joint names"):
+            LegMap(nonsense, HUMANOID.right)
     with pytest.raises(SceneError, match="no chain"):
         Biped(scene, LegMap((*HUMANOID.left[1::-1], *HUMANOID.left[2:]), HUMANOID.right))
     with pytest.raises(SceneError, match="no common free base"):
