@@ -219,8 +219,8 @@ def reproduce(
 
     `sesshoku reproduce lcp/sliding` runs one, `sesshoku reproduce lcp` all of a method, `sesshoku reproduce all` all.
 
-    Each writes its figure (.png) and its numbers (.json). Exit code: 0 every check passed, 1 a check failed,
-    2 bad input.
+    Each writes its figure (.png) and its numbers (.json), those of robots their runs as well: recordings (.npz) and
+    pages that play them (.html). Exit code: 0 every check passed, 1 a check failed, 2 bad input.
     """
     if name is None:
         table = Table(title="experiments", title_justify="left")
@@ -273,7 +273,7 @@ def print_result(name: str, result: base.Result, folder: Path) -> None:
     """The checks of one experiment as a table."""
     table = Table(title=f"{name}: {base.title(name)}", title_justify="left")
     for column in ("check", "measured", "expected", "within", ""):
-        table.add_column(column, justify="left" if column in ("check", "") else "right")
+        table.add_column(column, justify="left" if column in ("check", "") else "right", overflow="fold")
     signs = {"near": "±", "at_most": "at most, +", "at_least": "at least, -", "report": ""}
     for check in result.checks:
         verdict = "" if check.kind == "report" else ("[green]pass[/]" if check.passed else "[red]FAIL[/]")
@@ -285,10 +285,11 @@ def print_result(name: str, result: base.Result, folder: Path) -> None:
         shown = Table(title=extra.title, title_justify="left")
         numbers = [all(not isinstance(row[n], str) for row in extra.rows) for n in range(len(extra.columns))]
         for column, right in zip(extra.columns, numbers, strict=True):
-            shown.add_column(column, justify="right" if right else "left")
+            shown.add_column(column, justify="right" if right else "left", overflow="fold")  # names are never cut
         for row in extra.rows:
             shown.add_row(*("" if cell is None else f"{cell:.4g}" if isinstance(cell, float) else str(cell)
                             for cell in row))
         out.print(shown)
-    out.print(f"wrote {folder / (name.replace('/', '_') + '.png')} and .json", markup=False, highlight=False,
-              soft_wrap=True)
+    stem = folder / name.replace("/", "_")
+    runs = f"; {len(result.recordings)} runs as {stem}_*.npz, .html plays them" if result.recordings else ""
+    out.print(f"wrote {stem}.png and .json{runs}", markup=False, highlight=False, soft_wrap=True)
