@@ -1,4 +1,7 @@
-"""The README's table of measurements, from a committed result file: numbers are quoted from nowhere else."""
+"""The tables of measurements in the README and on the page of humanoids, from a committed result file.
+
+Numbers are quoted from nowhere else.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from typing import Any
 ROOT = Path(__file__).parent.parent
 RESULTS = Path(__file__).parent / "results"
 README = ROOT / "README.md"
+HUMANOIDS = ROOT / "docs" / "humanoids.md"
 #: parts of the benchmarks, in the order of the table; each is a module of this package
 PARTS = ("start", "dynamics", "exact", "lcp", "multipoint", "volume", "implicit", "springs", "scenes",
          "walking", "view", "crane")
@@ -18,6 +22,8 @@ LEFT_OUT = {"dynamics": ("step(1000)",), "lcp": ("step(1000)",), "exact": ("per 
             "walking": ("small", "lcp", "multipoint", "volume", "implicit", "springs", "stabiliser")}
 LEFT_OUT_ELSE = ("step(1000)", "whole run", "box at rest", "5 ms")
 BLOCK = re.compile(r"(<!-- benchmarks: begin -->\n).*?(<!-- benchmarks: end -->)", re.DOTALL)
+WALKING_BLOCK = re.compile(r"(<!-- walking: begin -->\n).*?(<!-- walking: end -->)", re.DOTALL)
+SPLIT = ("control", "detection", "contact", "dynamics", "sensors, calls from Python")
 
 
 def table(path: Path) -> str:
@@ -45,6 +51,30 @@ def table(path: Path) -> str:
     return "\n".join(lines) + "\n"
 
 
+def walking_table(path: Path) -> str:
+    """The lines between the marks of the page of humanoids: a walking step of both robots under every method."""
+    results: dict[str, Any] = json.loads(path.read_text())
+    part = results["parts"]["walking"]
+    ratios, details = {entry["name"]: entry["ratio"] for entry in part["against"]}, part["details"]
+    lines = ["| robot, method | step [µs] | times real time | over MuJoCo's | " + " | ".join(SPLIT) + " |",
+             "|---" * (4 + len(SPLIT)) + "|"]
+    faster = {}
+    for name, ratio in ratios.items():
+        found, robot, method = details[name], name.split()[0], name.split(", ", 2)[2]
+        fell = "" if found["end"] == "upright" else " (falls, and lies)"
+        parts = " | ".join(f"{found['split [us]'][key]:.1f}" for key in SPLIT)
+        lines.append(f"| {robot}, `{method.replace(', ', '`, ') if ', ' in method else method + '`'}{fell} | "
+                     f"{found['whole step [us]']:.1f} | {found['times real time']:.1f} | {ratio:.2f} | {parts} |")
+        if "the paper's step over ours" in found:
+            faster[f"{robot}, `{method}`"] = found["the paper's step over ours"]
+    papers = "; ".join(f"{1e3 * seconds:g} ms {words}"
+                       for words, seconds in details["papers, seconds per step"].items())
+    shorter = ", ".join(f"{times:.0f} times ({name})" for name, times in faster.items())
+    lines += ["", f"The papers' own steps: {papers}. Ours are shorter by {shorter}, on a machine twenty years younger.",
+              "", f"{results['date']}, {path.stem.replace('-', ' ')}."]
+    return "\n".join(lines) + "\n"
+
+
 def quoted(text: str) -> tuple[str, Path | None]:
     """What stands between the marks of a README, and the result file it names."""
     match = BLOCK.search(text)
@@ -56,8 +86,10 @@ def quoted(text: str) -> tuple[str, Path | None]:
 
 
 def update(path: Path | None = None) -> Path:
-    """Write the table of a result file (by default the newest by its date) into the README."""
+    """Write the tables of a result file (by default the newest by its date) into the README and the page."""
     path = path or max(RESULTS.glob("*.json"), key=lambda file: json.loads(file.read_text())["date"])
-    text = README.read_text(encoding="utf-8")
-    README.write_text(BLOCK.sub(lambda match: match.group(1) + table(path) + match.group(2), text), encoding="utf-8")
+    for page, block, made in ((README, BLOCK, table(path)), (HUMANOIDS, WALKING_BLOCK, walking_table(path))):
+        text = page.read_text(encoding="utf-8")
+        page.write_text(block.sub(lambda match, made=made: match.group(1) + made + match.group(2), text),
+                        encoding="utf-8")
     return path

@@ -96,7 +96,7 @@ def race(walk: Walk, method: str, stabiliser: bool) -> tuple[Comparison, dict[st
 def split(whole: float, controlled: float, single: dict[str, float]) -> dict[str, float]:
     """A whole step [us] by what it does: control, detection, contact, dynamics; the rest are sensors and Python.
 
-    Stages called singly cost a little more than within a step: their shares of the step are taken.
+    Stages called singly cost more than within a step: their shares of the step are taken.
     """
     step, parts = single["step"], dict.fromkeys(("detection", "contact", "dynamics"), 0.0)
     total = sum(spent for name, spent in single.items() if name != "step") or 1.0

@@ -58,6 +58,14 @@ def test_the_numbers_are_those_of_a_committed_result() -> None:
     assert len(re.findall(r"\*\*\d\.\d\d\*\*", inside)) >= 4  # the ratios
 
 
+def test_the_page_of_humanoids_quotes_the_same_result() -> None:
+    path = readme.quoted(TEXT)[1]
+    inside = readme.WALKING_BLOCK.search(readme.HUMANOIDS.read_text(encoding="utf-8"))
+    assert path is not None and inside is not None
+    assert inside.group(0) == inside.group(1) + readme.walking_table(path) + inside.group(2), (
+        "the results changed: run python -m benchmarks --readme")
+
+
 def test_no_other_ratio_or_time_is_quoted() -> None:
     rest = readme.BLOCK.sub("", TEXT)
     assert not re.search(r"\d\s*(µs|us|ms)\b|\d (times|x) (as fast|faster)", rest)
