@@ -72,7 +72,8 @@ class Simulation:
         self.records = self.method.module.make_records(self.compiled, self.method.options)
         cautions = getattr(self.method.module, "cautions", None)
         for caution in cautions(self.compiled, self.method.options, self.records, self.dt) if cautions else ():
-            warnings.warn(f"method {self.method.keyword!r}: {caution}", UnstableStep, stacklevel=3)
+            category = type(caution) if isinstance(caution, Warning) else UnstableStep
+            warnings.warn(f"method {self.method.keyword!r}: {caution}", category, stacklevel=3)
         self._model_table, self._data_table = self.model.table, self.data.table
         tables = [record.table for record in self.records.values()]
         self._arguments = (self._model_table, self._data_table, *tables, self._parameters, self.dt)

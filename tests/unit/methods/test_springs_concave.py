@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
 import sesshoku as ss
 from sesshoku.crane.shapes import heart
+from sesshoku.methods.springs.overlaps import DeepOverlap
 from support import SEED
 from swept import l_shape, prism
 
@@ -100,3 +103,61 @@ def test_what_begins_deep_in_the_floor_comes_out_of_it(keyword, depth):
     sim = ss.Simulation(scene, keyword, 1 / 200)
     sim.step(800)
     assert sim.bodies["cube"].position[2] == pytest.approx(0.05, abs=1.2e-3)
+
+
+@everyone
+@pytest.mark.parametrize("depth", [0.01, 0.016, 0.02, 0.03])
+def test_a_ball_deep_in_the_floor_does_not_stay_there(keyword, depth):
+    """L1 sees a ring of its vertices, though the pole is far below."""
+    scene = ss.Scene(gravity=(0, 0, -9.8))
+    scene.add_ground()
+    scene.add_sphere("ball", radius=0.1, mass=1.0, position=(0, 0, 0.1 - depth))
+    sim = ss.Simulation(scene, keyword, 1e-3)
+    sim.step(60)
+    assert sim.bodies["ball"].position[2] > 0.1
+
+
+def floor(depth):
+    scene = ss.Scene()
+    scene.add_ground()
+    scene.add_box("crate", size=(0.2, 0.2, 0.2), mass=1.0, position=(0, 0, 0.1 - depth))
+    return scene
+
+
+def bars(depth):
+    """Crossed, no vertex of one in the other."""
+    scene = ss.Scene()
+    scene.add_box("rail", size=(1.0, 0.1, 0.1), mass=1.0, fixed=True)
+    scene.add_box("crate", size=(0.1, 1.0, 0.1), mass=1.0, position=(0, 0, 0.1 - depth))
+    return scene
+
+
+def notch(depth):
+    """A small crate in the wall of a notch, beside it where depth < 0: within the hull of the block."""
+    outline = np.array([(-2, -2), (2, -2), (2, 1), (1, 1), (1, -1), (-1, -1), (-1, 1), (-2, 1)])
+    vertices, faces = upright(prism(outline, -1.0, 1.0))
+    scene = ss.Scene()
+    scene.add_mesh("block", vertices, faces=faces, fixed=True, mass=1.0)
+    scene.add_box("crate", size=(0.5, 0.5, 0.5), mass=1.0, position=(0.75 + depth, 0, 0))
+    return scene
+
+
+@pytest.mark.parametrize("make, shallow, deep, other", [
+    (floor, 0.034, 0.036, "ground"), (floor, 0.0, 0.5, "ground"), (bars, 0.017, 0.018, "rail"),
+    (notch, -0.1, 0.4, "block"), (notch, 0.02, 0.6, "block"),
+])
+def test_bodies_too_deep_in_each_other_are_warned_of_by_name_and_depth(make, shallow, deep, other):
+    def said(scene):
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            ss.Simulation(scene, "springs", 1e-3)
+        return [str(w.message) for w in found if w.category is DeepOverlap]
+
+    assert said(make(shallow)) == []
+    text, = said(make(deep))
+    assert repr(other) in text and "'crate'" in text and "exclude_collision" in text
+    if make is not notch:
+        assert f"{deep:.3g} m deep" in text
+    scene = make(deep)
+    scene.exclude_collision("crate", other)
+    assert said(scene) == []

@@ -57,9 +57,13 @@ def find_contacts(breps, sweeps, events, bodies, springs, presses, options, dt):
 
 @jit
 def find_deep(breps, sweeps, events, bodies, springs, presses, options, dt):
-    """Springs between shapes that begin deeper in each other than the shrunken ones: L1 sees nothing of those."""
+    """Springs between shapes that begin deeper in each other than the shrunken ones: L1 sees nothing of those.
+
+    Of shapes that L1 does see somewhere (a ring of a sphere's vertices, its pole far below) only vertices beyond the
+    limit are added.
+    """
     sweep_core(breps, sweeps, events, bodies.position, bodies.rotation, int(options[CROSSING]))
-    place, counts = 0, presses.counts
+    place, counts, work = 0, presses.counts, presses.work
     for n in range(events.counts[EVENTS]):
         while place < counts[OLD_SORTED] and presses.old_key[place] < events.key[n]:
             place += 1
@@ -67,6 +71,10 @@ def find_deep(breps, sweeps, events, bodies, springs, presses, options, dt):
         for c in range(counts[SORTED]):
             guest, host = presses.shape[c, 0], presses.shape[c, 1]
             seen = seen or (guest == a and host == b) or (guest == b and host == a)
+        if seen and events.kind[n] != EDGE_EDGE and not known(presses, events.key[n], counts[SORTED]):
+            depth, _, _, _ = attach(breps, bodies.position, bodies.rotation, VERTEX_FACE, events.feature[n, 0],
+                                    events.feature[n, 1], events.normal[n], int(options[SIDE_FACE]), work)
+            seen = not depth > pair_limit(breps, a, b, options)
         if not seen:
             make_from(breps, events, n, bodies.position, bodies.rotation, springs, presses, place, options, dt)
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from sesshoku.methods.springs.memory import STOP, body_inertia, symmetric
 from sesshoku.methods.springs.options import Options
+from sesshoku.methods.springs.overlaps import overlap_cautions
 from sesshoku.scene.compiler import CompiledScene, link_poses
 from sesshoku.scene.model import PLANAR, POSITION, REVOLUTE, SPHERICAL
 from sesshoku.scene.model import TORQUE as ACTUATOR_TORQUE
@@ -31,10 +32,11 @@ def largest_step(square: float, ratio: float) -> float:
     return float(-ratio + np.sqrt(ratio * ratio + 4.0 / square)) if square > 0.0 else np.inf
 
 
-def cautions(compiled: CompiledScene, options: Options, records: dict[str, Any], dt: float) -> list[str]:
-    """What to warn of when a simulation is made: springs whose stiffness is too much for the step."""
-    found = []
+def cautions(compiled: CompiledScene, options: Options, records: dict[str, Any],
+             dt: float) -> list[str | Warning]:
+    """What to warn of when a simulation is made: springs too stiff for the step, bodies too deep in each other."""
     breps, presses, bodies = records["breps"], records["presses"], records["bodies"]
+    found: list[str | Warning] = [*overlap_cautions(compiled, breps, _poses(compiled))]
     for shape in range(breps.shape_count):
         k, c = presses.given[shape]
         b = int(breps.shape_body[shape])
@@ -53,7 +55,7 @@ def cautions(compiled: CompiledScene, options: Options, records: dict[str, Any],
         most = largest_step(k * joint_modes(compiled, records), c / k)
         if dt > most:
             found.append(_text("the springs of the joints", k, c, most, dt))
-    return found + servo_cautions(compiled, dt)
+    return [*found, *servo_cautions(compiled, dt)]
 
 
 def servo_cautions(compiled: CompiledScene, dt: float) -> list[str]:
