@@ -31,8 +31,8 @@ def overlap_cautions(compiled: CompiledScene, breps: Any, poses: Any) -> list[Wa
             found[names] = max(found.get(names, (0.0, 0.0)), (solids[a].depth_in(solids[b], seen), seen))
     ranked = sorted(found.items(), key=lambda item: -item[1][0])
     texts = [
-        f"bodies {one!r} and {other!r} begin at least {depth:.3g} m deep inside each other, contacts are found down "
-        f"to {seen:.3g} m at the start: they may fall through each other or be thrown apart; move them apart, or keep "
+        f"bodies {one!r} and {other!r} begin at least {depth:.3g} m deep inside each other (contacts are found down "
+        f"to {seen:.3g} m at the start): they may fall through each other or be thrown apart; move them apart, or keep "
         f"them from touching with exclude_collision" for (one, other), (depth, seen) in ranked[:NAMED]]
     if len(ranked) > NAMED:
         texts[-1] += f" (so do {len(ranked) - NAMED} more pairs)"
