@@ -111,7 +111,7 @@ PRESETS = {"recommended": Options(joint_springs="implicit", friction_anchor="dra
 MOST_CONTACTS = 8192
 MOST_SUBSTEPS = 16
 DRIVE_ROUNDS = 6  # of finding which servos are at their effort
-RUBBING_ROUNDS = 2  # of friction by the constraint force and the constraint force it calls for
+RUBBING_ROUNDS = 4  # of friction by the constraint force and the constraint force it calls for
 #: compiled side by side on a cold start
 PARTS = [
     ("sesshoku.methods.springs.contacts:find_contacts",
@@ -300,8 +300,6 @@ def hold(model, bodies, springs, presses, breps, sweeps, events, options, dt):
         presses.counts[STRAY] = new
     if new == 0:
         presses.counts[STRAY] = 0
-    for c in range(presses.counts[PRESSES]):
-        presses.rubbed[c] = 0.0
     for _ in range(RUBBING_ROUNDS if options[FRICTION_NORMAL] == COUPLED else 0):
         if not rub_after(bodies, springs, presses, dt):
             break

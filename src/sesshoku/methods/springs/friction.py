@@ -32,6 +32,8 @@ from sesshoku.solvers.descent import BOTH_WAYS, ONE_WAY
 from sesshoku.spatial.algebra import cross
 
 NO_SLIDE = 1e-12  # m/s: no direction of sliding below it
+RUBBING_SWEEPS = 10  # over the contacts, at most
+RUBBED_ENOUGH = 1e-3  # of its bound: friction that changes less is found
 
 
 @jit
@@ -278,55 +280,97 @@ def dragged(bodies, springs, presses, c, s, x, y, z, tx, ty, tz, bears):
 def rub_after(bodies, springs, presses, dt):
     """Friction of the constraint forces, once they are known: against the sliding that is left, within mu times each.
 
-    Less what was given before (`rubbed`). True if there was any.
+    Contact by contact in a few sweeps, each impulse kept within its circle. True if there was any.
     """
     some = False
-    for c in range(presses.counts[PRESSES]):
-        s, n = presses.first + c, presses.normal[c]
-        f = springs.held[s]
-        bears = f[0] * n[0] + f[1] * n[1] + f[2] * n[2]
-        if not bears > 0.0 or springs.holds[s] != ONE_WAY:
-            continue
-        arm0, arm1 = springs.arm[s, 0], springs.arm[s, 1]
-        a, b = springs.body[s, 0], springs.body[s, 1]
-        ax, ay, az = arm_velocity(springs.velocity[a], arm0)
-        bx, by, bz = arm_velocity(springs.velocity[b], arm1)
-        vx, vy, vz = ax - bx, ay - by, az - bz
-        along = n[0] * vx + n[1] * vy + n[2] * vz
-        vx, vy, vz = vx - along * n[0], vy - along * n[1], vz - along * n[2]
-        speed = sqrt(vx * vx + vy * vy + vz * vz)
-        if speed < NO_SLIDE:
-            continue
-        ux, uy, uz = vx / speed, vy / speed, vz / speed
-        across, along = springs.reply[0], springs.reply[1]
-        count = respond(springs, s, ux, uy, uz, across)
-        inverse = opening(springs, s, across, ux, uy, uz)
-        # where friction turns the bodies apart, the constraint force has that much less to do
-        mixed = opening(springs, s, across, n[0], n[1], n[2])
-        lift = 0.0
-        left = inverse  # of the inverse inertia across, the normal velocity kept
-        if mixed < 0.0:
-            respond(springs, s, n[0], n[1], n[2], along)
-            normal = opening(springs, s, along, n[0], n[1], n[2])
-            lift = -mixed / normal
-            left = inverse - lift * lift * normal
-        most = max(0.0, dt * presses.mu[c, 1] * bears - presses.rubbed[c]) / (1.0 + presses.mu[c, 1] * lift)
-        impulse = min(speed / left, most) if left > 1e-9 * inverse else most
-        if impulse == 0.0:
-            continue
-        presses.rubbed[c] += impulse
-        give_back = impulse * lift
-        add_reply(springs, springs.touched, count, -impulse, across, springs.velocity)
-        add_reply(springs, springs.touched, count, -impulse, across, springs.free)
-        if give_back > 0.0:
-            add_reply(springs, springs.touched, count, -give_back, along, springs.velocity)
-        for k in range(3):
-            f[k] -= give_back * n[k] / dt
-            u = ux if k == 0 else (uy if k == 1 else uz)
-            presses.push[c, k] -= impulse * u / dt
-            presses.rubbing[c, k] -= impulse * u / dt
-        some = True
+    for _ in range(RUBBING_SWEEPS):
+        changed = False
+        for c in range(presses.counts[PRESSES]):
+            s, n, f = presses.first + c, presses.normal[c], springs.held[presses.first + c]
+            bears = f[0] * n[0] + f[1] * n[1] + f[2] * n[2]
+            if bears > 0.0 and springs.holds[s] == ONE_WAY:
+                change = rub_contact(springs, presses, c, s, bears, dt)
+                some = some or change > 0.0
+                changed = changed or change > RUBBED_ENOUGH * dt * presses.mu[c, 1] * bears
+        if not changed:
+            break
     return some
+
+
+@jit
+def rub_contact(springs, presses, c, s, bears, dt):
+    """Change the friction of one contact's constraint force so that it slides no more, or is at its bound; N s."""
+    n, f, rub, mu = presses.normal[c], springs.held[s], presses.rubbing[c], presses.mu[c, 1]
+    ax, ay, az = arm_velocity(springs.velocity[springs.body[s, 0]], springs.arm[s, 0])
+    bx, by, bz = arm_velocity(springs.velocity[springs.body[s, 1]], springs.arm[s, 1])
+    vx, vy, vz = ax - bx, ay - by, az - bz
+    closing = n[0] * vx + n[1] * vy + n[2] * vz
+    vx, vy, vz = vx - closing * n[0], vy - closing * n[1], vz - closing * n[2]
+    speed = sqrt(vx * vx + vy * vy + vz * vz)
+    if speed < NO_SLIDE:
+        return 0.0
+    ux, uy, uz = vx / speed, vy / speed, vz / speed
+    bound = dt * mu * bears
+    count, inverse, left, lift = across_inverse(springs, s, n, ux, uy, uz)
+    impulse = speed / left if left > 1e-9 * inverse else 2.0 * bound
+    # the wanted impulse, brought back into the circle, is where the change leads to
+    wx, wy, wz = dt * rub[0] - impulse * ux, dt * rub[1] - impulse * uy, dt * rub[2] - impulse * uz
+    size = sqrt(wx * wx + wy * wy + wz * wz)
+    if size > bound:
+        wx, wy, wz = bound / size * wx, bound / size * wy, bound / size * wz
+        ux, uy, uz = dt * rub[0] - wx, dt * rub[1] - wy, dt * rub[2] - wz
+        impulse = sqrt(ux * ux + uy * uy + uz * uz)
+        if not impulse > 0.0:
+            return 0.0
+        ux, uy, uz = ux / impulse, uy / impulse, uz / impulse
+        count, inverse, left, lift = across_inverse(springs, s, n, ux, uy, uz)
+    impulse *= circle_share(dt * rub[0], dt * rub[1], dt * rub[2], -impulse * ux, -impulse * uy, -impulse * uz, bound,
+                            mu * lift * impulse)
+    if not impulse > 0.0:
+        return 0.0
+    give_back = impulse * lift
+    add_reply(springs, springs.touched, count, -impulse, springs.reply[0], springs.velocity)
+    add_reply(springs, springs.touched, count, -impulse, springs.reply[0], springs.free)
+    if give_back > 0.0:
+        add_reply(springs, springs.touched, count, -give_back, springs.reply[1], springs.velocity)
+    for k in range(3):
+        f[k] -= give_back * n[k] / dt
+        u = ux if k == 0 else (uy if k == 1 else uz)
+        presses.push[c, k] -= impulse * u / dt
+        rub[k] -= impulse * u / dt
+    return impulse
+
+
+@jit
+def across_inverse(springs, s, n, ux, uy, uz):
+    """Bodies touched; inverse inertia of a contact along u, and the same where its normal velocity is kept; by how
+    much of friction's impulse the constraint force has less to do where that turns the bodies apart."""
+    across, along = springs.reply[0], springs.reply[1]
+    count = respond(springs, s, ux, uy, uz, across)
+    inverse = opening(springs, s, across, ux, uy, uz)
+    mixed = opening(springs, s, across, n[0], n[1], n[2])
+    if not mixed < 0.0:
+        return count, inverse, inverse, 0.0
+    respond(springs, s, n[0], n[1], n[2], along)
+    normal = opening(springs, s, along, n[0], n[1], n[2])
+    lift = -mixed / normal
+    return count, inverse, inverse - lift * lift * normal, lift
+
+
+@jit
+def circle_share(px, py, pz, dx, dy, dz, bound, loss):
+    """Largest share t <= 1 with |p + t d| <= bound - t loss."""
+    alpha = dx * dx + dy * dy + dz * dz - loss * loss
+    beta = px * dx + py * dy + pz * dz + bound * loss
+    gamma = min(0.0, px * px + py * py + pz * pz - bound * bound)
+    rest = beta * beta - alpha * gamma
+    share = 1.0 if loss <= bound else bound / loss
+    if rest < 0.0:
+        return share
+    root = sqrt(rest)
+    if beta <= 0.0 and alpha > 0.0:
+        return min(share, (root - beta) / alpha)
+    return min(share, -gamma / (beta + root)) if beta + root > 0.0 else share
 
 
 @jit

@@ -330,7 +330,6 @@ class Presses(Record):
     point = array(float, 2)  # (C, 3) world: the guest point, where it acts
     foot = array(float, 2)  # (C, 3) world: the host point below it
     slide = array(float, 1)  # (C) m/s
-    rubbed = array(float, 1)  # (C) N s: friction of the constraint force so far
     rubbing = array(float, 2)  # (C, 3) N: that friction, a part of `push`
     facing = array(float, 3)  # (C, 2, 3) the normal in the frames of guest and host
     # ---- shapes
@@ -368,7 +367,7 @@ def make_presses(compiled: CompiledScene, breps: Any, first: int, capacity: int)
         "counts": 8, "key": C, "variant": C, "feature": (C, 2), "shape": (C, 2), "state": C, "age": C,
         "normal": (C, 3), "depth": C, "moved": (C, 3), "place": (C, 3), "drag": (C, 3), "held": (C, 3), "id": C,
         "stiffness": C, "damping": C, "limit": C, "mu": (C, 3), "push": (C, 3), "point": (C, 3), "foot": (C, 3),
-        "slide": C, "rubbed": C, "rubbing": (C, 3), "facing": (C, 2, 3), "given": (S, 2),
+        "slide": C, "rubbing": (C, 3), "facing": (C, 2, 3), "given": (S, 2),
         "model_shape": S, "fresh": 1, "old_key": C, "old_variant": C, "old_feature": (C, 2), "old_shape": (C, 2),
         "old_state": C, "old_age": C, "old_moved": (C, 3), "old_place": (C, 3), "old_drag": (C, 3),
         "old_held": (C, 3), "old_id": C, "old_local": (C, 2, 3), "old_used": C, "work": (8, 3)}
