@@ -92,3 +92,26 @@ def test_free_motion_under_a_torque_that_turns_far_in_a_step():
     sim.actuator_command[0, 0] = tau
     sim.step()
     assert tau * dt**2 / 1e-4 > 0.1 and sim.v[0] == pytest.approx(tau * dt / 1e-4, rel=2e-3)
+
+
+@pytest.mark.parametrize("size", [(2, 2, 0.5), (1, 1, 1)], ids=["slab", "cube"])
+@pytest.mark.parametrize("dt", [1 / 50, 1 / 150])
+def test_a_block_on_springs_by_the_rule_holds_up_to_the_bound_of_friction(size, dt):
+    """At 1/50 s the constraint force carries most of its weight: friction of that has no anchor to hold by."""
+    def pulled(force):
+        scene = ss.Scene(gravity=(0, 0, -9.8), material=ss.Material(0.5))
+        scene.add_ground()
+        scene.add_box("block", size=size, mass=1.0, position=(0, 0, 0.5 * size[2]))
+        sim = ss.Simulation(scene, "springs:recommended", dt)
+        sim.step(round(0.5 / dt))
+        start = sim.bodies["block"].position[0]
+        for n in range(round(8 / dt)):
+            sim.apply_force("block", (min(1.0, 0.5 * n * dt) * force, 0, 0))
+            sim.step()
+        return sim.bodies["block"].position[0] - start, sim.bodies["block"].rotation
+
+    for share, most in ((0.8, 0.01), (0.95, 0.01), (0.99, 0.1)):  # the springs give by 1 cm
+        way, quaternion = pulled(share * 4.9)
+        assert way < most
+        assert abs(quaternion[1:]).max() < 0.01  # nor does it turn
+    assert pulled(1.01 * 4.9)[0] > 0.5

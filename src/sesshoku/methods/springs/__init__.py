@@ -111,7 +111,7 @@ PRESETS = {"recommended": Options(joint_springs="implicit", friction_anchor="dra
 MOST_CONTACTS = 8192
 MOST_SUBSTEPS = 16
 DRIVE_ROUNDS = 6  # of finding which servos are at their effort
-RUBBING_ROUNDS = 4  # of friction by the constraint force and the constraint force it calls for
+RUBBING_ROUNDS = 3  # of friction by the constraint force and the constraint force it calls for
 #: compiled side by side on a cold start
 PARTS = [
     ("sesshoku.methods.springs.contacts:find_contacts",

@@ -32,8 +32,8 @@ from sesshoku.solvers.descent import BOTH_WAYS, ONE_WAY
 from sesshoku.spatial.algebra import cross
 
 NO_SLIDE = 1e-12  # m/s: no direction of sliding below it
-RUBBING_SWEEPS = 10  # over the contacts, at most
-RUBBED_ENOUGH = 1e-3  # of its bound: friction that changes less is found
+RUBBING_SWEEPS = 5  # over the contacts, at most
+RUBBED_ENOUGH = 0.01  # of its bound: friction that changes less is found
 
 
 @jit
