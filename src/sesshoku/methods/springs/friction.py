@@ -33,8 +33,7 @@ from sesshoku.spatial.algebra import cross
 
 NO_SLIDE = 1e-12  # m/s: no direction of sliding below it
 RUBBING_SWEEPS = 5  # over the contacts, at most
-RUBBED_ENOUGH = 0.01  # of its bound: friction that changes less is found,
-NO_CHANGE = 2e-3  # and one that would change less is left as it is
+RUBBED_ENOUGH = 0.01  # of its bound: friction that changes less is found
 
 
 @jit
@@ -327,7 +326,7 @@ def rub_contact(springs, presses, c, s, bears, dt):
         count, inverse, left, lift = across_inverse(springs, s, n, ux, uy, uz)
     impulse *= circle_share(dt * rub[0], dt * rub[1], dt * rub[2], -impulse * ux, -impulse * uy, -impulse * uz, bound,
                             mu * lift * impulse)
-    if not impulse > NO_CHANGE * bound:
+    if not impulse > 0.0:
         return 0.0
     give_back = impulse * lift
     add_reply(springs, springs.touched, count, -impulse, springs.reply[0], springs.velocity)
