@@ -3,7 +3,8 @@
 The large humanoid walks four steps with stabiliser; again with landings that are placed; with landings that are placed
 and timed; and so that the controller knows by the robot's own ankle sensors and IMU only. The push (0.1 s long) comes
 in the middle of the second single support, on the left foot: to the left is outward there, where only a crossing step
-would help. The runs are spread over all processor cores.
+would help. With landings placed and timed also earlier and later in that support. The runs are spread over all
+processor cores.
 """
 
 from __future__ import annotations
@@ -33,18 +34,21 @@ SENSED = f"{TIMED}, own sensors"
 CONTROL: dict[str, tuple[bool | control.Adjustment, bool]] = {
     STABILISER: (False, False), PLACED: (control.Adjustment(timing=False), False), TIMED: (True, False),
     SENSED: (True, True)}
+MOMENT = 0.4  # share of the single support after which the push begins
+MOMENTS = (0.0, 0.25, 0.5, 0.7, 0.85)  # others, for TIMED
 DIRECTIONS = {"ahead": (1.0, 0.0), "back": (-1.0, 0.0), "left": (0.0, 1.0), "right": (0.0, -1.0)}
 
 
 @dataclass(frozen=True)
 class Case:
-    """One walk of the map; push in N s along a direction of the world."""
+    """One walk of the map; push in N s along a direction of the world, at a moment of the single support."""
 
     method: str
     friction: float
     push: float
     direction: str
     control: str
+    moment: float = MOMENT
 
 
 @cache
@@ -57,7 +61,7 @@ def fall(case: Case) -> float | None:
     """When the robot fell, s; None: it stands when the walk is over."""
     walk = plan(case.friction)
     gait = walk.pattern.gait
-    begin = gait.start + gait.single + gait.double + 0.4 * gait.single
+    begin = gait.start + gait.single + gait.double + case.moment * gait.single
     force = np.array([*DIRECTIONS[case.direction], 0.0]) * case.push / SECONDS
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnstableStep)
@@ -79,8 +83,10 @@ def fall(case: Case) -> float | None:
 
 
 def run(progress: Callable[[str], None], method: str = "exact", pushes: tuple[float, ...] = PUSHES,
-        workers: int | None = None) -> Result:
+        moments: tuple[float, ...] = MOMENTS, workers: int | None = None) -> Result:
     cases = [Case(method, 0.5, size, direction, how) for how in CONTROL for direction in DIRECTIONS for size in pushes]
+    cases += [Case(method, 0.5, size, direction, TIMED, moment) for moment in moments for direction in DIRECTIONS
+              for size in pushes]
     outcome = run_all(fall, cases, progress, workers, "pushes")
     rows, checks, grids = [], [], {}
     for how in CONTROL:
@@ -94,6 +100,13 @@ def run(progress: Callable[[str], None], method: str = "exact", pushes: tuple[fl
     checks.append(Check("falls that placing and timing of landings prevents",
                         float(grids[TIMED].sum() - grids[STABILISER].sum()), 0.0, 0.0, kind="report"))
 
+    def held_at(moment: float, direction: str) -> str:
+        """Pushes after which it stands, begun at a moment."""
+        stood = [size for size in pushes if outcome[Case(method, 0.5, size, direction, TIMED, moment)] is None]
+        return ", ".join(f"{size:g}" for size in stood)
+
+    later = [[f"{moment:g}", *(held_at(moment, direction) for direction in DIRECTIONS)] for moment in moments]
+
     def draw(figure: Any) -> None:
         axes = figure.subplots(2, 2, sharex=True, sharey=True).ravel()
         for axis, (how, grid) in zip(axes, grids.items()):
@@ -106,4 +119,6 @@ def run(progress: Callable[[str], None], method: str = "exact", pushes: tuple[fl
             axis.set_xlabel("push [N s]; green: upright, red: falls")
 
     return Result(checks, draw, {"runs": len(outcome), "method": method}, figure_size=(9.0, 4.4),
-                  tables=[Table("upright after pushes, N s", ["control", "direction", "upright at"], rows)])
+                  tables=[Table("upright after pushes, N s", ["control", "direction", "upright at"], rows),
+                          Table(f"{TIMED}: upright after pushes, N s, begun at a share of the single support",
+                                ["share", *DIRECTIONS], later)])
