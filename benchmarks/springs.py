@@ -37,7 +37,7 @@ def hand(solid: tuple[Any, Any] | None = None) -> ss.Scene:
     rubber = ss.Material(0.8)
     scene.add_ground(material=rubber)
     vertices, faces = ring() if solid is None else solid
-    scene.add_mesh("ring", vertices, faces=faces, mass=0.3, position=(0, 0, -vertices[:, 2].min() - 5e-4),
+    scene.add_mesh("ring", vertices, faces=faces, mass=0.3, position=(0, 0, -vertices[:, 2].min() + 5e-4),
                    material=rubber)
     for n in range(3):
         angle = 2 * np.pi * n / 3
