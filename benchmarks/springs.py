@@ -37,8 +37,8 @@ def hand(solid: tuple[Any, Any] | None = None) -> ss.Scene:
     rubber = ss.Material(0.8)
     scene.add_ground(material=rubber)
     vertices, faces = ring() if solid is None else solid
-    scene.add_mesh("ring", vertices, faces=faces, mass=0.3, position=(0, 0, -vertices[:, 2].min() + 5e-4),
-                   material=rubber)
+    height = 0.0195 if solid is None else 5e-4 - vertices[:, 2].min()
+    scene.add_mesh("ring", vertices, faces=faces, mass=0.3, position=(0, 0, height), material=rubber)
     for n in range(3):
         angle = 2 * np.pi * n / 3
         out = np.array([np.cos(angle), np.sin(angle), 0.0])
