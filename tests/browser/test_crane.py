@@ -48,10 +48,17 @@ def shared_tab(browser: Any, game: Viewer) -> Iterator[Tab]:
 @pytest.fixture
 def tab(shared_tab: Tab, game: Viewer) -> Iterator[Tab]:
     """The game's page at the beginning of a round."""
-    game.runner.ask(game.runner.reset)
-    until(lambda: game.runner.page.round.state.phase == "ready" and game.sim.time < 1.0)
+    began = threading.Event()
+
+    def begin() -> None:
+        game.runner.reset()
+        began.set()
+
+    assert game.runner.ask(begin) and began.wait(PATIENCE)
+    assert game.runner.page.round.state.phase == "ready"
     yield shared_tab
     shared_tab.page.evaluate("sesshoku.game.letGo()")
+    until(lambda: game.runner.page.held() == Inputs())  # a key that is still down would begin the next round
     assert not shared_tab.complaints
 
 
