@@ -3,7 +3,8 @@
 Numba's own on-disk cache stamps only the file of the function itself, so an edited callee in another file leaves stale
 machine code behind. Here the kernels of a module are cached in a directory named by a hash over the module and all
 modules of the package it imports, directly or through others (`compiled/sources.py`): an edit means new directories
-for whatever could have been compiled with the edited file, and for nothing else.
+for whatever could have been compiled with the edited file, and for nothing else. Where the sources lie does not matter:
+two checkouts of the same sources share what either compiled.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import Any
 import numba
 from numba import types
 from numba.core import config
+from numba.core.caching import UserProvidedCacheLocator
 
 from sesshoku.compiled.sources import source_hash
 
@@ -88,6 +90,14 @@ def module_cache(module: str) -> Path:
     return directory
 
 
+class SharedLocator(UserProvidedCacheLocator):
+    """Where Numba keeps a kernel: in the directory of its module, which is named by content, not by path."""
+
+    @classmethod
+    def get_suitable_cache_subpath(cls, py_file: str) -> str:
+        return ""
+
+
 CONTRACT = {"contract"}  # a * b + c in one rounding (fused): keeps the order of operations, no other fast-math liberty
 
 
@@ -99,15 +109,17 @@ def jit(function: Callable[..., Any] | None = None, *, fastmath: Any = CONTRACT,
     """
 
     def compile_(target: Callable[..., Any]) -> Any:
-        # Numba settles where a function is cached when it is decorated. Set only for that moment, the directory
-        # serves this package alone, and a later change of a NUMBA_ variable (which resets the setting) does no harm.
-        before, config.CACHE_DIR = config.CACHE_DIR, str(module_cache(target.__module__))
+        # Numba settles where a function is cached when it is decorated. Set only for that moment, the settings
+        # serve this package alone, and a later change of a NUMBA_ variable (which resets them) does no harm.
+        before = config.CACHE_DIR, config.CACHE_LOCATOR_CLASSES
+        config.CACHE_DIR = str(module_cache(target.__module__))
+        config.CACHE_LOCATOR_CLASSES = f"{SharedLocator.__module__}.{SharedLocator.__name__}"
         try:
             kernel = numba.njit(cache=True, error_model="numpy", fastmath=fastmath, inline=inline,
                                 forceinline=into_callers)(target)
             return kernel if config.DISABLE_JIT else _without_literals(kernel)
         finally:
-            config.CACHE_DIR = before
+            config.CACHE_DIR, config.CACHE_LOCATOR_CLASSES = before
 
     return compile_ if function is None else compile_(function)
 

@@ -208,3 +208,41 @@ def test_division_by_zero_gives_infinity() -> None:
     assert divide(1.0, 0.0) == float("inf")
     assert divide.targetoptions["error_model"] == "numpy"
     assert jit_module.jit(fastmath=True)(divide.py_func).targetoptions["fastmath"]
+
+
+def test_two_checkouts_share_what_either_compiled(tmp_path: Path) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    first = Package(here)
+    assert first.run(REPORT).stdout.split() == ["21.0", "0"]
+    shutil.copytree(here, there)
+    second = Package(there)
+    second.cache = first.cache
+    assert second.run(REPORT).stdout.split() == ["21.0", "1"]
+
+
+def test_kernels_take_nothing_from_what_users_build() -> None:
+    """No kernel, nor a constant of its module, names anything of the modules whose edits do not count."""
+    kernels = 0
+    for module in sources.every_module():
+        path = sources._file(module)
+        assert path is not None
+        tree = ast.parse(path.read_text())
+        if sources.unseen(module):
+            assert not any(_is_kernel(node) for node in ast.walk(tree)), module
+            continue
+        outside = {alias.asname or alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
+                   and node.module and sources.unseen(node.module) for alias in node.names
+                   if not sources._file(f"{node.module}.{alias.name}")}
+        constants = [node for node in tree.body if isinstance(node, ast.Assign)]
+        functions = [node for node in ast.walk(tree) if _is_kernel(node)]
+        kernels += len(functions)
+        for node in functions + (constants if functions else []):
+            used = {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
+            assert not used & outside, f"{module}, line {node.lineno}: {used & outside}"
+    assert kernels > 1000
+
+
+def _is_kernel(node: ast.AST) -> bool:
+    return isinstance(node, ast.FunctionDef) and any("jit" in ast.unparse(d).split("(")[0].split(".")
+                                                     for d in node.decorator_list)
