@@ -1,8 +1,8 @@
 """Which sources a module's compiled code can come from: the module and what it imports of this package, transitively.
 
 Imports are found in the text, wherever they stand in a file; the package writes them in full (`from sesshoku.a.b import
-c`), which the tests check. What users build and read (`scene`, errors) does not count, but for the arrays it is compiled
-to (`scene.model`): kernels see nothing else of a scene, which the tests check as well, so an edit in a reader or an error
+c`), which the tests check. What users build and read (`scene`, errors) does not count, but for the arrays it becomes
+(`scene.model`): kernels see nothing else of a scene, which the tests check as well, so an edit in a reader or an error
 text compiles nothing anew.
 """
 
