@@ -14,6 +14,14 @@ from __future__ import annotations
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.factor import solve
 from sesshoku.dynamics.rnea import bias_at_velocities, link_velocities
+from sesshoku.integrate.fast_joints import (
+    FAST_TREES,
+    carry_motion,
+    find_fast,
+    note_motion,
+    place_fast,
+    rest_bias,
+)
 from sesshoku.integrate.position import move, move_kinematic
 from sesshoku.scene.model import FREE, KINEMATIC
 from sesshoku.spatial.algebra import cross
@@ -45,6 +53,24 @@ def to_middle(model, data, dt):
             for n in range(at + 3, at + 7):
                 middle[n] = q[n]
     move_kinematic(model, data, 0.5 * dt)
+
+
+@jit
+def carry_to_middle(model, data, dt):
+    """v of trees that turn fast, from the start's pose to that of the middle, new_q; `start_v` keeps what it was.
+
+    To be called before `to_middle`, whose place it takes then; False, and nothing done, where no tree turns fast.
+    """
+    if find_fast(model, data, data.v, dt, False) == 0:
+        return False
+    for k in range(model.dof_count):
+        data.start_v[k] = data.v[k]
+    place_fast(model, data, data.q)
+    note_motion(model, data, data.v, 0.5 * dt)
+    to_middle(model, data, dt)
+    place_fast(model, data, data.new_q)
+    carry_motion(model, data, data.v)
+    return True
 
 
 @jit
@@ -98,6 +124,8 @@ def free_acceleration(model, data):
     """Joint accelerations (V) without contacts at the links' velocities."""
     a, bias, force = data.free_acceleration, data.bias_force, data.joint_force
     bias_at_velocities(model, data, bias)
+    if data.counters[FAST_TREES] > 0:
+        rest_bias(model, data, bias)
     for k in range(model.dof_count):
         a[k] = force[k] - bias[k]
     solve(model, data.factor, data.factor_dinv, a)

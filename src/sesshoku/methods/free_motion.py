@@ -5,12 +5,14 @@ from __future__ import annotations
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.crba import mass_matrix
 from sesshoku.dynamics.factor import factorize, solve
-from sesshoku.dynamics.rnea import bias_at_velocities
+from sesshoku.dynamics.rnea import bias_at_velocities, link_velocities
 from sesshoku.integrate.euler import finish_euler, finish_semi_implicit
+from sesshoku.integrate.fast_joints import FAST_TREES, carry_motion, find_fast, note_motion, place_fast, rest_bias
 from sesshoku.integrate.position import move_kinematic, store_unit
 from sesshoku.integrate.rotor import rotor
 from sesshoku.methods.closing import close_loops
 from sesshoku.methods.joint_constraints import return_to_limits
+from sesshoku.methods.report import FAST_TREES as REPORTED
 from sesshoku.scene.model import FREE
 from sesshoku.spatial.algebra import cross, quaternion_matrix, quaternion_times, turn_quaternion
 
@@ -31,9 +33,11 @@ def joint_space_inertia(model, data):
 def free_velocity(model, data, dt, least_spin):
     """new_v = v + dt H^-1 (joint force - bias); lone free bodies above `least_spin` (rad per step) turn by `rotor`.
 
-    Needs `link_velocities`.
+    Needs `link_velocities`. Trees that `find_fast` has marked coast without Coriolis forces.
     """
     bias_at_velocities(model, data, data.bias_force)
+    if data.counters[FAST_TREES] > 0:
+        rest_bias(model, data, data.bias_force)
     a, bias, force = data.free_acceleration, data.bias_force, data.joint_force
     for k in range(model.dof_count):
         a[k] = force[k] - bias[k]
@@ -138,7 +142,7 @@ def finish_turns(model, data, q, v):
 @jit
 def finish(model, data, scheme, dt):
     """Take the new state over if it is finite (and the velocity far enough from overflow to be squared)."""
-    finite = 0.0
+    finite, fast = 0.0, 0
     for k in range(model.dof_count):
         speed = max(1.0, dt) * data.new_v[k]
         finite += 0.0 * (speed * speed)
@@ -155,6 +159,9 @@ def finish(model, data, scheme, dt):
     elif finite != 0.0:
         return False
     elif scheme == SEMI_IMPLICIT:
+        fast = find_fast(model, data, data.new_v, dt, True)
+        if fast > 0:
+            note_start(model, data, data.q, data.new_v, data.v, dt)
         finish_semi_implicit(model, data, data.new_v, dt)
         finish_turns(model, data, data.q, data.v)
     else:
@@ -162,5 +169,30 @@ def finish(model, data, scheme, dt):
         finish_turns(model, data, data.q, data.v)
     return_to_limits(model, data.q)
     close_loops(model, data, dt)
+    if fast > 0:
+        carry_on(model, data)
+    data.report[REPORTED] = fast
     data.time[0] += dt
     return True
+
+
+@jit
+def note_start(model, data, q, v, seen, h):
+    """Keep the motion v of trees that turn fast, and where their links are: at q, from where they move for h.
+
+    seen (V): the velocity that the step has given the links.
+    """
+    for n in range(model.coordinate_count):
+        data.stage_q[n] = q[n]
+    for k in range(model.dof_count):
+        data.start_v[k] = seen[k]
+    note_motion(model, data, v, h)
+
+
+@jit
+def carry_on(model, data):
+    """v of trees that turn fast, at the new pose; their links go back to where the step had them, for sensors."""
+    place_fast(model, data, data.q)
+    carry_motion(model, data, data.v)
+    place_fast(model, data, data.stage_q)
+    link_velocities(model, data, data.start_v)

@@ -24,6 +24,7 @@ from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import external_wrenches, link_velocities
 from sesshoku.errors import MethodError
 from sesshoku.integrate import rk4, rkg
+from sesshoku.integrate.fast_joints import find_fast
 from sesshoku.integrate.position import move
 from sesshoku.integrate.runge_kutta import runge_kutta
 from sesshoku.methods.free_motion import (
@@ -112,6 +113,8 @@ def step(model, data, options, dt):
         link_velocities(model, data, data.v)
         forces(model, data, dt if scheme == SEMI_IMPLICIT else 0.0)
         joint_space_inertia(model, data)
+        if scheme == SEMI_IMPLICIT:
+            find_fast(model, data, data.v, dt, False)
         free_velocity(model, data, dt, SPIN if scheme == SEMI_IMPLICIT else EULER_SPIN)
         constrain_joints(model, data, data.q, data.new_v, dt, options[1])
     return finish(model, data, scheme, dt)
@@ -176,6 +179,8 @@ def stage_inertia(model, data, options, dt):
 
 @jit
 def stage_free_velocity(model, data, options, dt):
+    if options[0] == SEMI_IMPLICIT:
+        find_fast(model, data, data.v, dt, False)
     free_velocity(model, data, dt, SPIN if options[0] == SEMI_IMPLICIT else EULER_SPIN)
 
 

@@ -25,6 +25,9 @@ class Report:
     mimic, rad or m. rows: scalar constraints solved. iterations: passes of the solver. tunnelling: shapes that pass
     through another shape within the step (`methods.tunnelling` says how that is found). converged: the residual met
     the tolerance. overflow: a fixed capacity was too small and contacts were left out.
+    constraint_work: impulses of constraints and contacts times the mean of the step's two velocities, J: their share in
+    the change of energy from step to step (energy_change is relative to the free motion). fast_trees: mechanisms of
+    which a joint turns so far in the step that their momentum is carried (`integrate.fast_joints`).
     """
 
     residual: float = 0.0
@@ -40,6 +43,8 @@ class Report:
     tunnelling: int = 0
     converged: bool = True
     overflow: bool = False
+    constraint_work: float = 0.0
+    fast_trees: int = 0
 
     @classmethod
     def from_array(cls, values: np.ndarray) -> Report:
@@ -48,5 +53,6 @@ class Report:
 
 
 (RESIDUAL, MOMENTUM_RESIDUAL, PENETRATION, CONE_VIOLATION, ENERGY_CHANGE, CORRECTION_WORK, LIMIT_VIOLATION, LOOP_ERROR,
- ROWS, ITERATIONS, TUNNELLING, CONVERGED, OVERFLOW) = range(13)  # places in the array, in the order of Report's fields
+ ROWS, ITERATIONS, TUNNELLING, CONVERGED, OVERFLOW, CONSTRAINT_WORK,
+ FAST_TREES) = range(15)  # places in the array, in the order of Report's fields
 CHANNELS = tuple(field.name for field in fields(Report))

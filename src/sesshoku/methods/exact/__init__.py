@@ -37,7 +37,8 @@ from sesshoku.dynamics.actuation import joint_forces
 from sesshoku.dynamics.data import Data, as_data
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import external_wrenches, link_velocities
-from sesshoku.integrate.midpoint import FAST, from_middle, middle_velocity, predict_middle, to_middle
+from sesshoku.integrate.fast_joints import FAST_TREES, find_fast
+from sesshoku.integrate.midpoint import FAST, carry_to_middle, from_middle, middle_velocity, predict_middle, to_middle
 from sesshoku.integrate.position import move_kinematic
 from sesshoku.methods.closing import close_loops
 from sesshoku.methods.contact_forces import apply_forces
@@ -51,13 +52,16 @@ from sesshoku.methods.exact.spin import spin_evenly, turn_along
 from sesshoku.methods.free_motion import (
     SEMI_IMPLICIT,
     SPIN,
+    carry_on,
     finish,
     finish_turns,
     free_velocity,
     joint_space_inertia,
+    note_start,
 )
 from sesshoku.methods.joint_constraints import measure_errors, return_to_limits
 from sesshoku.methods.registry import register
+from sesshoku.methods.report import FAST_TREES as REPORTED
 from sesshoku.methods.tunnelling import count_tunnelling
 from sesshoku.scene.compiler import CompiledScene
 from sesshoku.scene.model import Model, as_model
@@ -134,7 +138,8 @@ def step(model, data, contacts, problem, memory, newton, options, dt):
 def middle(model, data, options, dt):
     """Poses and velocities of the links in the middle of the step, new_q (semi-implicit: at its start)."""
     if options[MIDPOINT]:
-        to_middle(model, data, dt)
+        if not carry_to_middle(model, data, dt):
+            to_middle(model, data, dt)
     else:
         for n in range(model.coordinate_count):
             data.new_q[n] = data.q[n]
@@ -154,6 +159,7 @@ def predict(model, data, options, dt):
     if options[MIDPOINT]:
         predict_middle(model, data, dt)
     else:
+        find_fast(model, data, data.v, dt, False)
         free_velocity(model, data, dt, SPIN)
 
 
@@ -218,11 +224,20 @@ def end(model, data, problem, contacts, memory, options, dt):
         finite += 0.0 * (speed * speed) + 0.0 * memory.shift[k]
     if finite != 0.0:
         move_kinematic(model, data, -0.5 * dt)
+        if data.counters[FAST_TREES] > 0:
+            for k in range(model.dof_count):
+                data.v[k] = data.start_v[k]
         return False
+    fast = find_fast(model, data, data.new_v, dt, True)
+    if fast > 0:
+        note_start(model, data, data.new_q, data.new_v, data.stage_v, 0.5 * dt)
     from_middle(model, data, memory.shift, dt)
     finish_turns(model, data, data.q, data.v)
     return_to_limits(model, data.q)
     close_loops(model, data, dt)
+    if fast > 0:
+        carry_on(model, data)
+    data.report[REPORTED] = fast
     data.time[0] += dt
     return True
 

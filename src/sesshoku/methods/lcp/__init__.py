@@ -38,6 +38,7 @@ from sesshoku.dynamics.actuation import joint_forces
 from sesshoku.dynamics.data import Data, as_data
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import external_wrenches, link_velocities
+from sesshoku.integrate.fast_joints import find_fast
 from sesshoku.integrate.rk4 import TABLEAU
 from sesshoku.integrate.runge_kutta import runge_kutta
 from sesshoku.methods.contact_forces import apply_forces
@@ -122,6 +123,8 @@ def step(model, data, contacts, problem, memory, options, dt):
     detect(model, data, contacts, options[MARGIN], options[AHEAD] * dt, int(options[MOST]))
     forces(model, data, options, dt)
     joint_space_inertia(model, data)
+    if not options[RK4]:
+        find_fast(model, data, data.v, dt, False)
     free_velocity(model, data, dt, SPIN)
     pose_problem(model, data, contacts, problem, memory, options, dt)
     solve_islands(model, data, contacts, problem, memory, options, dt)
@@ -175,6 +178,8 @@ def stage_detect(model, data, contacts, problem, memory, options, dt):
 def stage_free(model, data, contacts, problem, memory, options, dt):
     forces(model, data, options, dt)
     joint_space_inertia(model, data)
+    if not options[RK4]:
+        find_fast(model, data, data.v, dt, False)
     free_velocity(model, data, dt, SPIN)
 
 

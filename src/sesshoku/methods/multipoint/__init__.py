@@ -41,6 +41,7 @@ from sesshoku.dynamics.actuation import joint_forces
 from sesshoku.dynamics.data import Data, as_data
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import external_wrenches, link_velocities
+from sesshoku.integrate.fast_joints import find_fast
 from sesshoku.methods.contact_forces import apply_forces
 from sesshoku.methods.free_motion import SEMI_IMPLICIT, SPIN, finish, free_velocity, joint_space_inertia
 from sesshoku.methods.joint_constraints import measure_errors
@@ -120,6 +121,7 @@ def free_motion(model, data, dt):
     joint_forces(model, data, data.q, data.v, dt, 1.0)
     external_wrenches(model, data)
     joint_space_inertia(model, data)
+    find_fast(model, data, data.v, dt, False)
     free_velocity(model, data, dt, SPIN)
 
 

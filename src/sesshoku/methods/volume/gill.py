@@ -12,6 +12,7 @@ from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.actuation import joint_forces
 from sesshoku.dynamics.kinematics import coordinate_rate, kinematics
 from sesshoku.dynamics.rnea import external_wrenches, link_velocities
+from sesshoku.integrate.fast_joints import find_fast
 from sesshoku.integrate.position import move_kinematic, normalize
 from sesshoku.integrate.rkg import TABLEAU
 from sesshoku.integrate.runge_kutta import combine
@@ -43,6 +44,8 @@ def free_motion(model, data, dt, implicit_dt):
     joint_forces(model, data, data.q, data.v, implicit_dt, 1.0)
     external_wrenches(model, data)
     joint_space_inertia(model, data)
+    if implicit_dt > 0.0:  # not within the stages of Gill's scheme
+        find_fast(model, data, data.v, dt, False)
     free_velocity(model, data, dt, SPIN)
 
 
