@@ -7,20 +7,23 @@ has one side, over all dofs of the cluster.
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
-from sesshoku.dynamics.jacobian import chain_times
 from sesshoku.dynamics.independent import from_basis, half_velocity, independent_rows, to_basis
+from sesshoku.dynamics.jacobian import chain_times
 from sesshoku.dynamics.rows import ROW_BASIS, UNBOUNDED, bounded_rows, cluster_rows, store_impulse
 from sesshoku.solvers.problem import JOINT_ROWS, PROBLEM_OVERFLOW, USED
 
-# of a cluster's velocities: what the turning of its links may ask for at most (dt w/2 of it, where rows are independent)
+# of a cluster's velocities: what the turning of its links may ask for at most (dt w/2, where rows are independent)
 TURN_SHARE = 0.05
 
 
 @jit
-def joint_rows(model, data, problem, q, v_new, dt):
-    """Add the joint rows of every group, in half form. Needs `start_problem`, `kinematics`, `link_velocities`."""
+def joint_rows(model, data, problem, q, v_new, dt, together):
+    """Add the joint rows of every group, in half form. Needs `start_problem`, `kinematics`, `link_velocities`.
+
+    together: see `bounded_rows`.
+    """
     for group in range(model.group_count):
-        count, _ = bounded_rows(model, data, group, q, v_new, dt)
+        count, _ = bounded_rows(model, data, group, q, v_new, dt, together)
         for row in range(count):
             add_row(model, data, problem, row, v_new)
         for cluster in range(model.group_cluster[group], model.group_cluster[group + 1]):
@@ -131,11 +134,13 @@ def store_joint_impulses(model, data, problem):
     """Keep the impulses with what they belong to."""
     for j in range(problem.counts[JOINT_ROWS]):
         if problem.joint_source[j, 0] != ROW_BASIS:
-            store_impulse(data, problem.joint_source[j, 0], problem.joint_source[j, 1], problem.joint_impulse[j])
+            store_impulse(data, problem.joint_source[j, 0], problem.joint_source[j, 1], problem.joint_impulse[j],
+                          problem.joint_low[j])  # fmt: skip
     for cluster in range(model.cluster_count):
         x, first, j = data.row_bias, model.cluster_start[cluster, 0], data.basis_row[cluster]
         for b in range(data.basis_rank[cluster]):
             x[b] = problem.joint_impulse[j + b]
         from_basis(model, data, cluster, x, data.row_force)
         for r in range(model.cluster_start[cluster + 1, 0] - first):
-            store_impulse(data, data.basis_source[first + r, 0], data.basis_source[first + r, 1], data.row_force[r])
+            store_impulse(data, data.basis_source[first + r, 0], data.basis_source[first + r, 1], data.row_force[r],
+                          0.0)  # fmt: skip
