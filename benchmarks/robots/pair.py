@@ -53,7 +53,9 @@ def load(path: Path) -> Loaded:
         warnings.simplefilter("ignore", ss.UnsupportedFeature)
         robot = scene.load(path, pose=key)
     scene.self_collision(robot)  # links of one robot touch in MuJoCo
-    return Loaded(path, scene, key, _control(model, bool(model.nkey) and len(list(spec.keys[0].ctrl)) > 0), model)
+    keys = spec.keys  # empty where the keyframe comes with an attached model
+    stated = bool(model.nkey) and (len(list(keys[0].ctrl)) > 0 if keys else bool(model.key_ctrl[0].any()))
+    return Loaded(path, scene, key, _control(model, stated), model)
 
 
 def _control(model: Any, stated: bool) -> np.ndarray:
