@@ -1,4 +1,4 @@
-"""Robot files: `load_robot` chooses the reader by content, and what both readers (urdf.py, mjcf.py) share.
+"""Robot files: `load_robot` chooses the reader by content, and what the readers (urdf.py, mjcf.py, body_file.py) share.
 
 A robot file becomes a `RobotDescription`, plain data that `Scene` then places. The file's numbers are taken as they
 are; what the file uses and sesshoku does not is collected by `Unsupported`, element by element.
@@ -21,10 +21,13 @@ from sesshoku.scene import check, mass, mesh
 from sesshoku.scene.elements import RobotDescription
 from sesshoku.scene.shapes import Mesh, Shape
 
+#: of robot files; what they are, their content says
+ROBOT_SUFFIXES = (".urdf", ".xml", ".mjcf", ".body")
+
 
 def load_robot(path: str | Path, *, package_paths: str | Path | Iterable[str | Path] = (),
                decompose: bool = False, repair_inertia: bool = False) -> RobotDescription:
-    """Read a URDF (root element <robot>) or MJCF (<mujoco>) file, whatever its suffix.
+    """Read a URDF (root element <robot>), MJCF (<mujoco>) or Choreonoid body file (YAML), whatever its suffix.
 
     package_paths: folders (or one) in which `package://` meshes are sought (URDF), beside those the file's own place
     suggests.
@@ -38,6 +41,10 @@ def load_robot(path: str | Path, *, package_paths: str | Path | Iterable[str | P
         if not isinstance(folders, Iterable):
             raise SceneError("package_paths is not a list of folders", value=package_paths, remedy="give folders")
         package_paths = tuple(check.path(folder, "package_paths") for folder in folders)
+        if _is_body_file(path):
+            from sesshoku.scene.body_file import load_body_file
+
+            return load_body_file(path, package_paths=package_paths, decompose=decompose, repair_inertia=repair_inertia)
         tag = read_xml(path).tag
         if tag == "robot":
             from sesshoku.scene.urdf import load_urdf
@@ -48,7 +55,18 @@ def load_robot(path: str | Path, *, package_paths: str | Path | Iterable[str | P
 
             return load_mjcf(path, decompose=decompose, repair_inertia=repair_inertia)
         raise SceneError("not a robot file", element=f"root element <{tag}>",
-                         remedy="give a URDF file (<robot>) or an MJCF file (<mujoco>)")
+                         remedy="give a URDF file (<robot>), an MJCF file (<mujoco>) or a body file")
+
+
+def _is_body_file(path: Path) -> bool:
+    """Whether a file is Choreonoid's: by what it says of itself, or else by its suffix."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(4096)
+    except (OSError, ValueError):  # the reader below says what is wrong
+        return path.suffix.lower() == ".body"
+    return not head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<") and (
+        b"ChoreonoidBody" in head or path.suffix.lower() in (".body", ".yaml", ".yml"))
 
 
 def read_xml(path: str | Path) -> ElementTree.Element:

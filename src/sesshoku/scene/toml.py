@@ -14,6 +14,7 @@ from sesshoku.scene.elements import Geometry, Joint, Material, Motion
 from sesshoku.scene.recheck import recheck
 from sesshoku.scene.scene import Robot, Scene
 from sesshoku.scene.shapes import Shape
+from sesshoku.scene.spec import ROBOT_SUFFIXES
 from sesshoku.scene.toml_errors import Places, parse, validated
 from sesshoku.scene.toml_lines import Path as KeyPath
 from sesshoku.scene.toml_shapes import ALL_SHAPE_KEYS, SHAPE_KEYS, body_inertial, is_file, make_shape
@@ -26,16 +27,17 @@ BODY_TABLES = ("box", "sphere", "capsule", "cylinder", "convex", "mesh", "body",
 
 
 def read_scene(path: str | Path) -> Scene:
-    """Read a scene from a TOML file; a URDF or MJCF file makes a scene of that robot alone."""
+    """Read a scene from a TOML file; a robot file (URDF, MJCF, .body ...) makes a scene of that robot alone."""
     path = check.path(path, "scene file")
     with in_file(path):
         suffix = path.suffix.lower()
-        if suffix in (".urdf", ".xml", ".mjcf"):
+        if suffix in ROBOT_SUFFIXES:
             scene = Scene(name=path.stem)
             scene.load(path)
             return scene
         if suffix != ".toml":
-            raise SceneError("unknown kind of file", value=path.name, remedy="give a .toml, .urdf or .xml file")
+            raise SceneError("unknown kind of file", value=path.name,
+                             remedy=f"give a .toml file or a robot: {' '.join(ROBOT_SUFFIXES)}")
         try:
             text = path.read_bytes().decode("utf-8-sig")
         except UnicodeDecodeError as error:
