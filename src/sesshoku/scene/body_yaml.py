@@ -36,9 +36,10 @@ class Items(list[Any]):
 
 
 class Entries(dict[str, Any]):
-    """A mapping and its line; `taken` are the keys that a reader has asked for."""
+    """A mapping and its line; `taken`: keys that a reader has asked for; `imported`: it is in use elsewhere."""
 
     line: int = 0
+    imported: bool = False
 
     def __init__(self) -> None:
         super().__init__()
@@ -99,9 +100,9 @@ def _convert(node: Any, unsupported: Unsupported, done: dict[int, Any], open_nod
     elif isinstance(node, yaml.SequenceNode):
         made = Items(_convert(item, unsupported, done, open_nodes) for item in node.value)
     else:
-        made = Entries()
+        made, own = Entries(), set[str]()
         for key_node, value_node in node.value:
-            _enter(made, key_node, _convert(value_node, unsupported, done, open_nodes), unsupported)
+            _enter(made, own, key_node, _convert(value_node, unsupported, done, open_nodes), unsupported)
     if made is not None:
         made.line = line
     open_nodes.discard(id(node))
@@ -109,7 +110,7 @@ def _convert(node: Any, unsupported: Unsupported, done: dict[int, Any], open_nod
     return made
 
 
-def _enter(made: Entries, key_node: Any, value: Any, unsupported: Unsupported) -> None:
+def _enter(made: Entries, own: set[str], key_node: Any, value: Any, unsupported: Unsupported) -> None:
     line = key_node.start_mark.line + 1
     if not isinstance(key_node.value, str):
         raise SceneError("a key is not a text", element=f"line {line}", remedy="write `key: value`")
@@ -118,13 +119,15 @@ def _enter(made: Entries, key_node: Any, value: Any, unsupported: Unsupported) -
             if not isinstance(other, Entries):
                 raise SceneError(f"{key_node.value} needs a mapping", element=f"line {line}", value=other,
                                  remedy="name an anchor: `import: *name`")
+            other.imported = True
             for key, inherited in other.items():
                 made.setdefault(key, inherited)
         return
     # names of nodes in a mapping of elements keep their capitals
     key = key_node.value if key_node.value[:1].isupper() else snake(key_node.value)
-    if key in made:
+    if key in own:
         unsupported.add(f"key {key_node.value!r} stands twice, the second time in line {line}: the last one counts")
+    own.add(key)
     made[key] = value
 
 

@@ -198,16 +198,16 @@ format_version: 2.0
 angle_unit: radian
 name: wheels
 root_link: BODY
+WHEEL: &WHEEL
+  parent: BODY
+  joint_type: revolute
+  joint_axis: Y
+  joint_range: unlimited
+  rotation: [[1, 0, 0, 0.3], [1, 0, 0, 0.2]]
+  mass: 1e-1
 links:
-  - &WHEEL
-    name: LEFT
-    parent: BODY
-    joint_type: revolute
-    joint_axis: Y
-    joint_range: unlimited
-    rotation: [1, 0, 0, 0.5]
-    mass: 1e-1
-  - { import: *WHEEL, name: RIGHT, joint_range: 1.5 }
+  - { import: *WHEEL, name: LEFT }
+  - { <<: *WHEEL, name: RIGHT, joint_range: 1.5 }
   - { name: BODY, joint_type: free }
 """)
     body, left, right = robot.bodies
@@ -216,6 +216,7 @@ links:
     assert np.allclose(left.rotation, [np.cos(0.25), np.sin(0.25), 0, 0])
     assert (right.joint.lower, right.joint.upper) == (-1.5, 1.5)
     assert right.inertial is not None and right.inertial.mass == 0.1
+    assert robot.unsupported == []
 
 
 def test_files_of_shapes(tmp_path: Path) -> None:
