@@ -1,4 +1,6 @@
-"""Robot files: `load_robot` chooses the reader by content, and what the readers (urdf.py, mjcf.py, body_file.py) share.
+"""Robot files: `load_robot` chooses the reader by content, and what its readers share.
+
+urdf.py, mjcf.py, body_file.py (Choreonoid) and usd.py read.
 
 A robot file becomes a `RobotDescription`, plain data that `Scene` then places. The file's numbers are taken as they
 are; what the file uses and sesshoku does not is collected by `Unsupported`, element by element.
@@ -22,12 +24,13 @@ from sesshoku.scene.elements import RobotDescription
 from sesshoku.scene.shapes import Mesh, Shape
 
 #: of robot files; what they are, their content says
-ROBOT_SUFFIXES = (".urdf", ".xml", ".mjcf", ".body")
+ROBOT_SUFFIXES = (".urdf", ".xml", ".mjcf", ".body", ".usd", ".usda", ".usdc", ".usdz")
+USD_BEGINNINGS = (b"#usda", b"PXR-USDC", b"PK\x03\x04")
 
 
 def load_robot(path: str | Path, *, package_paths: str | Path | Iterable[str | Path] = (),
                decompose: bool = False, repair_inertia: bool = False) -> RobotDescription:
-    """Read a URDF (root element <robot>), MJCF (<mujoco>) or Choreonoid body file (YAML), whatever its suffix.
+    """Read a URDF (root element <robot>), MJCF (<mujoco>), USD or Choreonoid body file (YAML), whatever its suffix.
 
     package_paths: folders (or one) in which `package://` meshes are sought (URDF), beside those the file's own place
     suggests.
@@ -41,7 +44,12 @@ def load_robot(path: str | Path, *, package_paths: str | Path | Iterable[str | P
         if not isinstance(folders, Iterable):
             raise SceneError("package_paths is not a list of folders", value=package_paths, remedy="give folders")
         package_paths = tuple(check.path(folder, "package_paths") for folder in folders)
-        if _is_body_file(path):
+        head, suffix = _head(path), path.suffix.lower()
+        if head.startswith(USD_BEGINNINGS) or suffix.startswith(".usd"):
+            from sesshoku.scene.usd import load_usd
+
+            return load_usd(path, decompose=decompose, repair_inertia=repair_inertia)
+        if not head.startswith(b"<") and (b"ChoreonoidBody" in head or suffix in (".body", ".yaml", ".yml")):
             from sesshoku.scene.body_file import load_body_file
 
             return load_body_file(path, package_paths=package_paths, decompose=decompose, repair_inertia=repair_inertia)
@@ -58,15 +66,13 @@ def load_robot(path: str | Path, *, package_paths: str | Path | Iterable[str | P
                          remedy="give a URDF file (<robot>), an MJCF file (<mujoco>) or a body file")
 
 
-def _is_body_file(path: Path) -> bool:
-    """Whether a file is Choreonoid's: by what it says of itself, or else by its suffix."""
+def _head(path: Path) -> bytes:
+    """The beginning of a file, behind marks and blanks; nothing where it cannot be read, which its reader will say."""
     try:
         with open(path, "rb") as file:
-            head = file.read(4096)
-    except (OSError, ValueError):  # the reader below says what is wrong
-        return path.suffix.lower() == ".body"
-    return not head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<") and (
-        b"ChoreonoidBody" in head or path.suffix.lower() in (".body", ".yaml", ".yml"))
+            return file.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n")
+    except (OSError, ValueError):
+        return b""
 
 
 def read_xml(path: str | Path) -> ElementTree.Element:
