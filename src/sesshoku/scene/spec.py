@@ -20,6 +20,7 @@ import numpy as np
 
 from sesshoku.errors import SceneError, in_file
 from sesshoku.scene import check, mass, mesh
+from sesshoku.scene.described import described_robot, is_described
 from sesshoku.scene.elements import RobotDescription
 from sesshoku.scene.shapes import Mesh, Shape
 
@@ -32,6 +33,7 @@ def load_robot(path: str | Path, *, package_paths: str | Path | Iterable[str | P
                decompose: bool = False, repair_inertia: bool = False) -> RobotDescription:
     """Read a URDF (root element <robot>), MJCF (<mujoco>), USD or Choreonoid body file (YAML), whatever its suffix.
 
+    `robot_descriptions:NAME` names a robot of that package (described.py).
     package_paths: folders (or one) in which `package://` meshes are sought (URDF), beside those the file's own place
     suggests.
     decompose: split concave collision meshes into convex pieces instead of taking their hulls.
@@ -44,6 +46,10 @@ def load_robot(path: str | Path, *, package_paths: str | Path | Iterable[str | P
         if not isinstance(folders, Iterable):
             raise SceneError("package_paths is not a list of folders", value=package_paths, remedy="give folders")
         package_paths = tuple(check.path(folder, "package_paths") for folder in folders)
+        if is_described(path):
+            path, more = described_robot(path)
+            return load_robot(path, package_paths=(*package_paths, *more), decompose=decompose,
+                              repair_inertia=repair_inertia)
         head, suffix = _head(path), path.suffix.lower()
         if head.startswith(USD_BEGINNINGS) or suffix.startswith(".usd"):
             from sesshoku.scene.usd import load_usd

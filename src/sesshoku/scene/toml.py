@@ -10,6 +10,7 @@ from typing import Any
 
 from sesshoku.errors import SceneError, in_file
 from sesshoku.scene import check, toml_schema
+from sesshoku.scene.described import is_described
 from sesshoku.scene.elements import Geometry, Joint, Material, Motion
 from sesshoku.scene.recheck import recheck
 from sesshoku.scene.scene import Robot, Scene
@@ -31,7 +32,7 @@ def read_scene(path: str | Path) -> Scene:
     path = check.path(path, "scene file")
     with in_file(path):
         suffix = path.suffix.lower()
-        if suffix in ROBOT_SUFFIXES:
+        if suffix in ROBOT_SUFFIXES or is_described(path):
             scene = Scene(name=path.stem)
             scene.load(path)
             return scene
@@ -192,8 +193,9 @@ class _Builder:
             if getattr(item, key) is not None:
                 raise self.places.error((*path, key), f"a robot from a file has no {key} of its own",
                                         "leave the key out")
-        file = self.folder / str(item.file)
-        if not is_file(file):
+        named = is_described(str(item.file))
+        file = Path(str(item.file)) if named else self.folder / str(item.file)
+        if not named and not is_file(file):
             raise self.places.error((*path, "file"), "no such file", "give it relative to the scene file", item.file)
         turn = None if item.rotation is None and item.roll_pitch_yaw is None else self.rotation(item, path)
         robot = self.scene.load(file, position=item.position, rotation=turn, fixed_base=item.fixed_base, name=item.name,
