@@ -147,10 +147,11 @@ def _no_slip(model: Any) -> None:
     model.opt.noslip_iterations = 20
 
 
+STIFFER = Change("its contacts are made stiffer", _stiffer, step=0.25)
 #: MuJoCo against itself
 VARIANTS = (
     Change("its step is a quarter", lambda model: None, step=0.25),
-    Change("its contacts are made stiffer", _stiffer, step=0.25),
+    STIFFER,
     Change("its friction is made stiffer (elliptic, impratio 100)", _elliptic),
     Change("its friction may not creep (noslip)", _no_slip),
 )

@@ -18,6 +18,7 @@ from benchmarks.robots.reasons import AGREES, Search, left_out
 from benchmarks.robots.table import centimetres
 
 REPEATS, BUDGET = 5, 15.0  # of timing: rounds, seconds after which no further one begins
+MOST_LISTED = 5  # of what is left out, in a reason
 MOST_NAMED = 2  # pairs of bodies that a reason names
 WATCH = 0.01  # s between looks at the distance
 MADNESS, LEAST, FALLING = 10.0, 1.0, 2.0  # blowing up: energy over MuJoCo's, J per kg, over what falling gives
@@ -98,6 +99,8 @@ def why(loaded: Loaded, method: str, row: dict[str, Any]) -> str:
     """What the experiments found, and what is left out of such kinds."""
     found = [row["reason"].partition("the search for more")[0].removesuffix("; ")]
     found.append(Search(loaded, method, row.get("distance", np.inf)).find())
+    if row["left out"]:
+        found.append(f"left out: {', '.join(row['left out'][:MOST_LISTED])}")
     if row["first apart"]:
         found.append(f"first {row['first apart']}")
     return "; ".join(filter(None, found))

@@ -17,7 +17,7 @@ import mujoco
 import numpy as np
 
 import sesshoku as ss
-from benchmarks.robots.changes import CONTACT_SIDE, CONTACTS, JOINT_SIDE, VARIANTS, Change
+from benchmarks.robots.changes import CONTACT_SIDE, CONTACTS, JOINT_SIDE, STIFFER, VARIANTS, Change
 from benchmarks.robots.pair import Loaded, Pair, PeerDiverges
 from benchmarks.robots.table import centimetres
 
@@ -81,7 +81,7 @@ class Search:
         if without > AGREES:
             return "; ".join([self.fewest("of the joints", without, [CONTACTS], joint_side), *self.softness()])
         soft = self.softness()
-        if any(word.startswith("agrees") for word in soft):
+        if any(word.startswith(("agrees", "both agree")) for word in soft):
             return "; ".join([f"of the contacts ({centimetres(without)} without them)", *soft])
         return "; ".join([self.fewest("of the contacts", without, [], [*CONTACT_SIDE, *joint_side]), *soft])
 
@@ -101,8 +101,10 @@ class Search:
             if nearest is None or not distances[nearest.name] < NEARER * best:
                 break
             gone, best = [*gone, nearest], distances[nearest.name]
-        tried = ", ".join(f"{centimetres(distance)} without {name}" for name, distance in distances.items())
-        return f"{text}: none of its parts alone" + (f" beside {gone[0].name}" if gone else "") + f" ({tried})"
+        beside = f" beside {' and '.join(change.name for change in gone)}" if gone else ""
+        nearest_name = min(distances, key=lambda name: distances[name], default="")
+        near = f" (nearest: {centimetres(distances[nearest_name])} without {nearest_name})" if nearest_name else ""
+        return f"{text}: no part of it alone{beside} mends it{near}"
 
     def softness(self) -> list[str]:
         """How far MuJoCo's own result moves, where that is as far as ours lies from it; how near ours comes."""
@@ -122,10 +124,22 @@ class Search:
             except PeerDiverges:
                 continue
             found += self._moved(theirs, moved_to, ours, f"when {change.name}")
+        finer = self.finer()
+        if finer <= AGREES:
+            found.append("both agree at a quarter of the step, MuJoCo's contacts made stiffer "
+                         f"({centimetres(finer)})")
         base.start_peer()
         base.data.qvel[:] += PUSH * np.random.default_rng(1).standard_normal(base.model.nv)
         mujoco.mj_step(base.model, base.data, base.steps)
         return found + self._moved(theirs, base.theirs(), ours, "when it is pushed by 0.1 mm/s")
+
+    def finer(self) -> float:
+        """Distance of the two at a quarter of the step, MuJoCo's contacts as stiff as that allows."""
+        pair = Pair(self.loaded, self.method, dt=float(self.loaded.model.opt.timestep) / 4, change_model=STIFFER.model)
+        try:
+            return float(np.linalg.norm(pair.run_ours() - pair.run_theirs(), axis=1).max())
+        except (ss.SimulationDiverged, PeerDiverges):
+            return np.inf
 
     def _moved(self, theirs: np.ndarray, moved_to: np.ndarray, ours: np.ndarray, how: str) -> list[str]:
         moved = float(np.linalg.norm(moved_to - theirs, axis=1).max())
