@@ -363,3 +363,49 @@ def test_without_usd_core_the_error_names_the_remedy(tmp_path: Path, monkeypatch
     monkeypatch.setitem(sys.modules, "pxr", None)
     with pytest.raises(ss.SceneError, match=r"needs the package usd-core.*pip install 'sesshoku\[usd\]'"):
         read(tmp_path, ARM)
+
+
+def test_scales_above_bodies_go_into_shapes_and_joints(tmp_path: Path) -> None:
+    """A robot drawn in centimetres below a transform that scales it to metres."""
+    scaled = ARM.replace("{\n  def Xform \"base\"", "{\n  float3 xformOp:scale = (0.01, 0.01, 0.01)\n"
+                         '  uniform token[] xformOpOrder = ["xformOp:scale"]\n  def Xform "base"', 1)
+    scaled = scaled.replace("point3f physics:localPos0 = (0, 0, 100) }", "point3f physics:localPos0 = (0, 0, 1) }")
+    plain, small = read(tmp_path, ARM).bodies, read(tmp_path, scaled, meter=1.0).bodies
+    for one, other in zip(plain, small):
+        assert np.allclose(one.position, other.position) and np.allclose(one.joint.anchor, other.joint.anchor)
+        for mine, theirs in zip(one.geometries, other.geometries):
+            assert np.allclose(mine.position, theirs.position, atol=1e-9)
+    assert np.allclose(small[0].geometries[0].shape.size, [0.1, 0.2, 0.3])  # type: ignore[union-attr]
+
+
+def test_instanced_references_and_binary_files(tmp_path: Path) -> None:
+    from pxr import Usd
+
+    (tmp_path / "part.usda").write_text(stage('def Xform "part" { ' + (MESH % "convexHull") + " }", 1.0).replace(
+        'defaultPrim = "robot"', 'defaultPrim = "part"'))
+    robot = read(tmp_path, """
+def Xform "robot" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])
+{
+  def Xform "left" (instanceable = true
+    prepend references = @part.usda@) { double3 xformOp:translate = (0, 5, 0)
+    uniform token[] xformOpOrder = ["xformOp:translate"] }
+  def Xform "right" (instanceable = true
+    prepend references = @part.usda@) { }
+}""", meter=1.0)
+    solids = [geometry.shape for geometry in robot.bodies[0].geometries if geometry.collides]
+    assert [float(solid.vertices[:, 1].min()) for solid in solids] == [5.0, 0.0]  # type: ignore[union-attr]
+    binary = tmp_path / "robot.usdc"
+    Usd.Stage.Open(str(tmp_path / "robot.usda")).Export(str(binary))
+    again = load_robot(binary)
+    assert again.bodies[0].inertial is not None and robot.bodies[0].inertial is not None
+    assert again.bodies[0].inertial.mass == pytest.approx(robot.bodies[0].inertial.mass)
+    (tmp_path / "part.usda").unlink()
+    assert any("refers to is missing" in item for item in load_robot(tmp_path / "robot.usda").unsupported)
+
+
+def test_mimic_joints(tmp_path: Path) -> None:
+    follow = joint("Revolute", "b", 1, 2, """custom float physxMimicJoint:rotX:gearing = -2
+      custom float physxMimicJoint:rotX:offset = 90
+      custom rel physxMimicJoint:rotX:referenceJoint = </robot/a>""")
+    mimic, = read(tmp_path, linked(3, joint("Revolute", "a", 0, 1), follow), meter=1.0).mimics
+    assert (mimic.joint, mimic.source, mimic.ratio) == ("b", "a", 2.0) and mimic.offset == pytest.approx(-np.pi / 2)
