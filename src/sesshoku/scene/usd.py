@@ -18,6 +18,8 @@ How they map:
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -127,6 +129,17 @@ def load_usd(path: str | Path, *, decompose: bool = False, repair_inertia: bool 
         return description
 
 
+@contextmanager
+def reading(prim: Any, what: str = "prim") -> Iterator[None]:
+    """Name the prim in every SceneError raised inside; a value of a type that its schema does not have is one."""
+    with within(f"{what} {str(prim.GetPath())!r}"):
+        try:
+            yield
+        except (TypeError, KeyError, AttributeError, IndexError) as error:
+            raise SceneError(f"an attribute has a value of the wrong type: {type(error).__name__}: {error}",
+                             remedy="give its attributes the types of their schema") from error
+
+
 def _open(path: Path, decompose: bool, repair_inertia: bool) -> Stage:
     try:
         from pxr import Tf, Usd
@@ -174,7 +187,7 @@ def _find_bodies(stage: Stage) -> None:
         api = UsdPhysics.RigidBodyAPI(prim)
         if not api.GetRigidBodyEnabledAttr().Get():
             continue
-        with within(f"prim {prim.GetPath()}"):
+        with reading(prim):
             frame, scale = rigid(stage.world(prim))
             stage.bodies[str(prim.GetPath())] = RigidPrim(names.fresh(prim.GetName()), prim, frame, scale,
                                                           bool(api.GetKinematicEnabledAttr().Get()))

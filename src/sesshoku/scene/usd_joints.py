@@ -9,8 +9,8 @@ import numpy as np
 
 from sesshoku.errors import SceneError
 from sesshoku.scene.elements import Actuator, Body, Joint, Loop, Mimic
-from sesshoku.scene.spec import Names, within
-from sesshoku.scene.usd import RigidPrim, Stage
+from sesshoku.scene.spec import Names
+from sesshoku.scene.usd import RigidPrim, Stage, reading
 from sesshoku.scene.usd_shapes import Parts
 from sesshoku.spatial.rotation import matrix_to_quaternion, quaternion_to_matrix, rotation_vector
 
@@ -52,7 +52,7 @@ def read_joints(stage: Stage) -> list[Edge]:
     for prim in stage.prims():
         if not prim.IsA(UsdPhysics.Joint) or not UsdPhysics.Joint(prim).GetJointEnabledAttr().Get():
             continue
-        with within(f"joint {str(prim.GetPath())!r}"):
+        with reading(prim, "joint"):
             edge = _edge(stage, prim, names.fresh(prim.GetName()))
             if edge is not None:
                 found.append(edge)
@@ -208,7 +208,7 @@ class Tree:
         """Parents first."""
         made = []
         for body in self.order:
-            with within(f"prim {body.path}"):
+            with reading(body.prim):
                 made.append(self._body(body, parts))
         return made
 

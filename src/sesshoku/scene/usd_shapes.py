@@ -12,8 +12,8 @@ from sesshoku.scene import mass
 from sesshoku.scene import vrml_geometry as geometry
 from sesshoku.scene.elements import Geometry, Inertial, Material
 from sesshoku.scene.shapes import Box, Capsule, Cylinder, Plane, Shape, Sphere
-from sesshoku.scene.spec import collision_shape, repaired, visual_shape, within
-from sesshoku.scene.usd import RigidPrim, Stage
+from sesshoku.scene.spec import collision_shape, repaired, visual_shape
+from sesshoku.scene.usd import RigidPrim, Stage, reading
 from sesshoku.scene.vrml_geometry import Piece, affine, placed
 from sesshoku.spatial.rotation import matrix_to_quaternion, quaternion_to_matrix
 
@@ -53,7 +53,7 @@ def read_shapes(stage: Stage) -> Parts:
         if not prim.IsA(UsdGeom.Gprim) and not prim.IsA(UsdGeom.Plane):
             continue
         body, collider = stage.body_of(prim), _collider(prim)
-        with within(f"prim {prim.GetPath()}"):
+        with reading(prim):
             purpose = UsdGeom.Imageable(prim).ComputePurpose()
             seen = UsdGeom.Imageable(prim).ComputeVisibility() != UsdGeom.Tokens.invisible and purpose in (
                 UsdGeom.Tokens.default_, UsdGeom.Tokens.render)
@@ -73,7 +73,7 @@ def read_shapes(stage: Stage) -> Parts:
             if collider is not None and body is not None:
                 weights[body.name] += _weight(stage, prim, made, density)
     for body in stage.bodies.values():
-        with within(f"prim {body.path}"):
+        with reading(body.prim):
             inertial = _inertial(stage, body, weights[body.name], UsdPhysics.MassAPI(body.prim))
             if inertial is not None:
                 parts.inertials[body.name] = inertial
@@ -268,7 +268,7 @@ def _inertial(stage: Stage, body: RigidPrim, weights: list[Weight], api: Any) ->
             stage.unsupported.add(f"body {body.name!r} has neither a mass nor colliders: it is without mass")
         return None
     total = total or (shaped.mass if shaped is not None else 0.0)
-    label = f"prim {body.path}"
+    label = f"prim {body.path!r}"
     if shaped is not None:
         grown = total / shaped.mass
         matrix, where = shaped.matrix * grown, shaped.center

@@ -344,15 +344,20 @@ def test_bad_stages(tmp_path: Path) -> None:
         read(tmp_path, 'def Xform "robot" {')
     with pytest.raises(ss.SceneError, match=r"joint '/robot/a'.*body1 is not there \(got '/robot/b7'\)"):
         read(tmp_path, linked(2, joint("Revolute", "a", 0, 7)))
-    with pytest.raises(ss.SceneError, match="prim /robot: the transform of a body is a mirror"):
+    with pytest.raises(ss.SceneError, match="prim '/robot': the transform of a body is a mirror"):
         read(tmp_path, """def Xform "robot" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])
             { float3 xformOp:scale = (-1, 1, 1)  uniform token[] xformOpOrder = ["xformOp:scale"] }""")
     with pytest.raises(ss.SceneError, match="no such file"):
         load_robot(tmp_path / "nothing.usd")
 
 
+def test_a_value_of_another_type_names_its_joint(tmp_path: Path) -> None:
+    with pytest.raises(ss.SceneError, match="joint '/robot/a'.*a value of the wrong type"):
+        read(tmp_path, linked(2, joint("Revolute", "a", 0, 1, 'uniform token physics:axis = "W"')))
+
+
 def test_a_broken_mesh_names_its_prim(tmp_path: Path) -> None:
-    with pytest.raises(ss.SceneError, match="prim /robot/shape: the mesh is not whole"):
+    with pytest.raises(ss.SceneError, match="prim '/robot/shape': the mesh is not whole"):
         read(tmp_path, 'def Xform "robot" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])\n{'
              + (MESH % "convexHull").replace("[4, 4, 4, 4, 4, 4]", "[4, 4, 4]") + "}")
 
