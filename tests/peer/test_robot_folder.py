@@ -14,7 +14,7 @@ FOLDER = os.environ.get("SESSHOKU_ROBOTS", "")
 SCENES = command.scene_files(Path(FOLDER), [], []) if FOLDER else []
 LEAST_AGREEING = 0.85  # of the scenes that MuJoCo itself can run; each other one has its reason
 
-pytestmark = [pytest.mark.peer, pytest.mark.slow, pytest.mark.timeout(4 * 3600),
+pytestmark = [pytest.mark.peer, pytest.mark.timeout(4 * 3600),
               pytest.mark.skipif(not FOLDER, reason="SESSHOKU_ROBOTS names no folder of robots")]
 
 
