@@ -10,10 +10,12 @@ from typing import Any
 
 from sesshoku.errors import SceneError, in_file
 from sesshoku.scene import check, toml_schema
+from sesshoku.scene.described import is_described
 from sesshoku.scene.elements import Geometry, Joint, Material, Motion
 from sesshoku.scene.recheck import recheck
 from sesshoku.scene.scene import Robot, Scene
 from sesshoku.scene.shapes import Shape
+from sesshoku.scene.spec import ROBOT_SUFFIXES
 from sesshoku.scene.toml_errors import Places, parse, validated
 from sesshoku.scene.toml_lines import Path as KeyPath
 from sesshoku.scene.toml_shapes import ALL_SHAPE_KEYS, SHAPE_KEYS, body_inertial, is_file, make_shape
@@ -26,16 +28,17 @@ BODY_TABLES = ("box", "sphere", "capsule", "cylinder", "convex", "mesh", "body",
 
 
 def read_scene(path: str | Path) -> Scene:
-    """Read a scene from a TOML file; a URDF or MJCF file makes a scene of that robot alone."""
+    """Read a scene from a TOML file; a robot file (URDF, MJCF, .body ...) makes a scene of that robot alone."""
     path = check.path(path, "scene file")
     with in_file(path):
         suffix = path.suffix.lower()
-        if suffix in (".urdf", ".xml", ".mjcf"):
+        if suffix in ROBOT_SUFFIXES or is_described(path):
             scene = Scene(name=path.stem)
             scene.load(path)
             return scene
         if suffix != ".toml":
-            raise SceneError("unknown kind of file", value=path.name, remedy="give a .toml, .urdf or .xml file")
+            raise SceneError("unknown kind of file", value=path.name,
+                             remedy=f"give a .toml file or a robot: {' '.join(ROBOT_SUFFIXES)}")
         try:
             text = path.read_bytes().decode("utf-8-sig")
         except UnicodeDecodeError as error:
@@ -190,8 +193,9 @@ class _Builder:
             if getattr(item, key) is not None:
                 raise self.places.error((*path, key), f"a robot from a file has no {key} of its own",
                                         "leave the key out")
-        file = self.folder / str(item.file)
-        if not is_file(file):
+        named = is_described(str(item.file))
+        file = Path(str(item.file)) if named else self.folder / str(item.file)
+        if not named and not is_file(file):
             raise self.places.error((*path, "file"), "no such file", "give it relative to the scene file", item.file)
         turn = None if item.rotation is None and item.roll_pitch_yaw is None else self.rotation(item, path)
         robot = self.scene.load(file, position=item.position, rotation=turn, fixed_base=item.fixed_base, name=item.name,
