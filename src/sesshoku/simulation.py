@@ -19,8 +19,8 @@ from sesshoku.dynamics.factor import factorize
 from sesshoku.dynamics.jacobian import point_jacobian
 from sesshoku.dynamics.observe import observe_energy, observe_poses, observe_velocities, refresh
 from sesshoku.dynamics.rnea import bias_force, external_wrenches, inverse_dynamics
-from sesshoku.errors import SceneError, SimulationDiverged, UnstableStep
-from sesshoku.methods.registry import DEFAULT, Method, obstacles, resolve
+from sesshoku.errors import MethodError, SceneError, SimulationDiverged, UnstableStep, UnsupportedFeature
+from sesshoku.methods.registry import DEFAULT, Method, left_out, obstacles, resolve
 from sesshoku.methods.report import CHANNELS, CONVERGED, Report
 from sesshoku.profiling import profile
 from sesshoku.progress import Progress
@@ -51,9 +51,12 @@ class Simulation:
 
     method: a keyword ("exact", the default; "lcp", "lcp:recommended" ...; "none": without contact), or a method with
     options (`methods.lcp(max_sweeps=200)`). dt: seconds; where None, the scene's own time step, else 1 ms.
+    What the method does not know of the scene (`left_out`: rolling friction, say) it leaves out, with a warning;
+    strict: it refuses such a scene.
     """
 
-    def __init__(self, scene: Scene, method: str | Method = DEFAULT, dt: float | None = None) -> None:
+    def __init__(self, scene: Scene, method: str | Method = DEFAULT, dt: float | None = None, *,
+                 strict: bool = False) -> None:
         if not isinstance(scene, Scene):
             raise SceneError("a Simulation needs a Scene", element="scene", value=type(scene).__name__,
                              remedy="build one with Scene() or Scene.read(path)")
@@ -62,10 +65,14 @@ class Simulation:
         self.scene = scene
         self.method = resolve(method)
         self.compiled: CompiledScene = compile_scene(scene)
-        reasons = obstacles(self.method, self.compiled)
+        reasons = obstacles(self.method, self.compiled, check.flag(strict, "strict", "Simulation"))
         if reasons:
-            raise SceneError("; ".join(reasons), element=f"method {self.method.keyword!r}",
-                             remedy="choose another method")
+            raise MethodError("; ".join(reasons), element=f"method {self.method.keyword!r}",
+                              remedy="choose another method")
+        self.left_out = tuple(left_out(self.method, self.compiled))
+        if self.left_out:
+            warnings.warn(f"method {self.method.keyword!r} leaves out {'; '.join(self.left_out)} (strict=True refuses)",
+                          UnsupportedFeature, stacklevel=3)
         self.model, self.data = self.compiled.model, make_data(self.compiled)
         self._run = self.method.module.run
         self._parameters = self.method.module.parameters(self.method.options)
@@ -327,7 +334,7 @@ class Simulation:
     @property
     def report(self) -> Report:
         """How well the last step kept physics."""
-        return Report.from_array(self.data.report)
+        return Report.from_array(self.data.report, self.left_out)
 
     @property
     def contacts(self) -> list[Contact]:

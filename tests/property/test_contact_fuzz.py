@@ -21,6 +21,7 @@ import sesshoku as ss
 from property_scenes import random_scene
 from sesshoku.methods.free_motion import SPIN  # below it explicit gyroscopic torque gains up to its square per step
 from sesshoku.methods.registry import keywords, resolve
+from sesshoku.methods.report import CHANNELS
 from support import FULL, SEED, sample_count
 
 METHODS = [keyword for keyword in keywords() if keyword not in ("none", "lcp")] + (["lcp"] if FULL else [])
@@ -126,7 +127,7 @@ def run_scene(sim, restitution, push, budgeted, label):
         tally.unconverged += not report.converged
         tally.overflowed += report.overflow
         tally.tunnelling += report.tunnelling
-        assert all(np.isfinite(value) for value in vars(report).values()), label
+        assert all(np.isfinite(getattr(report, name)) for name in CHANNELS), label
         if not budgeted:
             continue
         now = sum(sim.energy())

@@ -58,6 +58,7 @@ class Outcome:
     frames: list[tuple[float, np.ndarray]] = field(default_factory=list)  # time, poses (F, 7): for the picture
     film: list[tuple[float, np.ndarray, Look | None]] = field(default_factory=list)  # time, poses, contacts: to play
     remark: str = ""  # how the run ended, in words, where the controller can tell
+    left_out: tuple[str, ...] = ()  # what of the scene the method does not know
 
     @property
     def ran(self) -> bool:
@@ -114,7 +115,7 @@ class Comparison:
         return tables(self, title, width)
 
     def endings(self) -> list[str]:
-        """Who was refused or stopped and why, and how runs ended: a line each, with rich's marks."""
+        """Who was refused or stopped and why, who left out what, and how runs ended: a line each, with rich's marks."""
         from sesshoku.comparison.table import endings
 
         return endings(self)
@@ -131,7 +132,7 @@ class Comparison:
         agrees = {name: self.hits(o, name) for name in self.expected}
         said = {"end": o.remark} if o.remark else {}
         return {
-            "method": o.method, "refused": o.refused, **said,
+            "method": o.method, "refused": o.refused, "left_out": list(o.left_out), **said,
             **{name: plain(value) for name, value in o.measures.items()},
             "agrees": agrees, "report": {name: plain(value) for name, value in o.report.items()},
             "positions": {name: place.tolist() for name, place in o.positions.items()},

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import time as wall
 from collections.abc import Callable
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from sesshoku.collision.contacts import CONTACTS, RELEASED
 from sesshoku.comparison.outcome import Outcome
-from sesshoku.methods.report import Report
+from sesshoku.methods.report import CHANNELS
 from sesshoku.record.film import Look, look
 
 SAMPLES = 400  # samples kept of a run, for the plots
@@ -92,10 +91,10 @@ class Watcher:
             self.unconverged += not report.converged
             self.slip += sim.dt * slip
             self.gain = max(self.gain, report.energy_change)
-            for item in fields(Report):
-                value = float(getattr(report, item.name))
-                self.worst[item.name] = min(self.worst.get(item.name, 1.0), value) if item.name == "converged" else \
-                    max(self.worst.get(item.name, 0.0), abs(value))
+            for name in CHANNELS:
+                value = float(getattr(report, name))
+                self.worst[name] = min(self.worst.get(name, 1.0), value) if name == "converged" else \
+                    max(self.worst.get(name, 0.0), abs(value))
         way = self.place - self.start
         self.lift = max(self.lift, float(way[2]))
         self.energies.append(energy)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.errors import SceneError
+from sesshoku.errors import MethodError
 from sesshoku.scene.sensors import ForceSensor
 from sesshoku.sensors.measure import GIVEN, LEFT, MIDDLE, measure
 from sesshoku.sensors.memory import make_mounts
@@ -34,8 +34,8 @@ class Sensing:
         runge_kutta = getattr(sim.method.options, "integrator", "") in RUNGE_KUTTA
         self._place = GIVEN if self._leave_motion else MIDDLE if runge_kutta else LEFT
         if self._leave_motion is not None and self._loops_matter():
-            raise SceneError("this method cannot say what passes through a loop", element=self._looped(sim),
-                             remedy="choose another method, or move the sensor")
+            raise MethodError("this method cannot say what passes through a loop", element=self._looped(sim),
+                              remedy="choose another method, or move the sensor")
         errors = enumerate(map(_Errors, sim.scene.sensors.values()))
         self._errors = [(error, self.mounts.reading[i]) for i, error in errors if error.matters]
         # looked up once: these are read in every step

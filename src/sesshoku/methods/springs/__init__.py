@@ -50,6 +50,7 @@ from sesshoku.compiled.jit import jit
 from sesshoku.compiled.table import Record
 from sesshoku.dynamics.data import Data, as_data
 from sesshoku.integrate.position import move_kinematic
+from sesshoku.methods.features import restitution, turning_friction
 from sesshoku.methods.registry import register
 from sesshoku.methods.report import MOMENTUM_RESIDUAL
 from sesshoku.methods.springs.bodies import (
@@ -164,6 +165,11 @@ def supports(compiled: CompiledScene) -> list[str]:
                 reasons.append(f"a mesh of body {body.name!r} was loaded without its convex pieces: contacts cannot be "
                                f"listed")
     return reasons
+
+
+def leaves_out(compiled: CompiledScene) -> list[str]:
+    """What of a scene the method leaves out: restitution (dampers decide how bodies part), friction against turning."""
+    return restitution(compiled) + turning_friction(compiled)
 
 
 #: what the contract suite may hold the method to: friction follows the spring's part of the normal force, so the

@@ -334,6 +334,7 @@ class Presses(Record):
     facing = array(float, 3)  # (C, 2, 3) the normal in the frames of guest and host
     # ---- shapes
     given = array(float, 2)  # (S, 2) stiffness and damping of the material, negative: none
+    pair_given = array(float, 2)  # (rows of pair_key, 2) the same of pairs of bodies with their own
     model_shape = array(int, 1)  # (S) the model's (first) shape
     fresh = array(int, 1)  # (1) 1: the bodies were placed, contacts must be found before the step
     # ---- the set before, for matching
@@ -368,6 +369,7 @@ def make_presses(compiled: CompiledScene, breps: Any, first: int, capacity: int)
         "normal": (C, 3), "depth": C, "moved": (C, 3), "place": (C, 3), "drag": (C, 3), "held": (C, 3), "id": C,
         "stiffness": C, "damping": C, "limit": C, "mu": (C, 3), "push": (C, 3), "point": (C, 3), "foot": (C, 3),
         "slide": C, "rubbing": (C, 3), "facing": (C, 2, 3), "given": (S, 2),
+        "pair_given": (len(breps.pair_key), 2),
         "model_shape": S, "fresh": 1, "old_key": C, "old_variant": C, "old_feature": (C, 2), "old_shape": (C, 2),
         "old_state": C, "old_age": C, "old_moved": (C, 3), "old_place": (C, 3), "old_drag": (C, 3),
         "old_held": (C, 3), "old_id": C, "old_local": (C, 2, 3), "old_used": C, "work": (8, 3)}
@@ -383,7 +385,19 @@ def make_presses(compiled: CompiledScene, breps: Any, first: int, capacity: int)
             arrays["model_shape"][n] = pieces
             pieces += len(geometry.shape.pieces) if isinstance(geometry.shape, Mesh) else 1
             n += 1
+    arrays["pair_given"][:] = pair_springs(compiled, breps.pair_key)
     return Presses(capacity=C, first=first, **arrays)
+
+
+def pair_springs(compiled: CompiledScene, keys: np.ndarray) -> np.ndarray:
+    """(rows of pair_key, 2) stiffness and damping given for pairs of bodies, -1 where the materials decide."""
+    model, frames = compiled.model, compiled.frame_index
+    given = np.full((len(keys), 2), -1.0)
+    for pair, material in compiled.scene.pair_friction.items():
+        first, second = sorted(frames[name] for name in pair)
+        place = np.searchsorted(keys, first * model.frame_count + second)
+        given[place] = [-1.0 if v is None else v for v in (material.stiffness, material.damping)]
+    return given
 
 
 def shape_margins(compiled: CompiledScene, options: Options) -> np.ndarray:
