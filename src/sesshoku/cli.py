@@ -160,7 +160,7 @@ def run(
         sim = Simulation(scene, chosen_method(wishes, method, option or []), wishes.get("dt") if dt is None else dt,
                          strict=strict)
     duration = time if time is not None else float(wishes.get("time", 5.0))
-    start_energy = sum(sim.energy())
+    start_energy = sum(sim.energy)
     stream = record if record is not None and record.suffix != ".npz" else None
     sim.step(0)  # compile before the clock starts
     sim.run(0.0)
@@ -226,7 +226,7 @@ def draw_strip(scene: Scene, recording: Any, path: Path, count: int = 5) -> None
 
 def summary(sim: Any, recording: Any, per_step: float, start_energy: float) -> dict[str, Any]:
     """What a run did, in plain values."""
-    kinetic, potential = sim.energy()
+    kinetic, potential = sim.energy
     report = recording["report"]
     worst = {name: float(abs(report[:, i]).max()) for i, name in enumerate(CHANNELS)} if len(report) else {}
     worst["converged"] = bool(report[:, CHANNELS.index("converged")].min() > 0) if len(report) else True

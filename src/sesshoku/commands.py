@@ -84,8 +84,8 @@ def compare(
 
     `sesshoku compare walk --html walk.html`: a humanoid under one controller; who falls, when and why.
 
-    A method that cannot carry the scene is listed with its reason, one that leaves something of it out with what. Exit code: 0 done, 1 no method could run it,
-    2 bad input.
+    A method that cannot carry the scene is listed with its reason, one that leaves something of it out with what.
+    Exit code: 0 done, 1 no method could run it, 2 bad input.
     """
     from sesshoku.compare import compare as run_compare
     from sesshoku.comparison.page import page_path

@@ -115,12 +115,12 @@ def tower():
 def test_inelastic_contact_adds_no_energy(method, scene):
     """Neither by the report's word nor by the energy itself."""
     sim = ss.Simulation(scene(), method, 1e-3)
-    before = sum(sim.energy())
+    before = sum(sim.energy)
     scale, touched = max(1.0, before), 0
     for _ in range(1000):
         sim.step()
         assert sim.report.energy_change <= 1e-6 * scale
-        now = sum(sim.energy())
+        now = sum(sim.energy)
         assert now <= before + 1e-5 * scale
         before, touched = now, touched + len(sim.contacts)
     assert touched > 0

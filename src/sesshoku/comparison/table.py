@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -11,6 +12,7 @@ from sesshoku.comparison.outcome import EXACT, MEASURES, Comparison, Outcome
 PREFIXES = ((0.1, 1.0, ""), (1e-4, 1e-3, "m"), (1e-7, 1e-6, "µ"), (0.0, 1e-9, "n"))  # from this size on: scale, prefix
 NOTHING = 1e-9  # smaller numbers are rounding
 GAP = 3  # between columns
+REPR_WIDTH = 100  # characters
 LEFT_OUT = "*"  # mark of a method that left something of the scene out
 
 
@@ -36,6 +38,17 @@ def tables(comparison: Comparison, title: str | None = None, width: int | None =
     made = [_table(comparison, names) for names in columns(comparison, width)]
     made[0].title = f"{escape(heading)}  [dim]{comparison.duration:g} s in steps of {comparison.dt:g} s[/]"
     return made
+
+
+def plain_table(comparison: Comparison, width: int = REPR_WIDTH) -> str:
+    """The first table of a comparison and its endings as plain text."""
+    from rich.console import Console
+
+    text = io.StringIO()
+    console = Console(file=text, width=width, color_system=None, highlight=False, emoji=False)
+    for part in (tables(comparison, None, width)[0], *endings(comparison)):
+        console.print(part)
+    return "\n".join(line.rstrip() for line in text.getvalue().strip("\n").splitlines())
 
 
 def endings(comparison: Comparison) -> list[str]:

@@ -1,7 +1,7 @@
 """`Watcher`: follows a run step by step and turns it into an Outcome's numbers, traces and frames.
 
-It asks little of what it watches, so that a peer can stand in for a Simulation: time, dt, energy(), report,
-bodies[name] with center_of_mass, position and rotation_matrix, body_poses(); a peer also touch() and settle().
+It asks little of what it watches, so that a peer can stand in for a Simulation: time, dt, energy, report, body_poses(),
+bodies[name] with center_of_mass, position and rotation_matrix; a peer also touch() and step_seconds.
 """
 
 from __future__ import annotations
@@ -45,9 +45,7 @@ def time_steps(sim: Any, controller: Callable[[Any], None] | None, steps: int) -
             controller(sim)
         start = wall.perf_counter()
         sim.step()
-        spent += wall.perf_counter() - start
-        if controller is not None and hasattr(sim, "settle"):
-            sim.settle()
+        spent += getattr(sim, "step_seconds", wall.perf_counter() - start)  # a peer's own time, without the stand-in's
         done += 1
     return spent / max(done, 1)
 
@@ -79,7 +77,7 @@ class Watcher:
 
     def sample(self, sim: Any) -> None:
         """Take in the state after a step (and the start)."""
-        energy, report, (force, slip) = float(sum(sim.energy())), sim.report, touch(sim)
+        energy, report, (force, slip) = float(sum(sim.energy)), sim.report, touch(sim)
         self.last = {name: sim.bodies[name].position for name in self.watched}
         if self.watched:
             body = sim.bodies[self.watched[0]]

@@ -5,8 +5,8 @@ The module of a method provides
     PRESETS             (optional) preset name -> options, e.g. {"recommended": Options(...)}
     parameters(options) the float64 array compiled code takes of them
     supports(compiled)  reasons why it cannot carry a scene; empty: it can
-    leaves_out(compiled)  what of a scene it carries but leaves out, in words (`methods/features.py` has them); users are
-                        told, and `strict` refuses such a scene
+    leaves_out(compiled)  what of a scene it leaves out, in words (`methods/features.py` has them): users are told, and
+                        `strict` refuses such a scene
     make_records(compiled, options)  its records beyond model and data, by name ("contacts" is what users see), in the
                         order `run` takes them;  STATE: record name -> fields a saved state must hold
     cautions(compiled, options, records, dt)  (optional) what to warn of when a simulation is made: steps too long for

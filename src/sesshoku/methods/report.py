@@ -45,8 +45,7 @@ class Report:
 
     @classmethod
     def from_array(cls, values: np.ndarray, left_out: tuple[str, ...] = ()) -> Report:
-        kinds: dict[str, Any] = {"int": int, "bool": bool, "float": float}
-        numbers = {field.name: kinds[str(field.type)](values[i]) for i, field in enumerate(_numbers(cls))}
+        numbers = {name: kind(value) for name, kind, value in zip(CHANNELS, KINDS, values.tolist())}
         return cls(**numbers, left_out=left_out)
 
 
@@ -58,3 +57,5 @@ def _numbers(cls: type) -> list[Any]:
 (RESIDUAL, MOMENTUM_RESIDUAL, PENETRATION, CONE_VIOLATION, ENERGY_CHANGE, CORRECTION_WORK, LIMIT_VIOLATION, LOOP_ERROR,
  ROWS, ITERATIONS, TUNNELLING, CONVERGED, OVERFLOW) = range(13)  # places in the array, in the order of Report's fields
 CHANNELS = tuple(field.name for field in _numbers(Report))
+KINDS: tuple[Any, ...] = tuple({"int": int, "bool": bool, "float": float}[str(field.type)]
+                               for field in _numbers(Report))

@@ -253,7 +253,7 @@ BUILT_IN: dict[str, tuple[Callable[[Any], Channel], Callable[[Any], Read]]] = {
     "force_sensors": (_sensor_channel("force_sensors", ForceSensor, WRENCH_PARTS, WRENCH_UNITS),
                       _read_sensors(ForceSensor)),
     "imus": (_sensor_channel("imus", Imu, IMU_PARTS, IMU_UNITS), _read_sensors(Imu)),
-    "energy": (lambda c: _vector("energy", ("kinetic", "potential"), "J"), _always(methodcaller("energy"))),
+    "energy": (lambda c: _vector("energy", ("kinetic", "potential"), "J"), _always(attrgetter("energy"))),
     "momentum": (lambda c: _vector("momentum", ("px", "py", "pz", "Lx", "Ly", "Lz"), ("N s",) * 3 + ("N m s",) * 3),
                  _always(methodcaller("momentum"))),
     "com": (lambda c: _vector("com", "xyz", "m"), _always(methodcaller("center_of_mass"))),
