@@ -37,9 +37,9 @@ def compare(
     """Run a scene under several methods. methods: default all that are registered, with their presets, but "none".
 
     controller(sim) is called before every step. Each run is made twice, watched and timed: a controller that remembers
-    begins anew where sim.time is 0. With peers=("mujoco",) MuJoCo runs the same model, and a controller is given an
-    object with the parts of Simulation it needs (time, dt, apply_force, actuators, bodies). watch: bodies whose final
-    positions are shown (default: the free ones, at most four, else the last that moves); travel, height and turn are of
+    begins anew where sim.time is 0. With peers=("mujoco",) MuJoCo runs the same model behind the interface of a
+    Simulation, so that the same controller drives it; its row is result["mujoco"]. watch: bodies whose final positions
+    are shown (default: the free ones, at most four, else the last that moves); travel, height and turn are of
     the first. expected: measure -> value, or (value, within), known in closed form. strict: a method that would leave
     something of the scene out is refused; else its row says what. progress(label, share done) is called often. A
     controller may tell more of its runs: `look(sim)` is called after every step, `end(stopped)` then gives measures and
