@@ -143,6 +143,16 @@ def test_same_state_same_bits(method):
 
 
 @everyone
+def test_a_reset_is_a_new_start(method):
+    first, fresh = (ss.Simulation(crate_on_floor(2.0, height=0.05, tilt=0.2), method, 2e-3) for _ in range(2))
+    first.step(80)
+    first.reset()
+    first.step(100), fresh.step(100)
+    assert np.array_equal(first.q, fresh.q) and np.array_equal(first.v, fresh.v)
+    assert [contact.id for contact in first.contacts] == [contact.id for contact in fresh.contacts]
+
+
+@everyone
 def test_report_and_contacts_are_finite_and_named(method):
     sim = ss.Simulation(crate_on_floor(1.0), method, 1e-3)
     sim.step(5)

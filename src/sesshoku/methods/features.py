@@ -22,14 +22,14 @@ def turning_friction(compiled: CompiledScene) -> list[str]:
     bodies = {kind: _of_shapes(compiled, model.shape_turning[:, k]) | _of_pairs(compiled, model.pair_turning[:, k])
               for kind, k in kinds.items()}
     if bodies["torsional"] == bodies["rolling"]:
-        return _said("torsional and rolling friction", bodies["rolling"])
-    return [text for kind, found in bodies.items() for text in _said(f"{kind} friction", found)]
+        return sentence("torsional and rolling friction", bodies["rolling"])
+    return [text for kind, found in bodies.items() for text in sentence(f"{kind} friction", found)]
 
 
 def restitution(compiled: CompiledScene) -> list[str]:
     """Restitution of materials and pairs."""
     model = compiled.model
-    return _said("restitution", _of_shapes(compiled, model.shape_material[:, 2])
+    return sentence("restitution", _of_shapes(compiled, model.shape_material[:, 2])
                  | _of_pairs(compiled, model.pair_material[:, 2]))
 
 
@@ -46,7 +46,8 @@ def _of_pairs(compiled: CompiledScene, values: np.ndarray) -> set[str]:
     return {str(names[int(key)]) for place in given for key in divmod(int(model.pair_key[place]), model.frame_count)}
 
 
-def _said(what: str, bodies: Iterable[str]) -> list[str]:
+def sentence(what: str, bodies: Iterable[str]) -> list[str]:
+    """["what of a, b, c and 3 more"], empty where there are no bodies."""
     names = sorted(bodies)
     if not names:
         return []

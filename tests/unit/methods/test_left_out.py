@@ -105,6 +105,22 @@ def test_springs_warn_of_a_pair_too_stiff_for_the_step() -> None:
         ss.Simulation(scene, "springs", 1e-3)
 
 
+def test_springs_lend_mass_to_links_without() -> None:
+    """A body on two hinges, as files have them: a link without mass between. It swings as it does under `none`."""
+    scene = ss.Scene()
+    scene.add_body("wall", fixed=True)
+    scene.add_body("cross", parent="wall", joint=ss.Joint("revolute", axis=(1, 0, 0)))
+    scene.add_body("bob", parent="cross", joint=ss.Joint("revolute", axis=(0, 1, 0), position=0.5),
+                   inertial=ss.Inertial(1.0, (0, 0, -0.5), 0.01 * np.eye(3)))
+    with pytest.warns(ss.UnsupportedFeature, match="lack of mass or inertia .*5 %.* of cross"):
+        sim = ss.Simulation(scene, "springs:recommended", 1e-3)
+    other = ss.Simulation(scene, "none", 1e-3)
+    sim.step(300), other.step(300)
+    assert sim.joints["bob"].position == pytest.approx(other.joints["bob"].position, abs=0.03)
+    with pytest.raises(ss.MethodError, match="lack of mass"):
+        ss.Simulation(scene, "springs", strict=True)
+
+
 def test_springs_say_that_they_leave_out_restitution() -> None:
     scene = balls(1, ss.Material(0.5, restitution=0.5))
     with pytest.warns(ss.UnsupportedFeature, match="leaves out restitution of ball0"):

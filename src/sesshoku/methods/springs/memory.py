@@ -13,6 +13,7 @@ from sesshoku.scene.model import BALL, FREE, HINGE, KINEMATIC, PLANAR, PRISMATIC
 from sesshoku.scene.shapes import Box, Capsule, Cylinder, Mesh, Plane, Sphere
 
 BIG_TURN = 0.02  # rad per step: beyond it the gyroscopic torque is the mean over the step
+LENT = 0.05  # of the next link's mass and inertia: to a link that has none
 JOINT_SHARE = 0.5  # of the stiffness a step allows a body: its joints' springs, the rest is left for contacts
 # what a joint's spring does: on the axis, beside it, a limit's stop
 AXIS, TORQUE, STOP = range(3)
@@ -127,8 +128,39 @@ def body_inertia(model: Model, i: int) -> np.ndarray:
     return I
 
 
+def inert(model: Model, i: int) -> bool:
+    """Whether link i has mass and inertia of its own, as a body that moves by itself must."""
+    moments = np.linalg.eigvalsh(body_inertia(model, i))
+    return bool(model.link_mass[i] > 0.0 and moments[0] > 1e-12 * max(moments.sum(), 1e-300))
+
+
+def lent_inertia(model: Model) -> dict[int, tuple[float, np.ndarray]]:
+    """link without mass or inertia of its own -> what it is lent: LENT of the next link's that has some.
+
+    Such links stand between the joints of a body that has several. The next one is below it, else above.
+    """
+    moving = [i for i in range(model.link_count) if model.link_joint[i] != KINEMATIC]
+    solid = {i for i in moving if inert(model, i)}
+    found: dict[int, tuple[float, np.ndarray]] = {}
+    for i in moving:
+        if i in solid:
+            continue
+        near, below = None, [i]
+        while below and near is None:
+            below = [j for j in moving if model.link_parent[j] in below]
+            near = next((j for j in below if j in solid), None)
+        above = int(model.link_parent[i])
+        while near is None and above >= 0:
+            near, above = above if above in solid else None, int(model.link_parent[above])
+        if near is not None:
+            size = float(np.trace(body_inertia(model, near))) / 3.0
+            found[i] = LENT * float(model.link_mass[near]), LENT * size * np.eye(3)
+    return found
+
+
 def make_bodies(model: Model) -> Bodies:
     """The bodies of a model, not placed yet."""
+    lent = lent_inertia(model)
     L, B = model.link_count, model.link_count + 1
     arrays = zeros(Bodies, {
         "position": (B, 3), "quaternion": (B, 4), "velocity": (B, 6), "seen_q": model.coordinate_count,
@@ -146,9 +178,10 @@ def make_bodies(model: Model) -> Bodies:
         arrays["center"][i] = model.link_center[i]
         if model.link_joint[i] == KINEMATIC:
             continue
-        arrays["mass"][i] = model.link_mass[i]
-        arrays["inverse_mass"][i] = 1.0 / model.link_mass[i]
-        I = body_inertia(model, i)
+        mass, more = lent.get(i, (0.0, np.zeros((3, 3))))
+        arrays["mass"][i] = model.link_mass[i] + mass
+        arrays["inverse_mass"][i] = 1.0 / arrays["mass"][i]
+        I = body_inertia(model, i) + more
         arrays["own_inertia"][i] = I[order]
         arrays["own_inverse"][i] = np.linalg.inv(I)[order]
     arrays["above"][:] = -1
