@@ -12,7 +12,7 @@ from sesshoku.scene import check
 from sesshoku.scene.calls import checked
 from sesshoku.scene.elements import JOINT_SIZES
 from sesshoku.scene.names import unknown
-from sesshoku.scene.scene import Robot
+from sesshoku.scene.scene import Robot, RobotPose
 
 if TYPE_CHECKING:
     from sesshoku.simulation import Simulation
@@ -184,16 +184,18 @@ class RobotViews(Mapping[str, RobotView]):
         return f"robots: {', '.join(self) or 'none'}"
 
 
-def find_pose(robots: Iterable[Robot], pose: Any) -> dict[str, Any]:
-    """joint -> position of a pose: its name in the robots' files, or the mapping itself."""
+def find_pose(robots: Iterable[Robot], pose: Any) -> RobotPose:
+    """A pose of the robots' files by its name, or joint -> position as it is given."""
     if isinstance(pose, Mapping):
-        return dict(pose)
+        return RobotPose(positions=dict(pose))
     if not isinstance(pose, str):
         raise SceneError("a pose is a name, or joint -> position", element="pose", value=pose)
-    robots = list(robots)
-    found: dict[str, Any] = {}
-    for robot in robots:
-        found |= robot.poses.get(pose, {})
-    if not any(pose in robot.poses for robot in robots):
-        raise unknown("pose", pose, dict.fromkeys(name for robot in robots for name in robot.poses))
+    known = [robot for robot in robots if robot.poses]
+    if not any(pose in robot.poses for robot in known):
+        raise unknown("pose", pose, dict.fromkeys(name for robot in known for name in robot.poses))
+    found = RobotPose()
+    for part in (robot.poses[pose] for robot in known if pose in robot.poses):
+        found.positions |= part.positions
+        found.velocities |= part.velocities
+        found.commands |= part.commands
     return found

@@ -32,7 +32,7 @@ from sesshoku.scene.calls import checked
 from sesshoku.scene.compiler import CompiledScene, compile_scene
 from sesshoku.scene.model import FREE, KINEMATIC, SPHERICAL
 from sesshoku.scene.names import unknown
-from sesshoku.scene.scene import Robot, Scene
+from sesshoku.scene.scene import Robot, RobotPose, Scene
 from sesshoku.script import ScriptedBodies
 from sesshoku.sensors import Sensing, sensor_view
 from sesshoku.sensors.sensing import add_numbers
@@ -348,20 +348,24 @@ class Simulation:
     def reset(self, pose: str | Mapping[str, Any] | None = None) -> None:
         """Back to the scene's start: what follows is bit for bit what a new simulation does.
 
-        pose: start in that named pose of the robots' files, position servos aimed at it, or with joints at these
-        positions (joint -> position).
+        pose: start in that named pose of the robots' files, as if they had been loaded in it; or with some joints at
+        other positions (joint -> position), position servos aimed at them.
         """
-        wanted = {} if pose is None else find_pose(self.scene.robots.values(), pose)
-        for joint in wanted:
+        wanted = RobotPose() if pose is None else find_pose(self.scene.robots.values(), pose)
+        for joint in wanted.positions:
             self.joints[joint]  # known ones only, before anything changes
         if self._origin is None:
             self._origin = self._first_state()
         self.restore(self._origin)
-        for joint, position in wanted.items():
+        for joint, position in wanted.positions.items():
             self.joints[joint].position = position
-        for name, actuator in self.scene.actuators.items():
-            if actuator.kind == "position" and actuator.joint in wanted:
-                self.actuators[name].target = float(np.ravel(wanted[actuator.joint])[0])
+        for joint, velocity in wanted.velocities.items():
+            self.joints[joint].velocity = velocity
+        for name, command in wanted.commands.items():
+            self.data.actuator_command[self.compiled.actuator_index[name]] = command
+        for name, actuator in self.scene.actuators.items() if isinstance(pose, Mapping) else ():
+            if actuator.kind == "position" and actuator.joint in wanted.positions:
+                self.actuators[name].target = float(np.ravel(wanted.positions[actuator.joint])[0])
 
     def _first_state(self) -> Snapshot:
         """The state a new simulation of this scene has."""

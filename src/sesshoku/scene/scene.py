@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -35,20 +35,33 @@ from sesshoku.spatial.rotation import multiply, quaternion_to_matrix
 DEFAULT_GRAVITY = (0.0, 0.0, -9.8)
 
 
+@dataclass
+class RobotPose:
+    """A named start of a robot where it was placed.
+
+    positions, velocities: joint -> position and velocity; of a free joint those of the body, world axes. commands:
+    actuator -> target, target velocity and feed-forward.
+    """
+
+    positions: dict[str, Any] = field(default_factory=dict)
+    velocities: dict[str, Any] = field(default_factory=dict)
+    commands: dict[str, tuple[float, float, float]] = field(default_factory=dict)
+
+
 @checked
 class Robot:
     """A robot placed in a scene: the names of its bodies, joints, actuators and sensors there.
 
-    poses: the file's named start positions, joint -> position (free joints: position and quaternion of the body), as
-    they are where the robot was placed. In a simulation, `sim.robots[robot]` has its positions, velocities, commands.
+    poses: the file's named starts, as they are where the robot was placed; `sim.reset(pose=name)` takes one. In a
+    simulation, `sim.robots[robot]` has its positions, velocities and commands.
     """
 
     def __init__(self, name: str, bodies: list[str], joints: list[str], actuators: list[str],
-                 sensors: Iterable[str] = (), poses: Mapping[str, Mapping[str, Any]] | None = None) -> None:
+                 sensors: Iterable[str] = (), poses: Mapping[str, RobotPose] | None = None) -> None:
         self.name, self.bodies, self.joints, self.actuators = name, bodies, joints, actuators
         self.sensors = list(sensors)
-        self.poses: dict[str, dict[str, Any]] = Named("pose")
-        self.poses.update({key: dict(pose) for key, pose in (poses or {}).items()})
+        self.poses: dict[str, RobotPose] = Named("pose")
+        self.poses.update(poses or {})
 
     def __repr__(self) -> str:
         return f"Robot({self.name!r}, {len(self.bodies)} bodies, {len(self.joints)} joints)"
@@ -412,16 +425,20 @@ class Scene(SensorMounts):
         return robot
 
     def _placed_pose(self, description: RobotDescription, pose: str, prefix: str, position: Any, rotation: Any,
-                     fixed_base: bool | None) -> dict[str, Any]:
-        """A named pose of a robot where it was placed: joint -> position, of the joints it still has."""
-        found: dict[str, Any] = {}
-        for body in in_pose(description, pose).bodies:
-            name, placed = str(body.joint.name), self.bodies[prefix + body.name]
-            if placed.joint.kind == "free":  # where it would have been put, had it been loaded so
+                     fixed_base: bool | None) -> RobotPose:
+        """A named pose of a robot where it was placed: what the scene would start with, had it been loaded so."""
+        wanted, found = in_pose(description, pose), RobotPose()
+        for body in wanted.bodies:
+            placed = self.bodies[prefix + body.name]
+            name = str(placed.joint.name)
+            if placed.joint.kind == "free":
                 root = self._place_root(body, position, rotation, fixed_base, True)
-                found[str(placed.joint.name)] = np.concatenate([root.position, root.rotation])
-            elif placed.joint.kind != "fixed" and name in description.poses[pose]:
-                found[str(placed.joint.name)] = body.joint.position
+                found.positions[name] = np.concatenate([root.position, root.rotation])
+                found.velocities[name] = np.concatenate([root.velocity, root.angular_velocity])
+            elif placed.joint.kind != "fixed" and body.joint.kind == placed.joint.kind:
+                found.positions[name], found.velocities[name] = body.joint.position, body.joint.velocity
+        for actuator in wanted.actuators:
+            found.commands[prefix + actuator.name] = (actuator.target, actuator.target_velocity, actuator.feed_forward)
         return found
 
     def _place_root(self, body: Body, position: Any, rotation: Any, fixed_base: bool | None, floats: bool) -> Body:
@@ -548,4 +565,4 @@ def refuse_mimic_circle(mimics: Mapping[str, Mimic], start: str) -> None:
                          value=" -> ".join([*seen, start]), remedy="let one of them move by itself")
 
 
-__all__ = ["Motion", "Robot", "Scene", "combine_materials"]
+__all__ = ["Motion", "Robot", "RobotPose", "Scene", "combine_materials"]
