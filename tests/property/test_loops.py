@@ -25,10 +25,10 @@ def swing(scene: ss.Scene, method: str, steps: int = STEPS) -> tuple[float, floa
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # nothing to warn of
         sim = ss.Simulation(scene, method, dt=DT)
-        start, kinetic, gain, error = sum(sim.energy()), 0.0, -np.inf, 0.0
+        start, kinetic, gain, error = sum(sim.energy), 0.0, -np.inf, 0.0
         for _ in range(steps):
             sim.step()
-            now = sim.energy()
+            now = sim.energy
             kinetic, gain = max(kinetic, now[0]), max(gain, sum(now) - start)
             error = max(error, sim.report.loop_error)
     return float(kinetic), float(gain), float(error)

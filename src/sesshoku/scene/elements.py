@@ -35,7 +35,7 @@ class Material:
     static_friction, kinetic_friction: Coulomb coefficients; kinetic defaults to static and may not exceed it.
     restitution: 0 (no bounce) to 1. stiffness (N/m), damping (N s/m): for the compliant methods; None lets them choose.
     torsional_friction, rolling_friction (m): the torque that resists turning about the normal, and rolling, per normal
-    force; the larger of the two materials' counts. Methods that do not know them refuse such a scene.
+    force; the larger of the two materials' counts. Methods that do not know them leave them out, and say so.
     """
 
     static_friction: float = 0.5

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from copy import copy
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,6 +27,7 @@ from sesshoku.scene.elements import (
     RobotDescription,
 )
 from sesshoku.scene.mesh_repair import check_arrays
+from sesshoku.scene.names import Named, unknown
 from sesshoku.scene.sensors import Sensor, SensorMounts
 from sesshoku.scene.shapes import Box, Capsule, Cylinder, Mesh, Plane, Shape, Sphere
 from sesshoku.spatial.rotation import multiply, quaternion_to_matrix
@@ -33,14 +35,33 @@ from sesshoku.spatial.rotation import multiply, quaternion_to_matrix
 DEFAULT_GRAVITY = (0.0, 0.0, -9.8)
 
 
+@dataclass
+class RobotPose:
+    """A named start of a robot where it was placed.
+
+    positions, velocities: joint -> position and velocity; of a free joint those of the body, world axes. commands:
+    actuator -> target, target velocity and feed-forward.
+    """
+
+    positions: dict[str, Any] = field(default_factory=dict)
+    velocities: dict[str, Any] = field(default_factory=dict)
+    commands: dict[str, tuple[float, float, float]] = field(default_factory=dict)
+
+
 @checked
 class Robot:
-    """A robot placed in a scene: the names of its bodies, joints, actuators and sensors there."""
+    """A robot placed in a scene: the names of its bodies, joints, actuators and sensors there.
+
+    poses: the file's named starts, as they are where the robot was placed; `sim.reset(pose=name)` takes one. In a
+    simulation, `sim.robots[robot]` has its positions, velocities and commands.
+    """
 
     def __init__(self, name: str, bodies: list[str], joints: list[str], actuators: list[str],
-                 sensors: Iterable[str] = ()) -> None:
+                 sensors: Iterable[str] = (), poses: Mapping[str, RobotPose] | None = None) -> None:
         self.name, self.bodies, self.joints, self.actuators = name, bodies, joints, actuators
         self.sensors = list(sensors)
+        self.poses: dict[str, RobotPose] = Named("pose")
+        self.poses.update(poses or {})
 
     def __repr__(self) -> str:
         return f"Robot({self.name!r}, {len(self.bodies)} bodies, {len(self.joints)} joints)"
@@ -62,13 +83,13 @@ class Scene(SensorMounts):
         self.time_step: float | None = None  # a loaded file's wish, taken where the user gives none
         self.material = Material() if material is None else check.kind(
             material, Material, "material", "scene", "a Material(static_friction=...)")
-        self.bodies: dict[str, Body] = {}
+        self.bodies: dict[str, Body] = Named("body")
         self._joint_owner: dict[str, str] = {}  # joint name -> body name
-        self.actuators: dict[str, Actuator] = {}
-        self.loops: dict[str, Loop] = {}
-        self.mimics: dict[str, Mimic] = {}
-        self.sensors: dict[str, Sensor] = {}
-        self.robots: dict[str, Robot] = {}
+        self.actuators: dict[str, Actuator] = Named("actuator")
+        self.loops: dict[str, Loop] = Named("loop")
+        self.mimics: dict[str, Mimic] = Named("mimic")
+        self.sensors: dict[str, Sensor] = Named("sensor")
+        self.robots: dict[str, Robot] = Named("robot")
         self.pair_friction: dict[tuple[str, str], Material] = {}
         self.excluded_pairs: set[tuple[str, str]] = set()
         self.forced_pairs: set[tuple[str, str]] = set()
@@ -150,23 +171,24 @@ class Scene(SensorMounts):
         elif not fixed:
             raise SceneError("a moving body needs mass or density", element=f"body {name!r}",
                              remedy="give mass= or density=")
-        geometry = Geometry(shape, material=material, color=color)
+        bits = {key: options.pop(key) for key in ("category", "mask") if key in options}
+        geometry = Geometry(shape, material=material, color=color, **bits)
         return self.add_body(name, inertial=inertial, geometries=[geometry], **options)
 
     def add_ground(self, name: str = "ground", *, height: float = 0.0, material: Material | None = None,
-                   rotation: Any = (1, 0, 0, 0)) -> Body:
+                   rotation: Any = (1, 0, 0, 0), category: int = 1, mask: int = 0xFFFF) -> Body:
         """Add a fixed half-space; its surface is the plane z = height (turned by `rotation`: an incline)."""
         return self.add_body(name, fixed=True, position=(0, 0, height), rotation=rotation,
-                             geometries=[Geometry(Plane(), material=material)])
+                             geometries=[Geometry(Plane(), material=material, category=category, mask=mask)])
 
     def add_box(self, name: str, *, size: Any, mass: float | None = None, density: float | None = None,
                 material: Material | None = None, color: Any = None, **options: Any) -> Body:
-        """Add a box; `size` holds its edge lengths. Options: those of `add_body`."""
+        """Add a box; `size` holds its edge lengths. Options: those of `add_body`, `category` and `mask` (Geometry)."""
         return self._add_shape(name, Box(size), mass, density, material, color, options)
 
     def add_sphere(self, name: str, *, radius: float, mass: float | None = None, density: float | None = None,
                    material: Material | None = None, color: Any = None, **options: Any) -> Body:
-        """Add a sphere. Options: those of `add_body`."""
+        """Add a sphere. Options: those of `add_body`, `category` and `mask` (Geometry)."""
         return self._add_shape(name, Sphere(radius), mass, density, material, color, options)
 
     def add_capsule(self, name: str, *, radius: float, length: float, mass: float | None = None,
@@ -207,8 +229,8 @@ class Scene(SensorMounts):
         """The joint of that name."""
         if name in self._joint_owner:
             return self.bodies[self._joint_owner[name]].joint
-        known = _listed(body.joint.name for body in self.bodies.values() if body.joint.kind != "fixed")
-        raise SceneError("no such joint", element=f"joint {name!r}", remedy=f"joints: {known}")
+        raise unknown("joint", name, (str(body.joint.name) for body in self.bodies.values()
+                                      if body.joint.kind != "fixed"))
 
     def add_actuator(self, joint: str, kind: Literal["torque", "position", "velocity"] = "torque", *,
                      name: str | None = None, **options: Any) -> Actuator:
@@ -310,7 +332,7 @@ class Scene(SensorMounts):
         """Let the links of a robot touch each other (adjacent links never do). Off by default."""
         name = robot.name if isinstance(robot, Robot) else robot
         if name not in self.robots:
-            raise SceneError("no such robot", element=f"robot {name!r}", remedy=f"robots: {_listed(self.robots)}")
+            raise unknown("robot", name, self.robots)
         (self.self_colliding.add if check.flag(on, "on", f"robot {name!r}") else self.self_colliding.discard)(name)
 
     # ---- robots --------------------------------------------------------------------------------------------------
@@ -345,7 +367,7 @@ class Scene(SensorMounts):
     def add_robot(self, description: RobotDescription, *, position: Any = None, rotation: Any = None,
                   fixed_base: bool | None = None, name: str | None = None) -> Robot:
         """Place a robot description; all or nothing: on an error the scene is as before."""
-        kept = {key: dict(getattr(self, key))
+        kept = {key: copy(getattr(self, key))
                 for key in ("bodies", "_joint_owner", "actuators", "loops", "mimics", "sensors", "robots")}
         others = {key: type(getattr(self, key))(getattr(self, key))
                   for key in ("excluded_pairs", "forced_pairs", "notes")}
@@ -394,11 +416,30 @@ class Scene(SensorMounts):
         if description.time_step is not None and self.time_step is None:
             self.time_step = description.time_step
             self.notes.append(f"time step {self.time_step:g} s taken from {robot_name} where none is given")
+        poses = {pose: self._placed_pose(description, pose, prefix, position, rotation, fixed_base)
+                 for pose in description.poses}
         robot = Robot(robot_name, bodies, [joint for joint in joints if joint is not None],
                       [prefix + actuator.name for actuator in description.actuators],
-                      [prefix + sensor.name for sensor in description.sensors])
+                      [prefix + sensor.name for sensor in description.sensors], poses)
         self.robots[robot_name] = robot
         return robot
+
+    def _placed_pose(self, description: RobotDescription, pose: str, prefix: str, position: Any, rotation: Any,
+                     fixed_base: bool | None) -> RobotPose:
+        """A named pose of a robot where it was placed: what the scene would start with, had it been loaded so."""
+        wanted, found = in_pose(description, pose), RobotPose()
+        for body in wanted.bodies:
+            placed = self.bodies[prefix + body.name]
+            name = str(placed.joint.name)
+            if placed.joint.kind == "free":
+                root = self._place_root(body, position, rotation, fixed_base, True)
+                found.positions[name] = np.concatenate([root.position, root.rotation])
+                found.velocities[name] = np.concatenate([root.velocity, root.angular_velocity])
+            elif placed.joint.kind != "fixed" and body.joint.kind == placed.joint.kind:
+                found.positions[name], found.velocities[name] = body.joint.position, body.joint.velocity
+        for actuator in wanted.actuators:
+            found.commands[prefix + actuator.name] = (actuator.target, actuator.target_velocity, actuator.feed_forward)
+        return found
 
     def _place_root(self, body: Body, position: Any, rotation: Any, fixed_base: bool | None, floats: bool) -> Body:
         """Give a robot's root its joint and its pose: the placement in front of the file's own pose."""
@@ -474,7 +515,7 @@ def in_pose(description: RobotDescription, pose: str) -> RobotDescription:
 
 
 BODY_OPTIONS = {"parent", "joint", "position", "rotation", "velocity", "angular_velocity", "fixed", "kinematic",
-                "motion", "robot"}
+                "motion", "robot", "category", "mask"}
 
 
 def combine_materials(a: Material, b: Material) -> Material:
@@ -524,4 +565,4 @@ def refuse_mimic_circle(mimics: Mapping[str, Mimic], start: str) -> None:
                          value=" -> ".join([*seen, start]), remedy="let one of them move by itself")
 
 
-__all__ = ["Motion", "Robot", "Scene", "combine_materials"]
+__all__ = ["Motion", "Robot", "RobotPose", "Scene", "combine_materials"]

@@ -96,7 +96,9 @@ def supports(compiled: CompiledScene) -> list[str]:
     return []
 
 
-TURNING_FRICTION = True  # it knows rolling and torsional friction
+def leaves_out(compiled: CompiledScene) -> list[str]:
+    """What of a scene the method leaves out: nothing."""
+    return []
 
 
 #: what the contract suite may hold the method to

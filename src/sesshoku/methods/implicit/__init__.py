@@ -35,6 +35,7 @@ from sesshoku.collision.detect import CONTACT_STATE, CONTACT_VIEW, contact_capac
 from sesshoku.compiled.table import Record
 from sesshoku.dynamics.data import Data
 from sesshoku.errors import MethodError
+from sesshoku.methods.features import turning_friction
 from sesshoku.methods.implicit import usual
 from sesshoku.methods.implicit.elastic import damping_ratio_of, restitution_of, spring_and_damper
 from sesshoku.methods.implicit.memory import Memory, make_memory
@@ -72,6 +73,11 @@ def make_records(compiled: CompiledScene, options: Options) -> dict[str, Record]
 def supports(compiled: CompiledScene) -> list[str]:
     """Reasons why the method cannot carry a scene: none."""
     return []
+
+
+def leaves_out(compiled: CompiledScene) -> list[str]:
+    """What of a scene the method leaves out: friction against turning."""
+    return turning_friction(compiled)
 
 
 #: what the contract suite may hold the method to
