@@ -129,10 +129,11 @@ def obstacles(method: Method, compiled: CompiledScene) -> list[str]:
 def _turning_reason(scene: Scene, keyword: str) -> str:
     used = [(f"body {body.name!r}", geometry.material or scene.material)
             for body in scene.bodies.values() for geometry in body.geometries if geometry.collides]
-    used += [("pair", material) for material in scene.pair_friction.values()]
+    used += [("pair", material) for material in (*scene.pair_friction.values(), *scene.geometry_pairs.values())
+             if material is not None]
     for owner, material in used:
-        for kind in ("rolling", "torsional"):
-            if getattr(material, f"{kind}_friction") > 0.0:
+        for kind, coefficient in zip(("torsional", "rolling"), material.coefficients[2:], strict=True):
+            if coefficient > 0.0:
                 name = f"material {material.name!r}" if material.name else f"the material of {owner}"
                 return f"{name} has {kind} friction, which {keyword} does not know ('exact' does)"
     return f"{keyword} does not know rolling and torsional friction"

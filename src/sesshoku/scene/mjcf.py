@@ -12,11 +12,12 @@ How MJCF maps:
   the body keeps its name at the end of the chain and never touches its true parent, as in MuJoCo.
 - Joint positions equal MuJoCo's qpos. A joint's `ref` is its qpos in the pose of the file, and our bodies are drawn at
   position zero: so the body is drawn turned (shifted) back by `ref`, and the joint starts at `ref`.
-- The first friction coefficient is static and kinetic friction. (Of two geoms MuJoCo takes the larger coefficient,
-  sesshoku the geometric mean.) The second is torsional friction where the geom's condim is 4 or 6, the third rolling
-  friction where it is 6. (MuJoCo takes the larger condim of two geoms and then both their coefficients, sesshoku only
-  those of geoms that ask for them.) Collision meshes stand for their convex hulls (see spec.py). Geoms of group 3 and
-  above are hidden, as in MuJoCo's viewer.
+- Friction combines as in MuJoCo (`scene.materials`): of two geoms the one of higher `priority` decides; of equals the
+  larger coefficients and the larger condim count. The first coefficient is static and kinetic friction, the second
+  torsional friction (condim 4 and 6), the third rolling friction (condim 6). The same rule holds against bodies of
+  the scene around the file. A <pair> has its own coefficients, and lets just its two geoms touch.
+- Collision meshes stand for their convex hulls (see spec.py). Geoms of group 3 and above are hidden, as in MuJoCo's
+  viewer.
 - Force, torque, accelerometer and gyro sensors on sites of bodies are read (mjcf_sensors.py), others listed.
 - Keyframes become the description's `poses`: positions of all joints. Their velocities and controls are not read.
 - Quaternions are normalised, as MuJoCo does, whatever their length.

@@ -51,6 +51,7 @@ class ModelNames:
         self.actuator = _filled(given(kinds.mjOBJ_ACTUATOR, model.nactuator), wishes)
         self.fresh_body = Names(self.body).fresh
         self.fresh_joint = Names(self.joint).fresh
+        self.geometry: dict[int, int] = {}  # geom that is read -> its number on its body
 
     def geom_label(self, model: Any, i: int) -> str:
         return f"geom {self.geom[i]!r}" if self.geom[i] else f"geom {i} of body {self.body[model.geom_bodyid[i]]!r}"
@@ -211,7 +212,7 @@ def _read_geometries(model: Any, names: ModelNames, meshes: MeshReader,
     """The geometries of each body."""
     # a pair names geoms that touch whatever their bits say
     paired = {int(i) for i in (*model.pair_geom1, *model.pair_geom2)}
-    materials: dict[tuple[float, float, float], Material] = {}
+    materials: dict[Material, Material] = {}  # equal ones are one
     result: list[list[Geometry]] = [[] for _ in range(model.nbody)]
     for i in range(model.ngeom):
         label = names.geom_label(model, i)
@@ -222,10 +223,9 @@ def _read_geometries(model: Any, names: ModelNames, meshes: MeshReader,
             if shape is None:
                 unsupported.add(f"{GEOM_WORDS.get(int(model.geom_type[i]), 'shape')} of {label}")
                 continue
-            coefficients = _friction(model, i)
-            friction, torsional, rolling = coefficients
-            material = materials.setdefault(coefficients, Material(
-                friction, torsional_friction=torsional, rolling_friction=rolling))
+            material = _material(model, i)
+            material = materials.setdefault(material, material)
+            names.geometry[i] = len(result[model.geom_bodyid[i]])
             result[model.geom_bodyid[i]].append(Geometry(
                 shape, *meshes.placed(i), material if collides else None, names.geom[i] or None, category, mask,
                 collides, visible=int(model.geom_group[i]) < 3, color=_color(model, i)))
@@ -234,11 +234,11 @@ def _read_geometries(model: Any, names: ModelNames, meshes: MeshReader,
     return result
 
 
-def _friction(model: Any, i: int) -> tuple[float, float, float]:
-    """Sliding, torsional and rolling friction of a geom, as far as its condim asks for them."""
+def _material(model: Any, i: int) -> Material:
+    """Friction of a geom, which MuJoCo combines by priority and maximum."""
     friction, torsional, rolling = (float(value) for value in model.geom_friction[i])
-    condim = int(model.geom_condim[i])
-    return friction, torsional if condim >= 4 else 0.0, rolling if condim >= 6 else 0.0
+    return Material(friction, torsional_friction=torsional, rolling_friction=rolling, combine="maximum",
+                    priority=int(model.geom_priority[i]), condim=int(model.geom_condim[i]))  # type: ignore[arg-type]
 
 
 def _shape(model: Any, i: int, meshes: MeshReader, collides: bool) -> Shape | None:
@@ -268,10 +268,8 @@ def _color(model: Any, i: int) -> tuple[float, float, float, float] | None:
 
 
 def _list_geom(model: Any, i: int, label: str, unsupported: Unsupported) -> None:
-    for attribute in ("condim", "priority", "solmix", "solref", "solimp", "margin", "gap", "adhesion", "surfacevel"):
+    for attribute in ("solmix", "solref", "solimp", "margin", "gap", "adhesion", "surfacevel"):
         value = getattr(model, f"geom_{attribute}")[i]
-        if attribute == "condim" and value >= 3:  # its friction is read
-            continue
         if not np.array_equal(value, getattr(usual().default.geom, attribute)):
             unsupported.add(f"{attribute} of {label}")
     if model.geom_fluid[i].any():

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.scene.elements import Actuator, Loop, Mimic, RobotDescription
+from sesshoku.scene.elements import Actuator, Loop, Material, Mimic, RobotDescription
 from sesshoku.scene.mjcf_bodies import HINGE, SLIDE, ModelNames, usual
 from sesshoku.scene.spec import Unsupported
 from sesshoku.spatial.rotation import multiply
@@ -202,12 +202,19 @@ def _read_pair(model: Any, names: ModelNames, i: int, there: set[str], descripti
     a, b = (int(model.geom_bodyid[k]) for k in geoms)
     name = label("contact pair", names.pair[i]) if names.pair[i] else (
         f"contact pair of {names.geom_label(model, geoms[0])} and {names.geom_label(model, geoms[1])}")
-    description.forced_pairs.append((names.body[a], names.body[b]))
-    others = [k for k in range(model.ngeom) if int(model.geom_bodyid[k]) in (a, b) and k not in geoms
-              and (model.geom_contype[k] or model.geom_conaffinity[k])]
-    if others:
-        unsupported.add(f"{name}: all geometries of the two bodies may touch")
-    unsupported.add(f"friction and contact parameters of {name}")
+    if a == b or any(k not in names.geometry for k in geoms):
+        unsupported.add(f"{name}: {'both are of one body' if a == b else 'a shape of the two is not read'}")
+        return
+    sliding, across, torsional, rolling, aslant = (float(value) for value in model.pair_friction[i])
+    if (condim := int(model.pair_dim[i])) >= 3 and sliding != across or condim >= 6 and rolling != aslant:
+        unsupported.add(f"{name}: friction that differs by direction, the larger is used")
+    material = Material(max(sliding, across), torsional_friction=torsional, rolling_friction=max(rolling, aslant),
+                        combine="maximum", condim=condim)  # type: ignore[arg-type]
+    first, second = sorted((names.body[body], names.geometry[k]) for body, k in zip((a, b), geoms, strict=True))
+    description.geometry_pairs[first, second] = material
+    for attribute in ("solref", "solimp", "margin", "gap"):
+        if not np.array_equal(getattr(model, f"pair_{attribute}")[i], getattr(usual().default.pair, attribute)):
+            unsupported.add(f"{attribute} of {name}")
 
 
 def read_keyframes(model: Any, names: ModelNames, unsupported: Unsupported) -> dict[str, dict[str, Any]]:

@@ -111,6 +111,14 @@ def _recheck_pairs(scene: Scene) -> None:
         for name in pair:
             if name not in scene.bodies:
                 raise SceneError("no such body", element=f"pair {pair}", value=name, remedy="name two bodies")
+    for ends, own in scene.geometry_pairs.items():
+        if own is not None:
+            check.kind(own, Material, "material", f"geometry pair {ends}", "a Material(static_friction=...)")
+        for name, number in ends:
+            geometries = scene.bodies[name].geometries if name in scene.bodies else []
+            if not 0 <= number < len(geometries) or not geometries[number].collides:
+                raise SceneError("no such colliding geometry", element=f"geometry pair {ends}", value=(name, number),
+                                 remedy="name two geometries that collide")
 
 
 def _recheck_axis(name: str, joints: dict[str, str], element: str) -> None:

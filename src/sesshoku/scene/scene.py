@@ -17,6 +17,7 @@ from sesshoku.scene.elements import (
     Actuator,
     Body,
     Geometry,
+    GeometryPair,
     Inertial,
     Joint,
     Loop,
@@ -25,6 +26,7 @@ from sesshoku.scene.elements import (
     Motion,
     RobotDescription,
 )
+from sesshoku.scene.materials import combine_materials
 from sesshoku.scene.mesh_repair import check_arrays
 from sesshoku.scene.sensors import Sensor, SensorMounts
 from sesshoku.scene.shapes import Box, Capsule, Cylinder, Mesh, Plane, Shape, Sphere
@@ -72,6 +74,7 @@ class Scene(SensorMounts):
         self.pair_friction: dict[tuple[str, str], Material] = {}
         self.excluded_pairs: set[tuple[str, str]] = set()
         self.forced_pairs: set[tuple[str, str]] = set()
+        self.geometry_pairs: dict[GeometryPair, Material | None] = {}
         self.self_colliding: set[str] = set()
         self.notes: list[str] = []  # what was taken from files (gravity, time step), for `info`
         self.unsupported: list[str] = []
@@ -282,6 +285,9 @@ class Scene(SensorMounts):
             name=f"{a} on {b}",
             torsional_friction=usual.torsional_friction if torsional is None else torsional,
             rolling_friction=usual.rolling_friction if rolling is None else rolling)
+        for one, other in self.geometry_pairs:  # what a file said of single geometries is overruled
+            if {one[0], other[0]} == {a, b}:
+                self.geometry_pairs[one, other] = self.pair_friction[pair]
 
     def combined_material(self, a: str, b: str) -> Material:
         """What two bodies' (first) materials combine to, see `combine_materials`."""
@@ -293,6 +299,31 @@ class Scene(SensorMounts):
             if geometry.collides:
                 return geometry.material or self.material
         return self.material
+
+    def add_geometry_pair(self, a: str, geometry_a: int | str, b: str, geometry_b: int | str,
+                          material: Material | None = None) -> None:
+        """Let two geometries touch, whatever groups, adjacency and filters of their bodies say (MJCF's <pair>).
+
+        A geometry is named by its number on its body, or by its name. material: the coefficients of just this pair;
+        None: what their materials combine to.
+        """
+        element = f"geometry pair of {a!r} and {b!r}"
+        ends = sorted(((a, self._geometry(a, geometry_a, element)), (b, self._geometry(b, geometry_b, element))))
+        if a == b:
+            raise SceneError("a geometry pair joins two different bodies", element=element, value=a)
+        if material is not None:
+            check.kind(material, Material, "material", element, "a Material(static_friction=...)")
+        self.geometry_pairs[ends[0], ends[1]] = material
+
+    def _geometry(self, name: str, geometry: int | str, element: str) -> int:
+        """Number of a geometry on its body, by number or name."""
+        geometries = self._body(name, element).geometries
+        known = [i for i, item in enumerate(geometries) if item.collides and geometry in (i, item.name)]
+        if not known or isinstance(geometry, bool):
+            listed = _listed(item.name or i for i, item in enumerate(geometries) if item.collides)
+            raise SceneError(f"body {name!r} has no such colliding geometry", element=element, value=geometry,
+                             remedy=f"geometries: {listed}")
+        return known[0]
 
     def exclude_collision(self, a: str, b: str) -> None:
         """Bodies a and b never touch."""
@@ -348,7 +379,7 @@ class Scene(SensorMounts):
         kept = {key: dict(getattr(self, key))
                 for key in ("bodies", "_joint_owner", "actuators", "loops", "mimics", "sensors", "robots")}
         others = {key: type(getattr(self, key))(getattr(self, key))
-                  for key in ("excluded_pairs", "forced_pairs", "notes")}
+                  for key in ("excluded_pairs", "forced_pairs", "geometry_pairs", "notes")}
         try:
             return self._place(description, position, rotation, fixed_base, name)
         except SceneError:
@@ -387,6 +418,8 @@ class Scene(SensorMounts):
             self.exclude_collision(prefix + a, prefix + b)
         for a, b in description.forced_pairs:
             self.include_collision(prefix + a, prefix + b)
+        for ((a, i), (b, j)), material in description.geometry_pairs.items():
+            self.add_geometry_pair(prefix + a, i, prefix + b, j, material)
         if description.gravity is not None and self._gravity is None:
             self._gravity = check.vector(description.gravity, "gravity", f"robot {robot_name!r}")
             unsaid = "" if description.gravity_stated else ", MuJoCo's default: the file states none"
@@ -475,26 +508,6 @@ def in_pose(description: RobotDescription, pose: str) -> RobotDescription:
 
 BODY_OPTIONS = {"parent", "joint", "position", "rotation", "velocity", "angular_velocity", "fixed", "kinematic",
                 "motion", "robot"}
-
-
-def combine_materials(a: Material, b: Material) -> Material:
-    """Friction by the geometric mean, restitution, torsional and rolling friction by the maximum, stiffness in series,
-    damping by the mean."""
-    stiffness = damping = None
-    if a.stiffness is not None and b.stiffness is not None:
-        total = a.stiffness + b.stiffness
-        stiffness = a.stiffness * b.stiffness / total if total > 0 else 0.0
-    elif a.stiffness is not None or b.stiffness is not None:
-        stiffness = a.stiffness if a.stiffness is not None else b.stiffness
-    if a.damping is not None and b.damping is not None:
-        damping = 0.5 * (a.damping + b.damping)
-    elif a.damping is not None or b.damping is not None:
-        damping = a.damping if a.damping is not None else b.damping
-    kinetic = float(np.sqrt((a.kinetic_friction or 0.0) * (b.kinetic_friction or 0.0)))
-    static = max(float(np.sqrt(a.static_friction * b.static_friction)), kinetic)
-    return Material(static, kinetic, max(a.restitution, b.restitution), stiffness, damping,
-                    torsional_friction=max(a.torsional_friction, b.torsional_friction),
-                    rolling_friction=max(a.rolling_friction, b.rolling_friction))
 
 
 def _listed(names: Iterable[Any], most: int = 12) -> str:

@@ -232,6 +232,9 @@ class _Export:
             self.lost.add(f"the mean of unlike frictions for {found.left_out} pairs (MuJoCo takes the larger)")
         for (a, b), material in self.scene.pair_friction.items():
             self.geoms.material_losses(material, f"{a} on {b}")
+        for ((a, _), (b, _)), pair_material in self.scene.geometry_pairs.items():
+            if pair_material is not None:
+                self.geoms.material_losses(pair_material, f"{a} on {b}")
         return xml
 
     def equalities(self) -> Xml:

@@ -306,6 +306,10 @@ class _Builder:
             for i, (a, b) in enumerate(pairs):
                 with self.places.inside(("collision", key, i)):
                     apply(a, b)
+        for i, pair_table in enumerate(self.table.geometry_pair):
+            with self.places.inside(("geometry_pair", i)):
+                (a, b), (m, n) = pair_table.bodies, pair_table.geometries
+                scene.add_geometry_pair(a, m, b, n, self.material(pair_table.material, ("geometry_pair", i)))
         for i, name in enumerate(filters.self_):
             with self.places.inside(("collision", "self", i)):
                 scene.self_collision(name)

@@ -55,6 +55,13 @@ class MaterialTable(Table):
     torsional_friction: NotNegative = Field(
         0.0, description="m: torque against turning about the normal per normal force; method `exact` knows it")
     rolling_friction: NotNegative = Field(0.0, description="m: torque against rolling per normal force, likewise")
+    combine: Literal["mean", "maximum"] = Field(
+        "mean", description="how friction combines with another material's: geometric mean, or the larger one if "
+                            "either of the two says so (MJCF files do)")
+    priority: int = Field(0, description="the material of higher priority decides all friction of a pair alone")
+    condim: Literal[1, 3, 4, 6] | None = Field(
+        None, description="in how many directions friction acts: 1 none, 3 sliding, 4 torsional too, 6 rolling too "
+                          "(default: as the coefficients say); of two materials the larger")
     stiffness: NotNegative | None = Field(None, description="N/m, for the compliant methods")
     damping: NotNegative | None = Field(None, description="N s/m, for the compliant methods")
     name: str | None = Field(None, description="name; in `[materials.NAME]` the key is the name")
@@ -284,6 +291,14 @@ class FrictionTable(Table):
     name: str | None = Field(None, description="name of the pair (default: made of the bodies)")
 
 
+class GeometryPairTable(Table):
+    bodies: Pair = Field(description="names of the two bodies")
+    geometries: Annotated[list[int | str], Field(min_length=2, max_length=2)] = Field(
+        description="which geometry of each: its number on the body, from 0, or its name")
+    material: MaterialChoice | None = Field(
+        None, description="coefficients of just this pair (default: what their materials combine to)")
+
+
 class CollisionTable(Table):
     exclude: list[Pair] = Field([], description="pairs of bodies that never touch: [[\"a\", \"b\"], ...]")
     include: list[Pair] = Field([], description="pairs that may touch whatever groups and adjacency say")
@@ -326,6 +341,8 @@ class SceneTable(Table):
     force_sensor: list[ForceSensorTable] = Field([], description="tables `[[force_sensor]]`")
     imu: list[ImuTable] = Field([], description="tables `[[imu]]`")
     friction: list[FrictionTable] = Field([], description="tables `[[friction]]`")
+    geometry_pair: list[GeometryPairTable] = Field(
+        [], description="tables `[[geometry_pair]]`: two geometries that may touch, whatever the filters say")
     collision: CollisionTable | None = Field(None, description="table: filters of pairs")
     run: RunTable | None = Field(None, description="table: how `sesshoku run` runs it")
 

@@ -153,7 +153,10 @@ def test_loops_mimics_pairs_and_options(machine: RobotDescription) -> None:
     assert (mimic.joint, mimic.source, mimic.ratio) == ("stretch", "knee", 0.5)
     assert mimic.offset == pytest.approx(0.1 + 0.05 + 0.5 * 30 * DEGREE)  # the refs are in it
     assert [frozenset(pair) for pair in machine.excluded_pairs] == [{"head", "shin"}, {"torso", "thigh"}]
-    assert [frozenset(pair) for pair in machine.forced_pairs] == [{"world", "torso"}]
+    ((pair, own),) = machine.geometry_pairs.items()
+    assert not machine.forced_pairs and [name for name, _ in pair] == ["torso", "world"]
+    geometries = [body(machine, name).geometries[number].name for name, number in pair]
+    assert geometries == ["look", "floor"] and own is not None and own.coefficients == (1.0, 1.0, 0.0, 0.0)
     assert machine.gravity is not None
     assert machine.gravity.tolist() == [0, 0, -5]
     assert machine.time_step == 0.004
@@ -207,8 +210,6 @@ def test_everything_left_out_is_listed(machine: RobotDescription) -> None:
         "actuator 'odd': its affine bias is not that of a position servo",
         "actuator 'biceps': it does not drive a joint",
         "equality 'bend': polycoef beyond the linear term", "equality 'lock': it holds joint 'push' at a constant",
-        "contact pair 'touch': all geometries of the two bodies may touch",
-        "friction and contact parameters of contact pair 'touch'",
     ])
 
 
@@ -217,7 +218,7 @@ LISTED = {
     "solreflimit of joint 'j'": HINGE.replace('name="j"', 'name="j" solreflimit="0.1 1"'),
     "solimpfriction of joint 'j'": HINGE.replace('name="j"', 'name="j" solimpfriction="0.5 0.6 0.01"'),
     "gravcomp of body 'b'": HINGE.replace('name="b"', 'name="b" gravcomp="1"'),
-    "priority of geom 0 of body 'b'": HINGE.replace('size="0.1"', 'size="0.1" priority="2"'),
+    "adhesion of geom 0 of body 'b'": HINGE.replace('size="0.1"', 'size="0.1" adhesion="2"'),
     "statistic": HINGE + '<statistic extent="2"/>',
     "actuatorfrcrange of joint 'j' is not symmetric, the larger bound is used":
         HINGE.replace('name="j"', 'name="j" actuatorfrcrange="-1 2"'),

@@ -53,6 +53,7 @@ from sesshoku.methods.volume.pose import pose_problem
 from sesshoku.methods.volume.view import OverlapView
 from sesshoku.methods.volume.view import overlaps as list_overlaps
 from sesshoku.scene.compiler import CompiledScene
+from sesshoku.scene.filters import pair_frames
 from sesshoku.scene.model import MOVES, Model, as_model
 from sesshoku.solvers.cone_qp import ConeSpace, as_cone_space
 from sesshoku.solvers.problem import Problem, as_problem
@@ -98,7 +99,7 @@ def supports(compiled: CompiledScene) -> list[str]:
     bouncing = {str(names[model.shape_frame[g]]) for g in range(model.shape_count) if model.shape_material[g, 2] > 0.0}
     for place in range(len(model.pair_material)):
         if model.pair_material[place, 0] >= 0.0 and model.pair_material[place, 2] > 0.0:
-            bouncing |= {str(names[int(key)]) for key in divmod(int(model.pair_key[place]), model.frame_count)}
+            bouncing |= {str(names[frame]) for frame in pair_frames(model, place)}
     if not bouncing:
         return []
     few = ", ".join(sorted(bouncing)[:3]) + (" ..." if len(bouncing) > 3 else "")
