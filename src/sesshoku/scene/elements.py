@@ -483,7 +483,9 @@ class RobotDescription:
     root bodies have parent None; their pose is the file's. `unsupported` lists what the file uses and we don't.
     floats: the file does not say how the base is held (URDF), so it is free unless the user bolts it down.
     geometry_pairs: see `Scene.add_geometry_pair`.
-    poses: named start positions (MJCF keyframes): joint name -> position, free joints as position and quaternion.
+    poses: named start positions (MJCF keyframes): joint name -> position, free joints and scripted bodies as position
+    and quaternion. pose_velocities: joint name -> velocity (free joints: world axes). pose_commands: actuator name ->
+    command; a pose without them aims position servos at itself.
     """
 
     name: str
@@ -498,6 +500,9 @@ class RobotDescription:
     gravity: np.ndarray | None = None
     gravity_stated: bool = True  # False: the format's default, which the file leaves unsaid
     time_step: float | None = None
+    time_step_stated: bool = True
     floats: bool = False
     poses: dict[str, dict[str, Any]] = field(default_factory=dict)
+    pose_velocities: dict[str, dict[str, Any]] = field(default_factory=dict)
+    pose_commands: dict[str, dict[str, float]] = field(default_factory=dict)
     sensors: list[Sensor] = field(default_factory=list)

@@ -19,11 +19,10 @@ How MJCF maps:
 - Collision meshes stand for their convex hulls (see spec.py). Geoms of group 3 and above are hidden, as in MuJoCo's
   viewer.
 - Force, torque, accelerometer and gyro sensors on sites of bodies are read (mjcf_sensors.py), others listed.
-- Keyframes become the description's `poses`: positions of all joints. Their velocities and controls are not read.
+- Keyframes become the description's `poses`, with velocities and commands (mjcf_keyframes.py).
 - Quaternions are normalised, as MuJoCo does, whatever their length.
-- The time step is taken where the file states it; gravity always, for MJCF without it means MuJoCo's default,
-  (0, 0, -9.81). A missing mesh is an error, for visual geoms too: MuJoCo
-  may need it for the inertia. Textures are not read.
+- Gravity and time step: MJCF without them means MuJoCo's defaults, (0, 0, -9.81) and 2 ms.
+- A missing mesh is an error, for visual geoms too: MuJoCo may need it for the inertia. Textures are not read.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from sesshoku.errors import SceneError, in_file
-from sesshoku.scene import check, mjcf_bodies, mjcf_parts, mjcf_sensors
+from sesshoku.scene import check, mjcf_bodies, mjcf_keyframes, mjcf_parts, mjcf_sensors
 from sesshoku.scene.elements import RobotDescription
 from sesshoku.scene.spec import Unsupported, read_xml, repaired
 from sesshoku.spatial.rotation import matrix_to_quaternion
@@ -86,7 +85,7 @@ def load_mjcf(path: str | Path, *, decompose: bool = False, repair_inertia: bool
         description.sensors = mjcf_sensors.read_sensors(model, names, unsupported)
         mjcf_parts.read_equalities(model, names, description, unsupported)
         mjcf_parts.read_pairs(model, names, description, unsupported)
-        description.poses = mjcf_parts.read_keyframes(model, names, unsupported)
+        mjcf_keyframes.read_keyframes(spec, model, names, description, unsupported)
         description.unsupported = unsupported.listed()
         return description
 
@@ -199,8 +198,8 @@ def _read_options(spec: Any, description: RobotDescription, unsupported: Unsuppo
     option, usual = spec.option, mjcf_bodies.usual().option
     description.gravity = check.vector(option.gravity, "gravity", "option")
     description.gravity_stated = bool(spec.authored.option & AUTHORED_GRAVITY)
-    if spec.authored.option & AUTHORED_TIMESTEP:
-        description.time_step = check.number(option.timestep, "timestep", "option", above=0.0)
+    description.time_step = check.number(option.timestep, "timestep", "option", above=0.0)
+    description.time_step_stated = bool(spec.authored.option & AUTHORED_TIMESTEP)
     for key in dir(option):
         if key.startswith("_") or key in ("gravity", "timestep", "disableflags", "enableflags"):
             continue

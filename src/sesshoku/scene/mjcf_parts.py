@@ -215,24 +215,3 @@ def _read_pair(model: Any, names: ModelNames, i: int, there: set[str], descripti
     for attribute in ("solref", "solimp", "margin", "gap"):
         if not np.array_equal(getattr(model, f"pair_{attribute}")[i], getattr(usual().default.pair, attribute)):
             unsupported.add(f"{attribute} of {name}")
-
-
-def read_keyframes(model: Any, names: ModelNames, unsupported: Unsupported) -> dict[str, dict[str, Any]]:
-    """keyframe name -> joint name -> position."""
-    import mujoco
-
-    poses: dict[str, dict[str, Any]] = {}
-    for n in range(model.nkey):
-        name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_KEY, n) or f"key{n}"
-        qpos = model.key_qpos[n]
-        sizes = {0: 7, 1: 4}  # free, ball; hinge and slide have one number
-        poses[name] = {}
-        for j in range(model.njnt):
-            at, size = int(model.jnt_qposadr[j]), sizes.get(int(model.jnt_type[j]), 1)
-            poses[name][names.joint[j]] = float(qpos[at]) if size == 1 else qpos[at : at + size].copy()
-        if model.key_qvel[n].any():
-            unsupported.add(f"velocities of keyframe {name!r}")
-        held = [float(qpos[model.jnt_qposadr[j]]) if 0 <= j < model.njnt else 0.0 for j in model.actuator_trnid[:, 0]]
-        if model.key_ctrl[n].any() and not np.allclose(model.key_ctrl[n], held):
-            unsupported.add(f"controls of keyframe {name!r}")
-    return poses

@@ -352,7 +352,8 @@ class Scene(SensorMounts):
         """Load a URDF or MJCF file. `name` becomes a prefix of all its names ("left/knee"): needed to load it twice.
 
         The base is free unless `fixed_base` (URDF) or the file itself fixes it (MJCF without a free joint); `position`
-        and `rotation` place it. `pose`: start in that keyframe of the file (MJCF), position servos aimed at it.
+        and `rotation` place it. `pose`: start in that keyframe of the file (MJCF), with its velocities and commands;
+        where it states no commands, position servos are aimed at it.
         `repair_inertia`: replace inertias that no body can have by the nearest possible ones, instead of an error.
         What the file uses and sesshoku does not (and what was repaired) is listed in one warning.
         """
@@ -426,7 +427,8 @@ class Scene(SensorMounts):
             self.notes.append(f"gravity {self._gravity.tolist()} taken from {robot_name}{unsaid}")
         if description.time_step is not None and self.time_step is None:
             self.time_step = description.time_step
-            self.notes.append(f"time step {self.time_step:g} s taken from {robot_name} where none is given")
+            unsaid = "" if description.time_step_stated else ", MuJoCo's default: the file states none"
+            self.notes.append(f"time step {self.time_step:g} s taken from {robot_name} where none is given{unsaid}")
         robot = Robot(robot_name, bodies, [joint for joint in joints if joint is not None],
                       [prefix + actuator.name for actuator in description.actuators],
                       [prefix + sensor.name for sensor in description.sensors])
@@ -444,6 +446,10 @@ class Scene(SensorMounts):
         turn = np.array([1.0, 0, 0, 0]) if rotation is None else check.quaternion(rotation, "rotation", element)
         shift = np.zeros(3) if position is None else check.vector(position, "position", element)
         joint = body.joint if kind == body.joint.kind else Joint(kind, name=body.joint.name)
+        moving = kind == "free" or body.kinematic  # the velocities of a pose turn with the placement
+        speed, spin = (quaternion_to_matrix(turn) @ vector if moving else np.zeros(3)
+                       for vector in (body.velocity, body.angular_velocity))
+        body = replace(body, velocity=speed, angular_velocity=spin)
         if kind == "free" and position is not None:  # a free base stands where the user says, not where it was drawn
             return replace(body, joint=joint, position=shift, rotation=multiply(turn, body.rotation))
         return replace(body, joint=joint, position=shift + quaternion_to_matrix(turn) @ body.position,
@@ -487,23 +493,38 @@ class Scene(SensorMounts):
 
 
 def in_pose(description: RobotDescription, pose: str) -> RobotDescription:
-    """The description with its joints, free bodies and servo targets in one of its named poses."""
+    """The description with its joints, free bodies and actuators' commands in one of its named poses."""
     if pose not in description.poses:
         raise SceneError("no such pose", element=f"robot {description.name!r}", value=pose,
                          remedy=f"poses: {_listed(description.poses)}")
-    wanted = description.poses[pose]
+    wanted, moving = description.poses[pose], description.pose_velocities.get(pose, {})
     bodies = []
     for body in description.bodies:
-        value = wanted.get(str(body.joint.name))
-        if value is not None and body.joint.kind == "free":
+        name = str(body.joint.name)
+        value, velocity = wanted.get(body.name if body.kinematic else name), moving.get(name)
+        free = body.joint.kind == "free"
+        if value is not None and (free or body.kinematic):
             body = replace(body, position=value[:3], rotation=value[3:])
         elif value is not None:
             body = replace(body, joint=replace(body.joint, position=value))
+        if velocity is not None and free:
+            body = replace(body, velocity=velocity[:3], angular_velocity=velocity[3:])
+        elif velocity is not None:
+            body = replace(body, joint=replace(body.joint, velocity=velocity))
         bodies.append(body)
-    actuators = [replace(actuator, target=wanted[actuator.joint])
-                 if actuator.kind == "position" and actuator.joint in wanted else actuator
-                 for actuator in description.actuators]
+    commands = description.pose_commands.get(pose)
+    actuators = [_commanded(actuator, wanted, commands) for actuator in description.actuators]
     return replace(description, bodies=bodies, actuators=actuators)
+
+
+def _commanded(actuator: Actuator, positions: Mapping[str, Any], commands: Mapping[str, float] | None) -> Actuator:
+    """The actuator with a pose's command; where the pose has none, a position servo aimed at the pose."""
+    if commands is not None:
+        field = "target_velocity" if actuator.kind == "velocity" else "target"
+        return replace(actuator, **{field: commands.get(actuator.name, getattr(actuator, field))})
+    if actuator.kind == "position" and actuator.joint in positions:
+        return replace(actuator, target=positions[actuator.joint])
+    return actuator
 
 
 BODY_OPTIONS = {"parent", "joint", "position", "rotation", "velocity", "angular_velocity", "fixed", "kinematic",

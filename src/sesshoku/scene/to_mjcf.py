@@ -76,7 +76,7 @@ class _Export:
         root = Xml()
         root.open("mujoco", model=scene.name)
         root.add("compiler", angle="radian", autolimits=True, inertiafromgeom=False)
-        root.add("option", gravity=scene.gravity, timestep=scene.run.get("dt", scene.time_step))
+        root.add("option", gravity=scene.gravity, timestep=scene.run.get("dt", scene.time_step or 0.001))
         for tag, part in (("asset", self.geoms.assets), ("worldbody", bodies), ("contact", contact),
                           ("equality", equality),
                           ("actuator", self.actuators()), ("sensor", sensor), ("keyframe", self.keyframe())):

@@ -204,7 +204,9 @@ class RobotTable(Turned):
         None, description="true fixes the base to the world, false frees it (default: as the file says)")
     package_paths: list[str] = Field(
         [], description="folders where package:// is looked for, relative to the scene file")
-    pose: str | None = Field(None, description="start in this keyframe of the file (MJCF), servos aimed at it")
+    pose: str | None = Field(
+        None, description="start in this keyframe of the file (MJCF), with its commands; without any, "
+                          "servos aimed at it")
     repair_inertia: bool = Field(
         False, description="replace inertias that no body can have by the nearest possible ones")
     joints: dict[str, Coordinates] = Field({}, description="start positions: { knee = 0.6 }, rad or m")
@@ -321,7 +323,9 @@ class SceneTable(Table):
     gravity: Vector | None = Field(
         None, description="m/s^2, world axes (default: [0, 0, -9.8], or what a robot file says; "
                           "MJCF that says nothing means -9.81)")
-    time_step: Positive | None = Field(None, description="step used where none is given, s")
+    time_step: Positive | None = Field(
+        None, description="step used where none is given, s (default: 0.001, or what a robot file says; "
+                          "MJCF that says nothing means 0.002)")
     material: MaterialChoice | None = Field(None, description="material of geometries that name none")
     notes: list[str] = Field([], description="where values came from, for information")
     unsupported: list[str] = Field([], description="what robot files used and the scene left out, for information")
