@@ -39,16 +39,31 @@ from sesshoku.errors import SceneError, in_file
 from sesshoku.scene import check, mjcf_bodies, mjcf_keyframes, mjcf_parts, mjcf_sensors
 from sesshoku.scene.elements import RobotDescription
 from sesshoku.scene.spec import Unsupported, read_xml, repaired
+from sesshoku.scene.unsupported import Grade
 from sesshoku.spatial.rotation import matrix_to_quaternion
 
 NAME_KEYS = {"name", "class", "childclass", "file", "model", "body", "joint", "mesh", "material"}
 AUTHORED_TIMESTEP, AUTHORED_GRAVITY = 1 << 0, 1 << 7  # bits of MjSpec.authored.option
 
-#: lists of MjSpec whose elements we do not carry, and what to call one
+#: lists of MjSpec whose elements we do not carry, what to call one, and how much it matters
 UNCARRIED = {
-    "tendons": "tendon", "sensors": "sensor", "cameras": "camera", "lights": "light", "sites": "site",
-    "skins": "skin", "flexes": "flex", "hfields": "hfield",
-    "texts": "text", "numerics": "numeric", "tuples": "tuple", "plugins": "plugin", "textures": "texture",
+    "tendons": ("tendon", Grade.MOTION), "flexes": ("flex", Grade.MOTION), "plugins": ("plugin", Grade.MOTION),
+    "sensors": ("sensor", Grade.LOOKS), "cameras": ("camera", Grade.LOOKS), "lights": ("light", Grade.LOOKS),
+    "sites": ("site", Grade.LOOKS), "skins": ("skin", Grade.LOOKS), "hfields": ("hfield", Grade.LOOKS),
+    "texts": ("text", Grade.LOOKS), "numerics": ("numeric", Grade.LOOKS), "tuples": ("tuple", Grade.LOOKS),
+    "textures": ("texture", Grade.LOOKS),
+}
+REMEDIES = {"flex": "model it as rigid bodies", "tendon": "drive the joints themselves"}
+
+#: options and flags that change the motion, and what to do about them; the others say how MuJoCo solves and integrates
+STRONG = {
+    "density": "push bodies with apply_force", "viscosity": "push bodies with apply_force",
+    "wind": "push bodies with apply_force", "disableactuator": "leave those actuators out",
+    "contact": 'use method="none"', "constraint": 'use method="none" and leave limits and loops out',
+    "equality": "leave the equalities out", "limit": "leave the limits out", "frictionloss": "leave frictionloss out",
+    "spring": "leave stiffness out", "damper": "leave damping out", "actuation": "leave the actuators out",
+    "clampctrl": "leave ctrlrange out", "filterparent": "include_collision for parents and children",
+    "override": "write the numbers into the geoms",
 }
 
 # of the interpreter: what is collected just now, or another thread calls, is no matter of the file
@@ -76,7 +91,7 @@ def load_mjcf(path: str | Path, *, decompose: bool = False, repair_inertia: bool
             if issubclass(warning.category, NOT_OF_THE_MODEL):
                 warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
             else:
-                unsupported.add(f"MuJoCo's compiler warns: {' '.join(str(warning.message).split())}")
+                unsupported.add(f"MuJoCo's compiler warns: {' '.join(str(warning.message).split())}", Grade.SLIGHT)
         description = RobotDescription(check.name(root.get("model") or Path(path).stem, "name of the robot", "mujoco"))
         _read_options(spec, description, unsupported)
         names = mjcf_bodies.ModelNames(model)
@@ -180,15 +195,15 @@ def _mujoco_error(problem: str, error: Exception) -> SceneError:
 
 
 def _list_uncarried(spec: Any, unsupported: Unsupported) -> None:
-    for attribute, kind in UNCARRIED.items():
+    for attribute, (kind, grade) in UNCARRIED.items():
         for item in getattr(spec, attribute):
             if not mjcf_sensors.is_carried(spec, kind, item):
-                unsupported.add(mjcf_parts.label(kind, item.name, item.info))
+                unsupported.add(mjcf_parts.label(kind, item.name, item.info), grade, REMEDIES.get(kind, ""))
     if any(getattr(spec.authored, key) for key in dir(spec.authored) if key.startswith("visual_")):
-        unsupported.add("visual settings")
+        unsupported.add("visual settings", Grade.LOOKS)
     statistics = [spec.stat.meaninertia, spec.stat.meanmass, spec.stat.meansize, spec.stat.extent, spec.stat.center[0]]
     if not np.isnan(statistics).all():  # NaN says: let the compiler find it
-        unsupported.add("statistic")
+        unsupported.add("statistic", Grade.LOOKS)
 
 
 def _read_options(spec: Any, description: RobotDescription, unsupported: Unsupported) -> None:
@@ -205,7 +220,7 @@ def _read_options(spec: Any, description: RobotDescription, unsupported: Unsuppo
             continue
         value = getattr(option, key)
         if not np.array_equal(value, getattr(usual, key)):
-            unsupported.add(f"option {key} = {_option_word(key, value)}")
+            unsupported.add(f"option {key} = {_option_word(key, value)}", *_graded(key))
     for bits, usual_bits, flags, prefix, word in (
             (option.disableflags, usual.disableflags, mujoco.mjtDisableBit, "mjDSBL_", "disabled"),
             (option.enableflags, usual.enableflags, mujoco.mjtEnableBit, "mjENBL_", "enabled")):
@@ -215,8 +230,12 @@ def _read_options(spec: Any, description: RobotDescription, unsupported: Unsuppo
             if name == "mjDSBL_GRAVITY":
                 description.gravity, description.gravity_stated = np.zeros(3), True
             else:
-                unsupported.add(f"option flag {name.removeprefix(prefix).lower()} "
-                                f"{word if bits & bit.value else 'not ' + word}")
+                flag = name.removeprefix(prefix).lower()
+                unsupported.add(f"option flag {flag} {word if bits & bit.value else 'not ' + word}", *_graded(flag))
+
+
+def _graded(option: str) -> tuple[Grade, str]:
+    return (Grade.MOTION, STRONG[option]) if option in STRONG else (Grade.SLIGHT, "")
 
 
 def _option_word(key: str, value: Any) -> Any:

@@ -13,6 +13,7 @@ from sesshoku.errors import SceneError
 from sesshoku.scene.elements import Body, Geometry, Inertial, Joint, Material
 from sesshoku.scene.shapes import Box, Capsule, Cylinder, Plane, Shape, Sphere
 from sesshoku.scene.spec import Names, Unsupported, collision_shape, visual_shape, within
+from sesshoku.scene.unsupported import Grade
 from sesshoku.spatial.rotation import axis_angle, multiply, quaternion_to_matrix
 
 FREE, BALL, SLIDE, HINGE = 0, 1, 2, 3  # mjtJoint
@@ -72,7 +73,7 @@ def read_bodies(spec: Any, model: Any, names: ModelNames, path: Path, decompose:
         bodies.append(Body("world", geometries=geometries[0], joint=Joint(name=names.fresh_joint("world"))))
     for i in range(1, model.nbody):
         if model.body_gravcomp[i] != 0.0:
-            unsupported.add(f"gravcomp of body {names.body[i]!r}")
+            unsupported.add(f"gravcomp of body {names.body[i]!r}", remedy="push it up with apply_force, or use servos")
         parent_index = int(model.body_parentid[i])
         parent = names.body[parent_index] if parent_index else None
         with within(f"body {names.body[i]!r}"):
@@ -133,9 +134,9 @@ def _read_joint(model: Any, names: ModelNames, j: int, unsupported: Unsupported)
             values |= {"lower": float(model.jnt_range[j, 0]), "upper": float(model.jnt_range[j, 1])}
     else:
         if limited:
-            unsupported.add(f"range of ball {label}")
+            unsupported.add(f"range of ball {label}", remedy="use three hinges with limits")
         if model.jnt_stiffness[j] != 0.0:
-            unsupported.add(f"stiffness of ball or free {label}")
+            unsupported.add(f"stiffness of ball or free {label}", remedy="use hinges and slides with springs")
     if kind == FREE:
         _list_off_center(model, int(model.jnt_bodyid[j]), dof, label, unsupported)
     if kind != FREE:
@@ -155,7 +156,8 @@ def _list_off_center(model: Any, body: int, dof: int, label: str, unsupported: U
     used = [word for word in ("damping", "frictionloss", "armature") if getattr(model, f"dof_{word}")[dof] != 0.0]
     mass, moment = _mass_moment(model, body)
     if used and np.linalg.norm(moment) > OFF_CENTER * mass:
-        unsupported.add(f"{', '.join(used)} of free {label} acts at the centre of mass, not at the body's origin")
+        unsupported.add(f"{', '.join(used)} of free {label} acts at the centre of mass, not at the body's origin",
+                        Grade.SLIGHT)
 
 
 def _mass_moment(model: Any, body: int) -> tuple[float, np.ndarray]:
@@ -172,18 +174,22 @@ def _mass_moment(model: Any, body: int) -> tuple[float, np.ndarray]:
 
 def _list_joint(model: Any, j: int, dof: int, label: str, unsupported: Unsupported) -> None:
     normal = usual().default.joint
-    tests = {
+    soft = {
         "solreflimit": not np.array_equal(model.jnt_solref[j], normal.solref_limit),
         "solimplimit": not np.array_equal(model.jnt_solimp[j], normal.solimp_limit),
         "solreffriction": not np.array_equal(model.dof_solref[dof], normal.solref_friction),
         "solimpfriction": not np.array_equal(model.dof_solimp[dof], normal.solimp_friction),
-        "margin": model.jnt_margin[j] != 0.0, "actuatorgravcomp": bool(model.jnt_actgravcomp[j]),
+        "margin": model.jnt_margin[j] != 0.0,
+    }
+    strong = {
+        "actuatorgravcomp": bool(model.jnt_actgravcomp[j]),
         "nonlinear stiffness": model.jnt_stiffnesspoly[j].any(), "nonlinear damping": model.dof_dampingpoly[dof].any(),
         "springyield": model.jnt_springyield[j] != 0.0,
     }
-    for attribute, used in tests.items():
-        if used:
-            unsupported.add(f"{attribute} of {label}")
+    for tests, grade in ((soft, Grade.SLIGHT), (strong, Grade.MOTION)):
+        for attribute, used in tests.items():
+            if used:
+                unsupported.add(f"{attribute} of {label}", grade)
 
 
 def _read_inertial(model: Any, names: ModelNames, i: int) -> Inertial | None:
@@ -221,7 +227,8 @@ def _read_geometries(model: Any, names: ModelNames, meshes: MeshReader,
             collides = bool(category or mask) or i in paired
             shape = _shape(model, i, meshes, collides)
             if shape is None:
-                unsupported.add(f"{GEOM_WORDS.get(int(model.geom_type[i]), 'shape')} of {label}")
+                unsupported.add(f"{GEOM_WORDS.get(int(model.geom_type[i]), 'shape')} of {label}",
+                                Grade.MOTION if collides else Grade.LOOKS, "use a mesh or boxes" if collides else "")
                 continue
             material = _material(model, i)
             material = materials.setdefault(material, material)
@@ -268,12 +275,14 @@ def _color(model: Any, i: int) -> tuple[float, float, float, float] | None:
 
 
 def _list_geom(model: Any, i: int, label: str, unsupported: Unsupported) -> None:
-    for attribute in ("solmix", "solref", "solimp", "margin", "gap", "adhesion", "surfacevel"):
-        value = getattr(model, f"geom_{attribute}")[i]
-        if not np.array_equal(value, getattr(usual().default.geom, attribute)):
-            unsupported.add(f"{attribute} of {label}")
+    for attributes, grade in ((("solmix", "solref", "solimp", "margin", "gap"), Grade.SLIGHT),
+                              (("adhesion", "surfacevel"), Grade.MOTION)):
+        for attribute in attributes:
+            value = getattr(model, f"geom_{attribute}")[i]
+            if not np.array_equal(value, getattr(usual().default.geom, attribute)):
+                unsupported.add(f"{attribute} of {label}", grade)
     if model.geom_fluid[i].any():
-        unsupported.add(f"fluidshape of {label}")
+        unsupported.add(f"fluidshape of {label}", remedy="push the body with apply_force")
 
 
 @dataclass

@@ -14,6 +14,7 @@ import numpy as np
 from sesshoku.scene.elements import RobotDescription
 from sesshoku.scene.mjcf_bodies import HINGE, SLIDE, ModelNames
 from sesshoku.scene.spec import Unsupported
+from sesshoku.scene.unsupported import Grade
 from sesshoku.spatial.rotation import quaternion_to_matrix
 
 FREE, BALL = 0, 1  # mjtJoint
@@ -57,7 +58,8 @@ def _positions(model: Any, names: ModelNames, n: int, name: str, unsupported: Un
         else:
             found[names.joint[j]] = value
     if beyond:
-        unsupported.add(f"keyframe {name!r}: positions beyond limits are moved to them ({', '.join(beyond)})")
+        unsupported.add(f"keyframe {name!r}: positions beyond limits are moved to them ({', '.join(beyond)})",
+                        Grade.SLIGHT)
     return found
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from sesshoku.scene.elements import Actuator, Loop, Material, Mimic, RobotDescription
 from sesshoku.scene.mjcf_bodies import HINGE, SLIDE, ModelNames, usual
 from sesshoku.scene.spec import Unsupported
+from sesshoku.scene.unsupported import Grade
 from sesshoku.spatial.rotation import multiply
 
 JOINT_TARGETS = (0, 1)  # mjTRN_JOINT, mjTRN_JOINTINPARENT
@@ -118,7 +119,7 @@ def read_equalities(model: Any, names: ModelNames, description: RobotDescription
     for i in range(model.neq):
         name, kind = f"equality {names.equality[i]!r}", int(model.eq_type[i])
         if not model.eq_active0[i]:
-            unsupported.add(f"{name}: not active")
+            unsupported.add(f"{name}: not active", Grade.LOOKS)
             continue
         if kind in (CONNECT, WELD):
             description.loops += _read_loop(model, names, i, name, unsupported)
@@ -129,7 +130,7 @@ def read_equalities(model: Any, names: ModelNames, description: RobotDescription
             continue
         for attribute in ("solref", "solimp"):
             if not np.array_equal(getattr(model, f"eq_{attribute}")[i], getattr(usual().default.equality, attribute)):
-                unsupported.add(f"{attribute} of {name}")
+                unsupported.add(f"{attribute} of {name}", Grade.SLIGHT)
 
 
 def _read_loop(model: Any, names: ModelNames, i: int, name: str, unsupported: Unsupported) -> list[Loop]:
@@ -148,11 +149,11 @@ def _read_loop(model: Any, names: ModelNames, i: int, name: str, unsupported: Un
         a, b = objects
         point_a, point_b, relative = data[0:3].copy(), data[3:6].copy(), np.array([1.0, 0, 0, 0])
     if weld and data[10] != 1.0:
-        unsupported.add(f"torquescale of {name}")
+        unsupported.add(f"torquescale of {name}", Grade.SLIGHT)
     if a == 0:  # a loop starts at a body, the world comes second
         a, b, point_a, point_b, relative = b, a, point_b, point_a, _conjugate(relative)
     if a == 0:
-        unsupported.add(f"{name}: it binds the world to itself")
+        unsupported.add(f"{name}: it binds the world to itself", Grade.LOOKS)
         return []
     length = float(np.linalg.norm(relative))
     turn = _conjugate(relative / length) if length > 0.0 else relative  # R_b_a: the axes of body a seen from body b
@@ -169,10 +170,11 @@ def _read_mimic(model: Any, names: ModelNames, i: int, name: str, unsupported: U
     """MuJoCo: q1 - ref1 = c0 + c1 (q2 - ref2) + ...; our positions are MuJoCo's, so the refs go into the offset."""
     one, two, data = int(model.eq_obj1id[i]), int(model.eq_obj2id[i]), model.eq_data[i]
     if two < 0:
-        unsupported.add(f"{name}: it holds joint {names.joint[one]!r} at a constant")
+        unsupported.add(f"{name}: it holds joint {names.joint[one]!r} at a constant",
+                        remedy="give the joint equal limits")
         return []
     if data[2:5].any():
-        unsupported.add(f"{name}: polycoef beyond the linear term")
+        unsupported.add(f"{name}: polycoef beyond the linear term", remedy="close the linkage by a loop")
         return []
     ref_one, ref_two = (float(model.qpos0[model.jnt_qposadr[j]]) for j in (one, two))
     offset, ratio = float(data[0]), float(data[1])
@@ -214,4 +216,4 @@ def _read_pair(model: Any, names: ModelNames, i: int, there: set[str], descripti
     description.geometry_pairs[first, second] = material
     for attribute in ("solref", "solimp", "margin", "gap"):
         if not np.array_equal(getattr(model, f"pair_{attribute}")[i], getattr(usual().default.pair, attribute)):
-            unsupported.add(f"{attribute} of {name}")
+            unsupported.add(f"{attribute} of {name}", Grade.SLIGHT)

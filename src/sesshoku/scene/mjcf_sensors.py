@@ -16,6 +16,7 @@ import numpy as np
 from sesshoku.scene.sensors import ForceSensor, Imu, Sensor
 from sesshoku.scene.spec import Names, Unsupported
 from sesshoku.scene.to_mjcf_text import Lost, Naming, Xml, unless
+from sesshoku.scene.unsupported import Grade
 
 #: MuJoCo's kind -> our element and the quantity it reads
 KINDS: dict[str, tuple[type, str]] = {
@@ -49,7 +50,7 @@ def read_sensors(model: Any, names: Any, unsupported: Unsupported) -> list[Senso
         element, quantity = KINDS[kind]
         label = f"sensor {mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_SENSOR, i) or site_name(site)!r}"
         if model.sensor_cutoff[i] != 0.0:
-            unsupported.add(f"cutoff of {label}")
+            unsupported.add(f"cutoff of {label}", Grade.LOOKS)
         found.setdefault((site, element), {})[f"{quantity}_noise"] = float(model.sensor_noise[i])
     fresh = Names().fresh
     sensors: list[Sensor] = []

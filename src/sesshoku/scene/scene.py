@@ -30,6 +30,7 @@ from sesshoku.scene.materials import combine_materials
 from sesshoku.scene.mesh_repair import check_arrays
 from sesshoku.scene.sensors import Sensor, SensorMounts
 from sesshoku.scene.shapes import Box, Capsule, Cylinder, Mesh, Plane, Shape, Sphere
+from sesshoku.scene.unsupported import Item, summary
 from sesshoku.spatial.rotation import multiply, quaternion_to_matrix
 
 DEFAULT_GRAVITY = (0.0, 0.0, -9.8)
@@ -355,7 +356,8 @@ class Scene(SensorMounts):
         and `rotation` place it. `pose`: start in that keyframe of the file (MJCF), with its velocities and commands;
         where it states no commands, position servos are aimed at it.
         `repair_inertia`: replace inertias that no body can have by the nearest possible ones, instead of an error.
-        What the file uses and sesshoku does not (and what was repaired) is listed in one warning.
+        What the file uses and sesshoku does not (and what was repaired) is told in one warning, what changes the
+        motion first; `unsupported` lists it all.
         """
         from sesshoku.scene.spec import load_robot
 
@@ -368,8 +370,9 @@ class Scene(SensorMounts):
                 description = in_pose(description, pose)
             robot = self.add_robot(description, position=position, rotation=rotation, fixed_base=fixed_base, name=name)
         if description.unsupported:
-            self.unsupported += [f"{Path(path).name}: {item}" for item in description.unsupported]
-            listed = "\n  - ".join(description.unsupported)
+            items = [item if isinstance(item, Item) else Item(item) for item in description.unsupported]
+            self.unsupported += [item.within(Path(path).name) for item in items]
+            listed = "\n  - ".join(summary(items))
             warnings.warn(f"{path}: not supported, left out or changed:\n  - {listed}", UnsupportedFeature,
                           stacklevel=3)  # this, the check of the call, the caller
         return robot
