@@ -15,6 +15,7 @@ import numpy as np
 from sesshoku.errors import SceneError
 from sesshoku.scene import check
 from sesshoku.scene.calls import checked
+from sesshoku.scene.frames import Camera, Frame
 from sesshoku.scene.sensors import Sensor
 from sesshoku.scene.shapes import Shape
 
@@ -506,3 +507,5 @@ class RobotDescription:
     pose_velocities: dict[str, dict[str, Any]] = field(default_factory=dict)
     pose_commands: dict[str, dict[str, float]] = field(default_factory=dict)
     sensors: list[Sensor] = field(default_factory=list)
+    frames: list[Frame] = field(default_factory=list)
+    cameras: list[Camera] = field(default_factory=list)

@@ -19,6 +19,7 @@ How MJCF maps:
 - Collision meshes stand for their convex hulls (see spec.py). Geoms of group 3 and above are hidden, as in MuJoCo's
   viewer.
 - Force, torque, accelerometer and gyro sensors on sites of bodies are read (mjcf_sensors.py), others listed.
+- Sites become frames, cameras are kept for renderers (mjcf_places.py). Sizes and colours of sites are not read.
 - Keyframes become the description's `poses`, with velocities and commands (mjcf_keyframes.py).
 - Quaternions are normalised, as MuJoCo does, whatever their length.
 - Gravity and time step: MJCF without them means MuJoCo's defaults, (0, 0, -9.81) and 2 ms.
@@ -36,7 +37,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from sesshoku.errors import SceneError, in_file
-from sesshoku.scene import check, mjcf_bodies, mjcf_keyframes, mjcf_parts, mjcf_sensors
+from sesshoku.scene import check, mjcf_bodies, mjcf_keyframes, mjcf_parts, mjcf_places, mjcf_sensors
 from sesshoku.scene.elements import RobotDescription
 from sesshoku.scene.spec import Unsupported, read_xml, repaired
 from sesshoku.scene.unsupported import Grade
@@ -48,10 +49,9 @@ AUTHORED_TIMESTEP, AUTHORED_GRAVITY = 1 << 0, 1 << 7  # bits of MjSpec.authored.
 #: lists of MjSpec whose elements we do not carry, what to call one, and how much it matters
 UNCARRIED = {
     "tendons": ("tendon", Grade.MOTION), "flexes": ("flex", Grade.MOTION), "plugins": ("plugin", Grade.MOTION),
-    "sensors": ("sensor", Grade.LOOKS), "cameras": ("camera", Grade.LOOKS), "lights": ("light", Grade.LOOKS),
-    "sites": ("site", Grade.LOOKS), "skins": ("skin", Grade.LOOKS), "hfields": ("hfield", Grade.LOOKS),
-    "texts": ("text", Grade.LOOKS), "numerics": ("numeric", Grade.LOOKS), "tuples": ("tuple", Grade.LOOKS),
-    "textures": ("texture", Grade.LOOKS),
+    "sensors": ("sensor", Grade.LOOKS), "lights": ("light", Grade.LOOKS), "skins": ("skin", Grade.LOOKS),
+    "hfields": ("hfield", Grade.LOOKS), "texts": ("text", Grade.LOOKS), "numerics": ("numeric", Grade.LOOKS),
+    "tuples": ("tuple", Grade.LOOKS), "textures": ("texture", Grade.LOOKS),
 }
 REMEDIES = {"flex": "model it as rigid bodies", "tendon": "drive the joints themselves"}
 
@@ -98,6 +98,7 @@ def load_mjcf(path: str | Path, *, decompose: bool = False, repair_inertia: bool
         description.bodies = mjcf_bodies.read_bodies(spec, model, names, Path(path), decompose, unsupported)
         description.actuators = mjcf_parts.read_actuators(model, names, unsupported)
         description.sensors = mjcf_sensors.read_sensors(model, names, unsupported)
+        mjcf_places.read_places(model, names, description, unsupported)
         mjcf_parts.read_equalities(model, names, description, unsupported)
         mjcf_parts.read_pairs(model, names, description, unsupported)
         mjcf_keyframes.read_keyframes(spec, model, names, description, unsupported)

@@ -47,6 +47,8 @@ class ModelNames:
         self.geom = given(kinds.mjOBJ_GEOM, model.ngeom)
         self.equality = _filled(given(kinds.mjOBJ_EQUALITY, model.neq), [f"equality{i}" for i in range(model.neq)])
         self.pair = given(kinds.mjOBJ_PAIR, model.npair)
+        self.site = _filled(given(kinds.mjOBJ_SITE, model.nsite), [f"site{i}" for i in range(model.nsite)])
+        self.camera = _filled(given(kinds.mjOBJ_CAMERA, model.ncam), [f"camera{i}" for i in range(model.ncam)])
         targets = [int(model.actuator_trnid[i, 0]) for i in range(model.nactuator)]
         wishes = [f"{self.joint[j]}_actuator" if 0 <= j < model.njnt else f"actuator{i}" for i, j in enumerate(targets)]
         self.actuator = _filled(given(kinds.mjOBJ_ACTUATOR, model.nactuator), wishes)

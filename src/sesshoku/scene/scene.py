@@ -26,6 +26,7 @@ from sesshoku.scene.elements import (
     Motion,
     RobotDescription,
 )
+from sesshoku.scene.frames import Camera, Frame, NamedPlaces
 from sesshoku.scene.materials import combine_materials
 from sesshoku.scene.mesh_repair import check_arrays
 from sesshoku.scene.sensors import Sensor, SensorMounts
@@ -50,7 +51,7 @@ class Robot:
 
 
 @checked
-class Scene(SensorMounts):
+class Scene(SensorMounts, NamedPlaces):
     """Bodies, robots, sensors, materials and filters; handed to `Simulation`.
 
         scene = Scene()
@@ -71,6 +72,8 @@ class Scene(SensorMounts):
         self.loops: dict[str, Loop] = {}
         self.mimics: dict[str, Mimic] = {}
         self.sensors: dict[str, Sensor] = {}
+        self.frames: dict[str, Frame] = {}
+        self.cameras: dict[str, Camera] = {}
         self.robots: dict[str, Robot] = {}
         self.pair_friction: dict[tuple[str, str], Material] = {}
         self.excluded_pairs: set[tuple[str, str]] = set()
@@ -269,6 +272,8 @@ class Scene(SensorMounts):
 
     add_force_sensor, add_imu = SensorMounts.add_force_sensor, SensorMounts.add_imu  # their calls checked as the others
 
+    add_frame, add_camera = NamedPlaces.add_frame, NamedPlaces.add_camera
+
     # ---- materials and filters -----------------------------------------------------------------------------------
 
     def friction(self, a: str, b: str, *, static: float, kinetic: float | None = None,
@@ -381,7 +386,8 @@ class Scene(SensorMounts):
                   fixed_base: bool | None = None, name: str | None = None) -> Robot:
         """Place a robot description; all or nothing: on an error the scene is as before."""
         kept = {key: dict(getattr(self, key))
-                for key in ("bodies", "_joint_owner", "actuators", "loops", "mimics", "sensors", "robots")}
+                for key in ("bodies", "_joint_owner", "actuators", "loops", "mimics", "sensors", "frames", "cameras",
+                            "robots")}
         others = {key: type(getattr(self, key))(getattr(self, key))
                   for key in ("excluded_pairs", "forced_pairs", "geometry_pairs", "notes")}
         try:
@@ -418,6 +424,7 @@ class Scene(SensorMounts):
             self._insert_mimic(replace(mimic, joint=prefix + mimic.joint, source=prefix + mimic.source))
         for sensor in description.sensors:
             self._insert_sensor(replace(sensor, name=prefix + sensor.name, body=prefix + sensor.body))
+        self._insert_places(description, prefix, position, rotation)
         for a, b in description.excluded_pairs:
             self.exclude_collision(prefix + a, prefix + b)
         for a, b in description.forced_pairs:
@@ -437,6 +444,25 @@ class Scene(SensorMounts):
                       [prefix + sensor.name for sensor in description.sensors])
         self.robots[robot_name] = robot
         return robot
+
+    def _insert_places(self, description: RobotDescription, prefix: str, position: Any, rotation: Any) -> None:
+        """The description's frames and cameras; those of its world are placed as its fixed bodies are."""
+        element = f"robot {description.name!r}"
+        turn = np.array([1.0, 0, 0, 0]) if rotation is None else check.quaternion(rotation, "rotation", element)
+        shift = np.zeros(3) if position is None else check.vector(position, "position", element)
+
+        def placed(place: Any) -> Any:
+            place = replace(place, name=prefix + place.name)
+            if place.body is not None:
+                return replace(place, body=prefix + place.body)
+            return replace(place, position=shift + quaternion_to_matrix(turn) @ place.position,
+                           rotation=multiply(turn, place.rotation))
+
+        for frame in description.frames:
+            self._insert_place(placed(frame), self.frames, "frame")
+        for camera in description.cameras:
+            target = None if camera.target is None else prefix + camera.target
+            self._insert_place(replace(placed(camera), target=target), self.cameras, "camera")
 
     def _place_root(self, body: Body, position: Any, rotation: Any, fixed_base: bool | None, floats: bool) -> Body:
         """Give a robot's root its joint and its pose: the placement in front of the file's own pose."""

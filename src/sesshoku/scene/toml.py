@@ -285,7 +285,8 @@ class _Builder:
             for i, item in enumerate(getattr(table, kind)):
                 with self.places.inside((kind, i)):
                     add(**item.model_dump(exclude_unset=True))
-        for kind, add in (("force_sensor", scene.add_force_sensor), ("imu", scene.add_imu)):
+        for kind, add in (("force_sensor", scene.add_force_sensor), ("imu", scene.add_imu),
+                          ("frame", scene.add_frame), ("camera", scene.add_camera)):
             for i, item in enumerate(getattr(table, kind)):
                 with self.places.inside((kind, i)):
                     keys = item.model_dump(exclude_unset=True, exclude={"rotation", "roll_pitch_yaw"})

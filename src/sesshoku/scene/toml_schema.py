@@ -279,6 +279,25 @@ class ImuTable(SensorKeys):
     gyro_bias: Vector = Field([0.0, 0.0, 0.0], description="added to the angular velocity, rad/s")
 
 
+class FrameTable(Turned):
+    name: str = Field(description="name of the frame, its own in the scene")
+    body: str | None = Field(None, description="body that carries it (default: the world)")
+    position: Vector = Field([0.0, 0.0, 0.0], description="in the body's frame, m")
+
+
+class CameraTable(Turned):
+    name: str = Field(description="name of the camera, its own in the scene")
+    body: str | None = Field(None, description="body that carries it (default: the world)")
+    position: Vector = Field([0.0, 0.0, 0.0], description="in the body's frame, m")
+    mode: Literal["fixed", "track", "trackcom", "targetbody", "targetbodycom"] = Field(
+        "fixed", description="fixed, track, trackcom, targetbody or targetbodycom, as in MJCF")
+    target: str | None = Field(None, description="body that targetbody and targetbodycom look at")
+    fovy: Positive = Field(0.7853981633974483, description="vertical field of view, rad (orthographic: height seen, m)")
+    orthographic: bool = Field(False, description="parallel projection")
+    resolution: Annotated[list[int], Field(min_length=2, max_length=2)] | None = Field(
+        None, description="width and height, pixels")
+
+
 class FrictionTable(Table):
     bodies: Pair = Field(description="names of the two bodies")
     static: NotNegative = Field(description="coefficient of static friction of the pair")
@@ -344,6 +363,8 @@ class SceneTable(Table):
     mimic: list[MimicTable] = Field([], description="tables `[[mimic]]`")
     force_sensor: list[ForceSensorTable] = Field([], description="tables `[[force_sensor]]`")
     imu: list[ImuTable] = Field([], description="tables `[[imu]]`")
+    frame: list[FrameTable] = Field([], description="tables `[[frame]]`: named places")
+    camera: list[CameraTable] = Field([], description="tables `[[camera]]`: for renderers")
     friction: list[FrictionTable] = Field([], description="tables `[[friction]]`")
     geometry_pair: list[GeometryPairTable] = Field(
         [], description="tables `[[geometry_pair]]`: two geometries that may touch, whatever the filters say")

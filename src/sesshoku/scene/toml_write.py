@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from sesshoku.errors import SceneError, in_file
 from sesshoku.scene.elements import Actuator, Body, Geometry, Inertial, Joint, Loop, Material, Mimic, Motion
+from sesshoku.scene.frames import Camera, Frame
 from sesshoku.scene.recheck import recheck
 from sesshoku.scene.scene import Robot, Scene
 from sesshoku.scene.sensors import ForceSensor, Imu
@@ -62,6 +63,9 @@ def scene_to_tables(scene: Scene, folder: Path) -> dict[str, Any]:
     for key, kind in (("force_sensor", ForceSensor), ("imu", Imu)):
         tables[key] = [_changed(sensor, kind(sensor.name, sensor.body), "", always=("name", "body", "position"))
                        for sensor in scene.sensors.values() if isinstance(sensor, kind)]
+    tables["frame"] = [_changed(frame, Frame(frame.name), "", always=("name",)) for frame in scene.frames.values()]
+    tables["camera"] = [_changed(camera, Camera(camera.name), "", always=("name",))
+                        for camera in scene.cameras.values()]
     tables["friction"] = [_pair_friction(a, b, material, scene.combined_material(a, b))
                           for (a, b), material in scene.pair_friction.items()]
     tables["geometry_pair"] = [{"bodies": [a, b], "geometries": [i, j]}
