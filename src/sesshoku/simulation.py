@@ -35,6 +35,7 @@ from sesshoku.scene.names import unknown
 from sesshoku.scene.scene import Robot, RobotPose, Scene
 from sesshoku.script import ScriptedBodies
 from sesshoku.sensors import Sensing, sensor_view
+from sesshoku.sensors.places import FrameView
 from sesshoku.sensors.sensing import add_numbers
 from sesshoku.views import ActuatorView, BodyView, Contact, Energy, JointView, Views, list_contacts, three
 
@@ -112,6 +113,7 @@ class Simulation:
         self.bodies: Mapping[str, BodyView] = Views(self, self.compiled.frame_index, BodyView, "body")
         self.joints: Mapping[str, JointView] = Views(self, self.compiled.joint_link, JointView, "joint")
         self.actuators: Mapping[str, ActuatorView] = Views(self, self.compiled.actuator_index, ActuatorView, "actuator")
+        self.frames: Mapping[str, FrameView] = Views(self, dict.fromkeys(scene.frames, 0), FrameView, "frame")
         self._sensing = Sensing(self) if scene.sensors else None
         self.sensors: Mapping[str, Any] = Views(  # ForceSensorView or ImuView
             self, {name: i for i, name in enumerate(scene.sensors)}, sensor_view, "sensor")

@@ -18,6 +18,7 @@ from sesshoku.scene.elements import (
     Actuator,
     Body,
     Geometry,
+    GeometryPair,
     Inertial,
     Joint,
     Loop,
@@ -26,10 +27,13 @@ from sesshoku.scene.elements import (
     Motion,
     RobotDescription,
 )
+from sesshoku.scene.frames import Camera, Frame, NamedPlaces
+from sesshoku.scene.materials import combine_materials
 from sesshoku.scene.mesh_repair import check_arrays
 from sesshoku.scene.names import Named, unknown
 from sesshoku.scene.sensors import Sensor, SensorMounts
 from sesshoku.scene.shapes import Box, Capsule, Cylinder, Mesh, Plane, Shape, Sphere
+from sesshoku.scene.unsupported import Item, summary
 from sesshoku.spatial.rotation import multiply, quaternion_to_matrix
 
 DEFAULT_GRAVITY = (0.0, 0.0, -9.8)
@@ -68,7 +72,7 @@ class Robot:
 
 
 @checked
-class Scene(SensorMounts):
+class Scene(SensorMounts, NamedPlaces):
     """Bodies, robots, sensors, materials and filters; handed to `Simulation`.
 
         scene = Scene()
@@ -89,10 +93,13 @@ class Scene(SensorMounts):
         self.loops: dict[str, Loop] = Named("loop")
         self.mimics: dict[str, Mimic] = Named("mimic")
         self.sensors: dict[str, Sensor] = Named("sensor")
+        self.frames: dict[str, Frame] = Named("frame")
+        self.cameras: dict[str, Camera] = Named("camera")
         self.robots: dict[str, Robot] = Named("robot")
         self.pair_friction: dict[tuple[str, str], Material] = {}
         self.excluded_pairs: set[tuple[str, str]] = set()
         self.forced_pairs: set[tuple[str, str]] = set()
+        self.geometry_pairs: dict[GeometryPair, Material | None] = {}
         self.self_colliding: set[str] = set()
         self.notes: list[str] = []  # what was taken from files (gravity, time step), for `info`
         self.unsupported: list[str] = []
@@ -287,6 +294,8 @@ class Scene(SensorMounts):
 
     add_force_sensor, add_imu = SensorMounts.add_force_sensor, SensorMounts.add_imu  # their calls checked as the others
 
+    add_frame, add_camera = NamedPlaces.add_frame, NamedPlaces.add_camera
+
     # ---- materials and filters -----------------------------------------------------------------------------------
 
     def friction(self, a: str, b: str, *, static: float, kinetic: float | None = None,
@@ -304,6 +313,9 @@ class Scene(SensorMounts):
             name=f"{a} on {b}",
             torsional_friction=usual.torsional_friction if torsional is None else torsional,
             rolling_friction=usual.rolling_friction if rolling is None else rolling)
+        for one, other in self.geometry_pairs:  # what a file said of single geometries is overruled
+            if {one[0], other[0]} == {a, b}:
+                self.geometry_pairs[one, other] = self.pair_friction[pair]
 
     def combined_material(self, a: str, b: str) -> Material:
         """What two bodies' (first) materials combine to, see `combine_materials`."""
@@ -315,6 +327,31 @@ class Scene(SensorMounts):
             if geometry.collides:
                 return geometry.material or self.material
         return self.material
+
+    def add_geometry_pair(self, a: str, geometry_a: int | str, b: str, geometry_b: int | str,
+                          material: Material | None = None) -> None:
+        """Let two geometries touch, whatever groups, adjacency and filters of their bodies say (MJCF's <pair>).
+
+        A geometry is named by its number on its body, or by its name. material: the coefficients of just this pair;
+        None: what their materials combine to.
+        """
+        element = f"geometry pair of {a!r} and {b!r}"
+        ends = sorted(((a, self._geometry(a, geometry_a, element)), (b, self._geometry(b, geometry_b, element))))
+        if a == b:
+            raise SceneError("a geometry pair joins two different bodies", element=element, value=a)
+        if material is not None:
+            check.kind(material, Material, "material", element, "a Material(static_friction=...)")
+        self.geometry_pairs[ends[0], ends[1]] = material
+
+    def _geometry(self, name: str, geometry: int | str, element: str) -> int:
+        """Number of a geometry on its body, by number or name."""
+        geometries = self._body(name, element).geometries
+        known = [i for i, item in enumerate(geometries) if item.collides and geometry in (i, item.name)]
+        if not known or isinstance(geometry, bool):
+            listed = _listed(item.name or i for i, item in enumerate(geometries) if item.collides)
+            raise SceneError(f"body {name!r} has no such colliding geometry", element=element, value=geometry,
+                             remedy=f"geometries: {listed}")
+        return known[0]
 
     def exclude_collision(self, a: str, b: str) -> None:
         """Bodies a and b never touch."""
@@ -343,9 +380,11 @@ class Scene(SensorMounts):
         """Load a URDF or MJCF file. `name` becomes a prefix of all its names ("left/knee"): needed to load it twice.
 
         The base is free unless `fixed_base` (URDF) or the file itself fixes it (MJCF without a free joint); `position`
-        and `rotation` place it. `pose`: start in that keyframe of the file (MJCF), position servos aimed at it.
+        and `rotation` place it. `pose`: start in that keyframe of the file (MJCF), with its velocities and commands;
+        where it states no commands, position servos are aimed at it.
         `repair_inertia`: replace inertias that no body can have by the nearest possible ones, instead of an error.
-        What the file uses and sesshoku does not (and what was repaired) is listed in one warning.
+        What the file uses and sesshoku does not (and what was repaired) is told in one warning, what changes the
+        motion first; `unsupported` lists it all.
         """
         from sesshoku.scene.spec import load_robot
 
@@ -358,8 +397,9 @@ class Scene(SensorMounts):
                 description = in_pose(description, pose)
             robot = self.add_robot(description, position=position, rotation=rotation, fixed_base=fixed_base, name=name)
         if description.unsupported:
-            self.unsupported += [f"{Path(path).name}: {item}" for item in description.unsupported]
-            listed = "\n  - ".join(description.unsupported)
+            items = [item if isinstance(item, Item) else Item(item) for item in description.unsupported]
+            self.unsupported += [item.within(Path(path).name) for item in items]
+            listed = "\n  - ".join(summary(items))
             warnings.warn(f"{path}: not supported, left out or changed:\n  - {listed}", UnsupportedFeature,
                           stacklevel=3)  # this, the check of the call, the caller
         return robot
@@ -368,9 +408,10 @@ class Scene(SensorMounts):
                   fixed_base: bool | None = None, name: str | None = None) -> Robot:
         """Place a robot description; all or nothing: on an error the scene is as before."""
         kept = {key: copy(getattr(self, key))
-                for key in ("bodies", "_joint_owner", "actuators", "loops", "mimics", "sensors", "robots")}
+                for key in ("bodies", "_joint_owner", "actuators", "loops", "mimics", "sensors", "frames", "cameras",
+                            "robots")}
         others = {key: type(getattr(self, key))(getattr(self, key))
-                  for key in ("excluded_pairs", "forced_pairs", "notes")}
+                  for key in ("excluded_pairs", "forced_pairs", "geometry_pairs", "notes")}
         try:
             return self._place(description, position, rotation, fixed_base, name)
         except SceneError:
@@ -405,17 +446,21 @@ class Scene(SensorMounts):
             self._insert_mimic(replace(mimic, joint=prefix + mimic.joint, source=prefix + mimic.source))
         for sensor in description.sensors:
             self._insert_sensor(replace(sensor, name=prefix + sensor.name, body=prefix + sensor.body))
+        self._insert_places(description, prefix, position, rotation)
         for a, b in description.excluded_pairs:
             self.exclude_collision(prefix + a, prefix + b)
         for a, b in description.forced_pairs:
             self.include_collision(prefix + a, prefix + b)
+        for ((a, i), (b, j)), material in description.geometry_pairs.items():
+            self.add_geometry_pair(prefix + a, i, prefix + b, j, material)
         if description.gravity is not None and self._gravity is None:
             self._gravity = check.vector(description.gravity, "gravity", f"robot {robot_name!r}")
             unsaid = "" if description.gravity_stated else ", MuJoCo's default: the file states none"
             self.notes.append(f"gravity {self._gravity.tolist()} taken from {robot_name}{unsaid}")
         if description.time_step is not None and self.time_step is None:
             self.time_step = description.time_step
-            self.notes.append(f"time step {self.time_step:g} s taken from {robot_name} where none is given")
+            unsaid = "" if description.time_step_stated else ", MuJoCo's default: the file states none"
+            self.notes.append(f"time step {self.time_step:g} s taken from {robot_name} where none is given{unsaid}")
         poses = {pose: self._placed_pose(description, pose, prefix, position, rotation, fixed_base)
                  for pose in description.poses}
         robot = Robot(robot_name, bodies, [joint for joint in joints if joint is not None],
@@ -441,6 +486,25 @@ class Scene(SensorMounts):
             found.commands[prefix + actuator.name] = (actuator.target, actuator.target_velocity, actuator.feed_forward)
         return found
 
+    def _insert_places(self, description: RobotDescription, prefix: str, position: Any, rotation: Any) -> None:
+        """The description's frames and cameras; those of its world are placed as its fixed bodies are."""
+        element = f"robot {description.name!r}"
+        turn = np.array([1.0, 0, 0, 0]) if rotation is None else check.quaternion(rotation, "rotation", element)
+        shift = np.zeros(3) if position is None else check.vector(position, "position", element)
+
+        def placed(place: Any) -> Any:
+            place = replace(place, name=prefix + place.name)
+            if place.body is not None:
+                return replace(place, body=prefix + place.body)
+            return replace(place, position=shift + quaternion_to_matrix(turn) @ place.position,
+                           rotation=multiply(turn, place.rotation))
+
+        for frame in description.frames:
+            self._insert_place(placed(frame), self.frames, "frame")
+        for camera in description.cameras:
+            target = None if camera.target is None else prefix + camera.target
+            self._insert_place(replace(placed(camera), target=target), self.cameras, "camera")
+
     def _place_root(self, body: Body, position: Any, rotation: Any, fixed_base: bool | None, floats: bool) -> Body:
         """Give a robot's root its joint and its pose: the placement in front of the file's own pose."""
         kind = body.joint.kind
@@ -452,6 +516,10 @@ class Scene(SensorMounts):
         turn = np.array([1.0, 0, 0, 0]) if rotation is None else check.quaternion(rotation, "rotation", element)
         shift = np.zeros(3) if position is None else check.vector(position, "position", element)
         joint = body.joint if kind == body.joint.kind else Joint(kind, name=body.joint.name)
+        moving = kind == "free" or body.kinematic  # the velocities of a pose turn with the placement
+        speed, spin = (quaternion_to_matrix(turn) @ vector if moving else np.zeros(3)
+                       for vector in (body.velocity, body.angular_velocity))
+        body = replace(body, velocity=speed, angular_velocity=spin)
         if kind == "free" and position is not None:  # a free base stands where the user says, not where it was drawn
             return replace(body, joint=joint, position=shift, rotation=multiply(turn, body.rotation))
         return replace(body, joint=joint, position=shift + quaternion_to_matrix(turn) @ body.position,
@@ -495,47 +563,42 @@ class Scene(SensorMounts):
 
 
 def in_pose(description: RobotDescription, pose: str) -> RobotDescription:
-    """The description with its joints, free bodies and servo targets in one of its named poses."""
+    """The description with its joints, free bodies and actuators' commands in one of its named poses."""
     if pose not in description.poses:
         raise SceneError("no such pose", element=f"robot {description.name!r}", value=pose,
                          remedy=f"poses: {_listed(description.poses)}")
-    wanted = description.poses[pose]
+    wanted, moving = description.poses[pose], description.pose_velocities.get(pose, {})
     bodies = []
     for body in description.bodies:
-        value = wanted.get(str(body.joint.name))
-        if value is not None and body.joint.kind == "free":
+        name = str(body.joint.name)
+        value, velocity = wanted.get(body.name if body.kinematic else name), moving.get(name)
+        free = body.joint.kind == "free"
+        if value is not None and (free or body.kinematic):
             body = replace(body, position=value[:3], rotation=value[3:])
         elif value is not None:
             body = replace(body, joint=replace(body.joint, position=value))
+        if velocity is not None and free:
+            body = replace(body, velocity=velocity[:3], angular_velocity=velocity[3:])
+        elif velocity is not None:
+            body = replace(body, joint=replace(body.joint, velocity=velocity))
         bodies.append(body)
-    actuators = [replace(actuator, target=wanted[actuator.joint])
-                 if actuator.kind == "position" and actuator.joint in wanted else actuator
-                 for actuator in description.actuators]
+    commands = description.pose_commands.get(pose)
+    actuators = [_commanded(actuator, wanted, commands) for actuator in description.actuators]
     return replace(description, bodies=bodies, actuators=actuators)
+
+
+def _commanded(actuator: Actuator, positions: Mapping[str, Any], commands: Mapping[str, float] | None) -> Actuator:
+    """The actuator with a pose's command; where the pose has none, a position servo aimed at the pose."""
+    if commands is not None:
+        field = "target_velocity" if actuator.kind == "velocity" else "target"
+        return replace(actuator, **{field: commands.get(actuator.name, getattr(actuator, field))})
+    if actuator.kind == "position" and actuator.joint in positions:
+        return replace(actuator, target=positions[actuator.joint])
+    return actuator
 
 
 BODY_OPTIONS = {"parent", "joint", "position", "rotation", "velocity", "angular_velocity", "fixed", "kinematic",
                 "motion", "robot", "category", "mask"}
-
-
-def combine_materials(a: Material, b: Material) -> Material:
-    """Friction by the geometric mean, restitution, torsional and rolling friction by the maximum, stiffness in series,
-    damping by the mean."""
-    stiffness = damping = None
-    if a.stiffness is not None and b.stiffness is not None:
-        total = a.stiffness + b.stiffness
-        stiffness = a.stiffness * b.stiffness / total if total > 0 else 0.0
-    elif a.stiffness is not None or b.stiffness is not None:
-        stiffness = a.stiffness if a.stiffness is not None else b.stiffness
-    if a.damping is not None and b.damping is not None:
-        damping = 0.5 * (a.damping + b.damping)
-    elif a.damping is not None or b.damping is not None:
-        damping = a.damping if a.damping is not None else b.damping
-    kinetic = float(np.sqrt((a.kinetic_friction or 0.0) * (b.kinetic_friction or 0.0)))
-    static = max(float(np.sqrt(a.static_friction * b.static_friction)), kinetic)
-    return Material(static, kinetic, max(a.restitution, b.restitution), stiffness, damping,
-                    torsional_friction=max(a.torsional_friction, b.torsional_friction),
-                    rolling_friction=max(a.rolling_friction, b.rolling_friction))
 
 
 def _listed(names: Iterable[Any], most: int = 12) -> str:

@@ -23,6 +23,7 @@ from sesshoku.scene import check, mass, mesh
 from sesshoku.scene.described import described_robot, is_described
 from sesshoku.scene.elements import RobotDescription
 from sesshoku.scene.shapes import Mesh, Shape
+from sesshoku.scene.unsupported import Grade, Unsupported
 
 #: of robot files; what they are, their content says
 ROBOT_SUFFIXES = (".urdf", ".xml", ".mjcf", ".body", ".usd", ".usda", ".usdc", ".usdz")
@@ -95,26 +96,14 @@ def read_xml(path: str | Path) -> ElementTree.Element:
         raise SceneError(f"is not well-formed XML: {error}", remedy="correct the file at that place") from None
 
 
-class Unsupported:
-    """Collects what a file uses and sesshoku does not; the same item twice becomes one with a count."""
-
-    def __init__(self) -> None:
-        self._counts: dict[str, int] = {}
-
-    def add(self, item: str) -> None:
-        self._counts[item] = self._counts.get(item, 0) + 1
-
-    def listed(self) -> list[str]:
-        return [item if count == 1 else f"{item} ({count} times)" for item, count in self._counts.items()]
-
-
 def repaired(matrix: np.ndarray, element: str, unsupported: Unsupported, exact: bool = False) -> np.ndarray:
     """An inertia that a body can have: the file's own, or the nearest one, which is then listed."""
     physical = mass.repair(matrix, exact)
     if physical is None:
         return matrix
     before, after = (", ".join(f"{m:.4g}" for m in np.linalg.eigvalsh(inertia)) for inertia in (matrix, physical))
-    unsupported.add(f"inertia of {element} is not physical: principal moments {before} changed to {after}")
+    unsupported.add(f"inertia of {element} is not physical: principal moments {before} changed to {after}",
+                    Grade.SLIGHT)
     return physical
 
 
@@ -159,3 +148,6 @@ def visual_shape(vertices: np.ndarray, faces: np.ndarray, source: str | None,
                  scale: tuple[float, float, float]) -> Mesh:
     """The triangles as they are: a mesh for the eye need not be closed."""
     return Mesh(np.asarray(vertices, dtype=np.float64), np.asarray(faces, dtype=np.int64), source=source, scale=scale)
+
+
+__all__ = ["Names", "Unsupported", "collision_shape", "load_robot", "read_xml", "repaired", "visual_shape", "within"]

@@ -289,7 +289,8 @@ class _Builder:
             for i, item in enumerate(getattr(table, kind)):
                 with self.places.inside((kind, i)):
                     add(**item.model_dump(exclude_unset=True))
-        for kind, add in (("force_sensor", scene.add_force_sensor), ("imu", scene.add_imu)):
+        for kind, add in (("force_sensor", scene.add_force_sensor), ("imu", scene.add_imu),
+                          ("frame", scene.add_frame), ("camera", scene.add_camera)):
             for i, item in enumerate(getattr(table, kind)):
                 with self.places.inside((kind, i)):
                     keys = item.model_dump(exclude_unset=True, exclude={"rotation", "roll_pitch_yaw"})
@@ -310,6 +311,10 @@ class _Builder:
             for i, (a, b) in enumerate(pairs):
                 with self.places.inside(("collision", key, i)):
                     apply(a, b)
+        for i, pair_table in enumerate(self.table.geometry_pair):
+            with self.places.inside(("geometry_pair", i)):
+                (a, b), (m, n) = pair_table.bodies, pair_table.geometries
+                scene.add_geometry_pair(a, m, b, n, self.material(pair_table.material, ("geometry_pair", i)))
         for i, name in enumerate(filters.self_):
             with self.places.inside(("collision", "self", i)):
                 scene.self_collision(name)

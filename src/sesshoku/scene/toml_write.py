@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from sesshoku.errors import SceneError, in_file
 from sesshoku.scene.elements import Actuator, Body, Geometry, Inertial, Joint, Loop, Material, Mimic, Motion
+from sesshoku.scene.frames import Camera, Frame
 from sesshoku.scene.recheck import recheck
 from sesshoku.scene.scene import Robot, Scene
 from sesshoku.scene.sensors import ForceSensor, Imu
@@ -62,8 +63,14 @@ def scene_to_tables(scene: Scene, folder: Path) -> dict[str, Any]:
     for key, kind in (("force_sensor", ForceSensor), ("imu", Imu)):
         tables[key] = [_changed(sensor, kind(sensor.name, sensor.body), "", always=("name", "body", "position"))
                        for sensor in scene.sensors.values() if isinstance(sensor, kind)]
+    tables["frame"] = [_changed(frame, Frame(frame.name), "", always=("name",)) for frame in scene.frames.values()]
+    tables["camera"] = [_changed(camera, Camera(camera.name), "", always=("name",))
+                        for camera in scene.cameras.values()]
     tables["friction"] = [_pair_friction(a, b, material, scene.combined_material(a, b))
                           for (a, b), material in scene.pair_friction.items()]
+    tables["geometry_pair"] = [{"bodies": [a, b], "geometries": [i, j]}
+                               | ({} if material is None else {"material": _material(material, materials)})
+                               for ((a, i), (b, j)), material in scene.geometry_pairs.items()]
     tables["collision"] = {key: value for key, value in (
         ("exclude", sorted(scene.excluded_pairs)), ("include", sorted(scene.forced_pairs)),
         ("self", sorted(scene.self_colliding))) if value}
@@ -100,6 +107,7 @@ def _shared_materials(scene: Scene) -> dict[str, Material]:
     """The named materials; of two that share a name the first, the other is written where it is used."""
     found: dict[str, Material] = {}
     used = [scene.material] + [g.material for body in scene.bodies.values() for g in body.geometries if g.material]
+    used += [material for material in scene.geometry_pairs.values() if material is not None]
     for material in used:
         if material.name:
             found.setdefault(material.name, material)
