@@ -47,7 +47,7 @@ AUTHORED_TIMESTEP, AUTHORED_GRAVITY = 1 << 0, 1 << 7  # bits of MjSpec.authored.
 #: lists of MjSpec whose elements we do not carry, and what to call one
 UNCARRIED = {
     "tendons": "tendon", "sensors": "sensor", "cameras": "camera", "lights": "light", "sites": "site",
-    "skins": "skin", "flexes": "flex", "hfields": "hfield",
+    "skins": "skin", "flexes": "flex",
     "texts": "text", "numerics": "numeric", "tuples": "tuple", "plugins": "plugin", "textures": "texture",
 }
 

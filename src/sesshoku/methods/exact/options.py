@@ -32,7 +32,7 @@ class Options:
     newton_cap: int = 250
     margin: float = 1e-3
     ahead: float = 1.0
-    most_per_pair: int = 0
+    most_per_pair: int = 6
     correction: float = 0.1
     slop: float = 1e-5
     correction_speed: float = 0.2

@@ -46,7 +46,7 @@ class Options:
     damping_ratio: float = 1.0
     tangential: float = 1.0
     schedule: Literal["leaves", "balanced"] = "leaves"
-    most_per_pair: int = 0
+    most_per_pair: int = 6
 
     def __post_init__(self) -> None:
         for name, allowed in CHOICES.items():

@@ -50,7 +50,7 @@ class Options:
     restitution_speed: float = 1e-2
     margin: float = 1e-6
     ahead: float = 0.0
-    most_per_pair: int = 0
+    most_per_pair: int = 6
     visit_budget: int = 0
 
     def __post_init__(self) -> None:

@@ -36,7 +36,7 @@ class Options:
     restitution_speed: float = 0.0
     margin: float = 2e-5
     ahead: float = 0.0
-    most_per_pair: int = 0
+    most_per_pair: int = 6
 
     def __post_init__(self) -> None:
         element = "method 'multipoint'"
