@@ -3,8 +3,9 @@
 Between two rigid bodies the gaps of all points of a pair change by an affine function of their place in the contact
 plane. So a point within the polygon of others can close only with them, unless its gap is below theirs: corners of the
 support polygon and points deeper than it count, points on edges or inside a flat patch never do. Gaps are those
-expected at the end of the step, at the present velocity (`expected`); a contact that carries load has the least, so
-that nothing which only comes near takes its place.
+expected at the end of the step at the present velocity; a contact that carries load has the least, so that nothing
+which only comes near takes its place. Overlaps count less (`eased`), since methods undo them little by little: of a foot
+that begins deep in the floor its outline counts, and not only its deepest point.
 
 Points are chosen one by one, the deepest first, then always the one that could enter farthest if it were left out:
 
@@ -13,7 +14,8 @@ Points are chosen one by one, the deepest first, then always the one that could 
 `turn` is an angle by which impulses within one step may turn the bodies beyond what their velocities say. It ends when
 nothing is needed any more, or with `most` points. A polygon of more corners loses the least important ones; where the
 body begins to tip over such a corner it comes to lie deeper than the others, by TOLERANCE of the patch's width times
-TURN, and is then the first to be chosen. What was chosen in the step before needs less to be chosen again.
+TURN, and is then the first to be chosen. Where gaps hardly change, what was chosen in the step before needs less to be
+chosen again.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ from sesshoku.spatial.algebra import cross
 
 TURN, SPIN = 0.01, 10.0  # rad, and rad/s by the length of the step if that is more
 TOLERANCE = 1e-4  # of the patch's width: points no farther outside the polygon are on its edge
-KEPT = 1.5  # how much more a point counts that was chosen in the step before
+KEPT = 1.5  # how much more a point counts that was chosen in the step before, of a patch that is still
+EASE, DEEP, DEEPER = 0.1, 2e-3, 1e-3  # an overlap counts by EASE, what is deeper than DEEP (m) by DEEPER
+STILL = 1e-5  # of the patch's width: gaps that change less in a step
 SAME_PLACE = 0.02  # of the patch's width: a point nearer to its old place, in the frame of either link, is the same
 X, Y, EXPECTED, WAS, IS = range(5)  # columns of contacts.work: place in the contact plane, gap, chosen before, chosen
 RING, NEXT = 0, 64  # places in contacts.iwork: the polygon chosen so far, counter-clockwise, and room for the next one
@@ -39,13 +43,14 @@ def reduce_patch(model, data, contacts, a, b, count, most, ahead, old_first, old
     ahead (s): how far gaps are looked at; needs `link_velocities` where it is above zero. old_first, old_last: the
     range of the pair's contacts in the step before.
     """
-    width = lay_out(model, data, contacts, a, b, count, ahead)
+    width, change = lay_out(model, data, contacts, a, b, count, ahead)
     recognise(model, data, contacts, a, b, count, old_first, old_last, SAME_PLACE * width)
     P, ring, tolerance = contacts.work, contacts.iwork, TOLERANCE * TURN * width
     seed = first_point(P, count, width, tolerance)
     turn = max(TURN, SPIN * ahead)
     if width > 0.0:  # an impact may turn the bodies by about the way it stops, over the patch's width
-        turn = max(turn, min((contacts.manifold_gap[seed] - P[seed, EXPECTED]) / width, 1.0))
+        turn = max(turn, min((eased(contacts.manifold_gap[seed]) - P[seed, EXPECTED]) / width, 1.0))
+    kept = KEPT if change <= STILL * width else 1.0
     ring[RING], corners, chosen, best = seed, 1, 1, seed
     P[seed, IS] = 1.0
     while chosen < most:
@@ -55,7 +60,7 @@ def reduce_patch(model, data, contacts, a, b, count, most, ahead, old_first, old
                 away, level = beyond(P, ring, corners, seed, k)
                 lower = level - P[k, EXPECTED]
                 if turn * away + lower > tolerance:
-                    need = turn * away * (KEPT if P[k, WAS] == 1.0 else 1.0) + lower
+                    need = turn * away * (kept if P[k, WAS] == 1.0 else 1.0) + lower
                     if best < 0 or need > most_need:
                         best, most_need = k, need
         if best < 0:
@@ -68,7 +73,10 @@ def reduce_patch(model, data, contacts, a, b, count, most, ahead, old_first, old
 
 @jit
 def lay_out(model, data, contacts, a, b, count, ahead):
-    """Places of the points in the contact plane, from the first one, and their expected gaps; returns the width, m."""
+    """Places of the points in the contact plane, from the first one, and their expected gaps.
+
+    Returns the width of the patch, and how much the gaps change at most, m.
+    """
     P, points, gaps = contacts.work, contacts.manifold_point, contacts.manifold_gap
     n, frame = contacts.manifold_normal, contacts.frame
     contact_frame(frame, n[0], n[1], n[2])
@@ -78,16 +86,25 @@ def lay_out(model, data, contacts, a, b, count, ahead):
         ra, ax, ay, az = normal_velocity(model, data, model.shape_link[a], n, ox, oy, oz)
         rb, bx, by, bz = normal_velocity(model, data, model.shape_link[b], n, ox, oy, oz)
         rate, gx, gy, gz = ahead * (rb - ra), ahead * (bx - ax), ahead * (by - ay), ahead * (bz - az)
-    x0 = x1 = y0 = y1 = 0.0
+    x0 = x1 = y0 = y1 = change = 0.0
     for k in range(count):
         x, y, z = points[k, 0] - ox, points[k, 1] - oy, points[k, 2] - oz
         row = P[k]
         row[X] = frame[0, 0] * x + frame[0, 1] * y + frame[0, 2] * z
         row[Y] = frame[1, 0] * x + frame[1, 1] * y + frame[1, 2] * z
-        row[EXPECTED] = gaps[k] + (rate + gx * x + gy * y + gz * z)
+        change = max(change, abs(rate + gx * x + gy * y + gz * z))
+        row[EXPECTED] = eased(gaps[k]) + (rate + gx * x + gy * y + gz * z)
         row[WAS] = row[IS] = 0.0
         x0, x1, y0, y1 = min(x0, row[X]), max(x1, row[X]), min(y0, row[Y]), max(y1, row[Y])
-    return max(x1 - x0, y1 - y0)
+    return max(x1 - x0, y1 - y0), change
+
+
+@jit
+def eased(gap):
+    """A gap as it counts for the choice of points, m: as it is where it is open, the deeper the less where it is not."""
+    if gap >= 0.0:
+        return gap
+    return EASE * gap if gap > -DEEP else -EASE * DEEP + DEEPER * (gap + DEEP)
 
 
 @jit
