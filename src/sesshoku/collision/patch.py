@@ -4,8 +4,8 @@ Between two rigid bodies the gaps of all points of a pair change by an affine fu
 plane. So a point within the polygon of others can close only with them, unless its gap is below theirs: corners of the
 support polygon and points deeper than it count, points on edges or inside a flat patch never do. Gaps are those
 expected at the end of the step at the present velocity; a contact that carries load has the least, so that nothing
-which only comes near takes its place. Overlaps count less (`eased`), since methods undo them little by little: of a foot
-that begins deep in the floor its outline counts, and not only its deepest point.
+which only comes near takes its place. Overlaps beyond DEEP count as that (`eased`), since methods undo them no faster:
+of a foot that begins deep in the floor the outline counts, and not only its deepest point.
 
 Points are chosen one by one, the deepest first, then always the one that could enter farthest if it were left out:
 
@@ -29,7 +29,7 @@ from sesshoku.spatial.algebra import cross
 TURN, SPIN = 0.01, 10.0  # rad, and rad/s by the length of the step if that is more
 TOLERANCE = 1e-4  # of the patch's width: points no farther outside the polygon are on its edge
 KEPT = 1.5  # how much more a point counts that was chosen in the step before, of a patch that is still
-EASE, DEEP, DEEPER = 0.1, 2e-3, 1e-3  # an overlap counts by EASE, what is deeper than DEEP (m) by DEEPER
+DEEP, DEEPER = 2e-3, 1e-3  # m, and the share by which an overlap counts beyond that
 STILL = 1e-5  # of the patch's width: gaps that change less in a step
 SAME_PLACE = 0.02  # of the patch's width: a point nearer to its old place, in the frame of either link, is the same
 X, Y, EXPECTED, WAS, IS = range(5)  # columns of contacts.work: place in the contact plane, gap, chosen before, chosen
@@ -101,10 +101,8 @@ def lay_out(model, data, contacts, a, b, count, ahead):
 
 @jit
 def eased(gap):
-    """A gap as it counts for the choice of points, m: as it is where it is open, the deeper the less where it is not."""
-    if gap >= 0.0:
-        return gap
-    return EASE * gap if gap > -DEEP else -EASE * DEEP + DEEPER * (gap + DEEP)
+    """A gap as it counts for the choice of points, m: as it is, but hardly more than DEEP below zero."""
+    return gap if gap > -DEEP else DEEPER * (gap + DEEP) - DEEP
 
 
 @jit
