@@ -20,6 +20,7 @@ from sesshoku.dynamics.jacobian import point_jacobian
 from sesshoku.dynamics.observe import observe_bodies, observe_energy, refresh
 from sesshoku.dynamics.rnea import bias_force, external_wrenches, inverse_dynamics
 from sesshoku.errors import MethodError, SceneError, SimulationDiverged, UnstableStep, UnsupportedFeature
+from sesshoku.methods.deep_overlaps import deep_overlap
 from sesshoku.methods.registry import DEFAULT, Method, left_out, obstacles, resolve
 from sesshoku.methods.report import CHANNELS, CONVERGED, Report
 from sesshoku.profiling import profile
@@ -109,6 +110,7 @@ class Simulation:
         self._external: memoryview[float] = memoryview(self.data.external_force.reshape(-1))
         self._script = ScriptedBodies(self.compiled)
         self._warm = False
+        self._told_deep = cautions is not None  # of bodies deep inside each other: once, or the method itself does
         self._fingerprint = _fingerprint(self.compiled, self.method)
         self.bodies: Mapping[str, BodyView] = Views(self, self.compiled.frame_index, BodyView, "body")
         self.joints: Mapping[str, JointView] = Views(self, self.compiled.joint_link, JointView, "joint")
@@ -159,6 +161,15 @@ class Simulation:
             self._release()
         if done != steps:
             self._diverged()
+        if self._report[CONVERGED] == 0.0 and not self._told_deep and "contacts" in self.records:
+            self._tell_deep_overlap()
+
+    def _tell_deep_overlap(self) -> None:
+        """Say once why steps do not converge, where bodies are too deep inside each other."""
+        found = deep_overlap(self.compiled, self.records["contacts"])
+        if found is not None:
+            self._told_deep = True
+            warnings.warn(f"method {self.method.keyword!r}, at {self.time:g} s: {found}", type(found), stacklevel=3)
 
     def _advance(self, steps: int) -> int:
         """Make steps; how many were made before the state stopped being finite."""

@@ -50,7 +50,7 @@ AUTHORED_TIMESTEP, AUTHORED_GRAVITY = 1 << 0, 1 << 7  # bits of MjSpec.authored.
 UNCARRIED = {
     "tendons": ("tendon", Grade.MOTION), "flexes": ("flex", Grade.MOTION), "plugins": ("plugin", Grade.MOTION),
     "sensors": ("sensor", Grade.LOOKS), "lights": ("light", Grade.LOOKS), "skins": ("skin", Grade.LOOKS),
-    "hfields": ("hfield", Grade.LOOKS), "texts": ("text", Grade.LOOKS), "numerics": ("numeric", Grade.LOOKS),
+    "texts": ("text", Grade.LOOKS), "numerics": ("numeric", Grade.LOOKS),
     "tuples": ("tuple", Grade.LOOKS), "textures": ("texture", Grade.LOOKS),
 }
 REMEDIES = {"flex": "model it as rigid bodies", "tendon": "drive the joints themselves"}

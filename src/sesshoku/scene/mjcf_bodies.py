@@ -11,14 +11,14 @@ import numpy as np
 
 from sesshoku.errors import SceneError
 from sesshoku.scene.elements import Body, Geometry, Inertial, Joint, Material
-from sesshoku.scene.shapes import Box, Capsule, Cylinder, Plane, Shape, Sphere
+from sesshoku.scene.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Plane, Shape, Sphere
 from sesshoku.scene.spec import Names, Unsupported, collision_shape, visual_shape, within
 from sesshoku.scene.unsupported import Grade
 from sesshoku.spatial.rotation import axis_angle, multiply, quaternion_to_matrix
 
 FREE, BALL, SLIDE, HINGE = 0, 1, 2, 3  # mjtJoint
-PLANE, SPHERE, CAPSULE, CYLINDER, BOX, MESH = 0, 2, 3, 5, 6, 7  # mjtGeom
-GEOM_WORDS = {1: "hfield", 4: "ellipsoid", 8: "sdf"}
+PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(8)  # mjtGeom
+GEOM_WORDS = {8: "sdf"}
 OFF_CENTER = 1e-9  # m between origin and centre of mass that count
 USUAL_COLOR = (0.5, 0.5, 0.5, 1.0)  # what MuJoCo gives a geom without rgba
 
@@ -262,7 +262,19 @@ def _shape(model: Any, i: int, meshes: MeshReader, collides: bool) -> Shape | No
         return Cylinder(size[0], 2 * size[1])
     if kind == BOX:
         return Box((2 * size[0], 2 * size[1], 2 * size[2]))
+    if kind == ELLIPSOID:
+        return Ellipsoid((size[0], size[1], size[2]))
+    if kind == HFIELD:
+        return _height_field(model, int(model.geom_dataid[i]))
     return meshes.read(int(model.geom_dataid[i]), collides) if kind == MESH else None
+
+
+def _height_field(model: Any, k: int) -> HeightField:
+    """Elevations are kept as shares of their range, row by row, y ascending."""
+    rows, columns, first = int(model.hfield_nrow[k]), int(model.hfield_ncol[k]), int(model.hfield_adr[k])
+    x, y, rise, base = (float(value) for value in model.hfield_size[k])
+    shares = model.hfield_data[first:first + rows * columns].astype(np.float64).reshape(rows, columns)
+    return HeightField(rise * shares, (2.0 * x, 2.0 * y), base)
 
 
 def _color(model: Any, i: int) -> tuple[float, float, float, float] | None:

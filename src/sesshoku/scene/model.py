@@ -24,7 +24,8 @@ TORQUE, POSITION, VELOCITY = range(3)
 BALL, HINGE, WELD = range(3)
 LOOP_ROWS = (3, 5, 6)  # rows of each
 # shape types
-SHAPE_PLANE, SHAPE_BOX, SHAPE_SPHERE, SHAPE_CAPSULE, SHAPE_CYLINDER, SHAPE_CONVEX = range(6)
+(SHAPE_PLANE, SHAPE_BOX, SHAPE_SPHERE, SHAPE_CAPSULE, SHAPE_CYLINDER, SHAPE_CONVEX, SHAPE_ELLIPSOID,
+ SHAPE_FIELD) = range(8)
 # columns of shape_filter: rigid group, the group its joint hangs on (-1), the family it does not touch (-1), whether it
 # moves (by forces), whether a pair with rules of its own names it or its body, whether one names the shape itself;
 # see `filters`
@@ -130,7 +131,9 @@ class Model(Record):
     shape_link = array(int, 1)  # (G) link, -1 for the world
     shape_frame = array(int, 1)  # (G) the body it belongs to
     shape_type = array(int, 1)
-    shape_size = array(float, 2)  # (G, 3) box: half edges; sphere: r; capsule, cylinder: r, half length
+    # (G, 3) box: half edges; sphere: r; capsule, cylinder: r, half length; ellipsoid: half axes; height field: edges of
+    # a cell along x and y, and how far its ground reaches below z = 0
+    shape_size = array(float, 2)
     shape_position = array(float, 2)  # (G, 3) in the link frame
     shape_rotation = array(float, 3)  # (G, 3, 3)
     shape_material = array(float, 2)  # (G, 3) static, kinetic, restitution
@@ -146,6 +149,8 @@ class Model(Record):
     shape_face = array(int, 2)  # (G, 2)
     vertices = array(float, 2)  # (n, 3) of all convex polyhedra, shape frame
     faces = array(int, 2)  # (m, 3) vertex numbers within the shape
+    shape_field = array(int, 2)  # (G, 3) height fields: place of the first elevation, rows (along y), columns (along x)
+    elevation = array(float, 1)  # m, above z = 0 of the shape's frame, of all height fields, row by row
     # flat faces of convex polyhedra as polygons (scene.polyhedra)
     shape_polygon = array(int, 2)  # (G, 2) first and last+1 polygon
     polygon_start = array(int, 1)  # (polygons + 1) ranges of polygon_corner

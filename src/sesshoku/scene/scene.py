@@ -32,7 +32,7 @@ from sesshoku.scene.materials import combine_materials
 from sesshoku.scene.mesh_repair import check_arrays
 from sesshoku.scene.names import Named, unknown
 from sesshoku.scene.sensors import Sensor, SensorMounts
-from sesshoku.scene.shapes import Box, Capsule, Cylinder, Mesh, Plane, Shape, Sphere
+from sesshoku.scene.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Shape, Sphere
 from sesshoku.scene.unsupported import Item, summary
 from sesshoku.spatial.rotation import multiply, quaternion_to_matrix
 
@@ -151,8 +151,11 @@ class Scene(SensorMounts, NamedPlaces):
             raise SceneError("the name is taken already", element=f"joint {body.joint.name!r}",
                              remedy="give every joint its own name")
         held = body.joint.kind == "fixed" and body.parent is None
-        if not held and any(isinstance(geometry.shape, Plane) for geometry in body.geometries):
-            raise SceneError("a plane belongs to a body fixed to the world", element=element, remedy="use a box")
+        if not held:
+            for endless in (geometry.shape for geometry in body.geometries):
+                if isinstance(endless, (Plane, HeightField)):
+                    raise SceneError(f"a {endless.kind.replace('_', ' ')} belongs to a body fixed to the world",
+                                     element=element, remedy="use a box, or a mesh")
         self.bodies[body.name] = body
         self._joint_owner[str(body.joint.name)] = body.name
         self._note(body.joint.start_note())
@@ -197,6 +200,21 @@ class Scene(SensorMounts, NamedPlaces):
                    material: Material | None = None, color: Any = None, **options: Any) -> Body:
         """Add a sphere. Options: those of `add_body`, `category` and `mask` (Geometry)."""
         return self._add_shape(name, Sphere(radius), mass, density, material, color, options)
+
+    def add_ellipsoid(self, name: str, *, radii: Any, mass: float | None = None, density: float | None = None,
+                      material: Material | None = None, color: Any = None, **options: Any) -> Body:
+        """Add an ellipsoid; `radii` holds its half axes along x, y, z. Options: those of `add_body`."""
+        return self._add_shape(name, Ellipsoid(radii), mass, density, material, color, options)
+
+    def add_height_field(self, name: str, heights: Any, *, size: Any, base: float | None = None,
+                         material: Material | None = None, color: Any = None, **options: Any) -> Body:
+        """Add terrain that does not move: elevations (rows along y, columns along x), m, over a rectangle `size`.
+
+        Its middle is the body's origin; the ground below is solid down to z = -base. Options: those of `add_body`.
+        """
+        if not options.get("kinematic", False):
+            options.setdefault("fixed", True)
+        return self._add_shape(name, HeightField(heights, size, base), None, None, material, color, options)
 
     def add_capsule(self, name: str, *, radius: float, length: float, mass: float | None = None,
                     density: float | None = None, material: Material | None = None, color: Any = None,

@@ -24,7 +24,7 @@ from sesshoku.spatial.rotation import from_roll_pitch_yaw
 
 __all__ = ["read_scene", "write_scene"]
 
-BODY_TABLES = ("box", "sphere", "capsule", "cylinder", "convex", "mesh", "body", "robot")
+BODY_TABLES = ("box", "sphere", "ellipsoid", "capsule", "cylinder", "convex", "mesh", "height_field", "body", "robot")
 
 
 def read_scene(path: str | Path) -> Scene:
@@ -143,6 +143,8 @@ class _Builder:
             self.scene.add_body(item.name, inertial=body_inertial(item, geometries), geometries=geometries, **options)
         else:
             shape = self.shape(path, str(path[0]), item)
+            if path[0] == "height_field" and not item.kinematic:
+                options["fixed"] = True
             self.scene._add_shape(item.name, shape, item.mass, item.density, self.material(item.material, path),
                                   _color(item.color), options)
 

@@ -15,6 +15,9 @@ Limit = Annotated[float, Field(allow_inf_nan=True)]
 Vector = Annotated[list[Number], Field(min_length=3, max_length=3)]
 Quaternion = Annotated[list[Number], Field(min_length=4, max_length=4)]
 Triangle = Annotated[list[int], Field(min_length=3, max_length=3)]
+Size = Annotated[list[Number], Field(min_length=2, max_length=3)]
+Lengths = Annotated[list[Number], Field(min_length=2, max_length=2)]
+Heights = list[list[Number]]
 Pair = Annotated[list[str], Field(min_length=2, max_length=2)]
 Bits = Annotated[int, Field(ge=0, le=0xFFFF_FFFF)]
 
@@ -108,10 +111,15 @@ class MotionTable(Table):
 class ShapeTable(Turned):
     """What says a shape; which keys belong to which shape is checked when the shape is made."""
 
-    size: Vector | None = Field(None, description="box: edge lengths [x, y, z], m")
+    size: Size | None = Field(None, description="box: edge lengths [x, y, z], m; height field: [x, y]")
+    radii: Vector | None = Field(None, description="ellipsoid: half axes [x, y, z], m")
+    heights: Heights | None = Field(None, description="height field: rows along y, numbers along x, m")
+    base: Number | None = Field(
+        None, description="height field: the ground reaches down to z = -base (default: a metre below), m")
     radius: Positive | None = Field(None, description="sphere, capsule, cylinder: m")
     length: Positive | None = Field(None, description="capsule (between the half spheres), cylinder: along z, m")
-    file: str | None = Field(None, description="convex, mesh: mesh file, relative to the scene file")
+    file: str | None = Field(
+        None, description="convex, mesh: mesh file, relative to the scene file; height field: .npy or .csv")
     scale: Scale = Field(1.0, description="convex, mesh: one factor or [x, y, z]")
     vertices: list[Vector] | None = Field(
         None, description="convex, mesh: points [[x, y, z], ...] instead of a file, m")
@@ -122,8 +130,9 @@ class ShapeTable(Turned):
 
 
 class GeometryTable(ShapeTable):
-    shape: Literal["plane", "box", "sphere", "capsule", "cylinder", "convex", "mesh"] = Field(
-        description="plane, box, sphere, capsule, cylinder, convex or mesh")
+    shape: Literal["plane", "box", "sphere", "ellipsoid", "capsule", "cylinder", "convex", "mesh",
+                   "height_field"] = Field(
+        description="plane, box, sphere, ellipsoid, capsule, cylinder, convex, mesh or height_field")
     position: Vector = Field([0.0, 0.0, 0.0], description="in the body's frame, m")
     material: MaterialChoice | None = Field(None, description="name of a material, or a table of its values")
     name: str | None = Field(None, description="name of the geometry")
@@ -167,6 +176,18 @@ class BoxTable(ShapedBody):
 
 class SphereTable(ShapedBody):
     radius: Positive = Field(description="m")
+
+
+class EllipsoidTable(ShapedBody):
+    radii: Vector = Field(description="half axes [x, y, z], m")
+
+
+class HeightFieldTable(ShapedBody):
+    size: Lengths = Field(description="lengths of the rectangle around the origin [x, y], m")
+    heights: Heights | None = Field(None, description="elevations: rows along y, numbers along x, both ascending, m")
+    file: str | None = Field(
+        None, description="the same in a file, .npy or lines of numbers, relative to the scene file")
+    base: Number | None = Field(None, description="the ground reaches down to z = -base (default: a metre below), m")
 
 
 class RoundTable(ShapedBody):
@@ -352,10 +373,12 @@ class SceneTable(Table):
     ground: GroundTable | None = Field(None, description="table: a half-space")
     box: list[BoxTable] = Field([], description="tables `[[box]]`")
     sphere: list[SphereTable] = Field([], description="tables `[[sphere]]`")
+    ellipsoid: list[EllipsoidTable] = Field([], description="tables `[[ellipsoid]]`")
     capsule: list[RoundTable] = Field([], description="tables `[[capsule]]`")
     cylinder: list[RoundTable] = Field([], description="tables `[[cylinder]]`")
     convex: list[HullTable] = Field([], description="tables `[[convex]]`")
     mesh: list[MeshTable] = Field([], description="tables `[[mesh]]`")
+    height_field: list[HeightFieldTable] = Field([], description="tables `[[height_field]]`: terrain")
     body: list[BodyTable] = Field([], description="tables `[[body]]`")
     robot: list[RobotTable] = Field([], description="tables `[[robot]]`")
     actuator: list[ActuatorTable] = Field([], description="tables `[[actuator]]`")

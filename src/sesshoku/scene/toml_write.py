@@ -18,7 +18,7 @@ from sesshoku.scene.frames import Camera, Frame
 from sesshoku.scene.recheck import recheck
 from sesshoku.scene.scene import Robot, Scene
 from sesshoku.scene.sensors import ForceSensor, Imu
-from sesshoku.scene.shapes import ConvexMesh, Mesh, Shape
+from sesshoku.scene.shapes import ConvexMesh, HeightField, Mesh, Shape
 from sesshoku.scene.toml_schema import RunTable
 from sesshoku.scene.toml_shapes import make_shape
 
@@ -202,6 +202,8 @@ def _inertial(inertial: Inertial) -> dict[str, Any]:
 def _geometry(geometry: Geometry, body: Body, materials: dict[str, Material], folder: Path) -> dict[str, Any]:
     if isinstance(geometry.shape, (ConvexMesh, Mesh)):
         shape = _mesh(geometry.shape, folder, geometry.collides)
+    elif isinstance(geometry.shape, HeightField):
+        shape = _height_field(geometry.shape, folder)
     else:
         shape = {field.name: getattr(geometry.shape, field.name) for field in fields(geometry.shape)}
     table = {"shape": geometry.shape.kind} | shape
@@ -227,6 +229,19 @@ def _mesh(shape: ConvexMesh | Mesh, folder: Path, collides: bool) -> dict[str, A
     if shape.repairs:
         table["repairs"] = shape.repairs
     return table
+
+
+def _height_field(shape: HeightField, folder: Path) -> dict[str, Any]:
+    """With a reference to the file of its heights where that holds them still."""
+    table: dict[str, Any] = {"size": shape.size, "base": shape.base}
+    if shape.source is not None and Path(shape.source).is_file():
+        referring = table | {"file": _relative(Path(shape.source), folder)}
+        try:
+            if make_shape(shape.kind, referring, folder) == shape:
+                return referring
+        except SceneError:
+            pass
+    return table | {"heights": shape.heights}
 
 
 def _relative(source: Path, folder: Path) -> str:

@@ -15,7 +15,7 @@ from sesshoku.scene import mjcf
 from sesshoku.scene.elements import Actuator, RobotDescription
 from sesshoku.scene.mjcf import load_mjcf
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.shapes import Box, Capsule, Cylinder, Plane, Sphere
+from sesshoku.scene.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Plane, Sphere
 from sesshoku.simulation import Simulation
 from sesshoku.spatial.rotation import quaternion_to_matrix
 
@@ -69,7 +69,8 @@ def test_inertials_are_what_the_compiler_infers(machine: RobotDescription) -> No
 
 
 def test_geometries(machine: RobotDescription) -> None:
-    (floor,) = body(machine, "world").geometries
+    floor, hill = body(machine, "world").geometries
+    assert hill.shape == HeightField([[1, 0], [0, 1]], (2.0, 2.0), 1.0)  # the file's first row is the last: y descends
     assert floor.shape == Plane()
     assert floor.material is not None
     assert (floor.material.static_friction, floor.material.kinetic_friction) == (0.7, 0.7)
@@ -82,7 +83,7 @@ def test_geometries(machine: RobotDescription) -> None:
     (puppet,) = body(machine, "puppet").geometries
     assert not puppet.collides
     assert body(machine, "thigh").geometries[0].shape == Cylinder(0.05, 0.4)
-    assert body(machine, "head").geometries[0].shape == Sphere(0.02)
+    assert [g.shape for g in body(machine, "head").geometries] == [Ellipsoid((0.1, 0.1, 0.15)), Sphere(0.02)]
     (shin,) = body(machine, "shin").geometries  # fromto
     assert isinstance(shin.shape, Capsule)
     assert (shin.shape.radius, shin.shape.length) == pytest.approx((0.04, 0.4))
@@ -208,9 +209,9 @@ def test_warnings_of_the_compiler_are_listed_and_those_of_the_interpreter_are_no
 def test_everything_left_out_is_listed(machine: RobotDescription) -> None:
     assert sorted(machine.unsupported) == sorted([
         "tendon 'cord'", "sensor 'angle'", "light 'sun'",
-        "hfield 'hills'", "numeric 'size'", "texture 'checks'", "visual settings", "option density = 1.2",
-        "option integrator = RK4", "option wind = [1.0, 0.0, 0.0]", "hfield of geom 'hill'",
-        "ellipsoid of geom 'skull'", "solref of geom 'nose'", "margin of geom 'nose'", "range of ball joint 'neck'",
+        "numeric 'size'", "texture 'checks'", "visual settings", "option density = 1.2",
+        "option integrator = RK4", "option wind = [1.0, 0.0, 0.0]",
+        "solref of geom 'nose'", "margin of geom 'nose'", "range of ball joint 'neck'",
         "actuator 'odd': its affine bias is not that of a position servo",
         "actuator 'biceps': it does not drive a joint",
         "equality 'bend': polycoef beyond the linear term", "equality 'lock': it holds joint 'push' at a constant",

@@ -18,7 +18,7 @@ class Options:
     integrator: midpoint (Moreau's rule, second order) or semi-implicit (first order, penetrates least on landing).
     tolerance (m/s): residual of the contact law at which a solve ends. newton_cap: Newton steps of an island at most.
     margin (m): contacts are found this far apart, and farther by what the shapes travel in `ahead` steps.
-    most_per_pair: keep at most so many points of a pair of shapes (0: all).
+    most_per_pair: keep at most so many points of a pair of shapes, those its motion depends on (0: all).
     correction: share of an overlap that is undone per step, where it is deeper than slop (m), and correction_speed
     (m/s) the most that is asked for it: what begins inside something else comes out at that speed, and is not thrown;
     inf: no limit. restitution_speed (m/s): slower impacts do not bounce. slip_speed (m/s): a faster contact slips, and
@@ -33,7 +33,7 @@ class Options:
     newton_cap: int = 250
     margin: float = 1e-3
     ahead: float = 1.0
-    most_per_pair: int = 0
+    most_per_pair: int = 6
     correction: float = 0.1
     slop: float = 1e-5
     correction_speed: float = 0.2

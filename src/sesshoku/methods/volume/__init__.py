@@ -54,7 +54,6 @@ from sesshoku.methods.volume.pose import pose_problem
 from sesshoku.methods.volume.view import OverlapView
 from sesshoku.methods.volume.view import overlaps as list_overlaps
 from sesshoku.scene.compiler import CompiledScene
-from sesshoku.scene.filters import pair_frames
 from sesshoku.scene.model import MOVES, Model, as_model
 from sesshoku.solvers.cone_qp import ConeSpace, as_cone_space
 from sesshoku.solvers.problem import Problem, as_problem
