@@ -14,8 +14,8 @@ from sesshoku.scene.model import Model
 
 # what a saved state consists of; the rest is work space
 STATE = ("time", "q", "v", "kinematic_pose", "kinematic_velocity", "kinematic_acceleration", "friction_slips",
-         "friction_impulse", "limit_impulse", "mimic_impulse", "loop_impulse", "actuator_command", "external_force",
-         "actuator_force")
+         "friction_impulse", "limit_impulse", "mimic_impulse", "loop_impulse", "actuator_command", "activation",
+         "external_force", "actuator_force")
 
 
 class Data(Record):
@@ -34,6 +34,7 @@ class Data(Record):
     limit_impulse = array(float, 1)  # (V) positive: pushed up from the lower limit
     mimic_impulse = array(float, 1)  # (M)
     loop_impulse = array(float, 2)  # (C, 6) along the axes of the anchor frame on body a
+    activation = array(float, 1)  # (A) what a general actuator with dynamics takes for its command
     # ---- inputs
     actuator_command = array(float, 2)  # (A, 3) target, target velocity, feed-forward (torque: the command)
     external_force = array(float, 2)  # (L, 6) force, and torque about the link's centre of mass, world axes
@@ -57,7 +58,9 @@ class Data(Record):
     bias_force = array(float, 1)  # (V) C v + gravity - external wrenches
     joint_force = array(float, 1)  # (V) actuators, springs, viscous friction
     held_force = array(float, 1)  # (V) contact and constraint forces held through the stages of a step
-    actuator_force = array(float, 1)  # (A) after clipping
+    drive_force = array(float, 1)  # (V) of all actuators, after clipping
+    actuator_force = array(float, 1)  # (A) after clipping, along joint or tendon; of one that pushes a body, per wrench
+    actuator_slope = array(float, 1)  # (A) how the force falls with acceleration along joint or tendon
     implicit_diagonal = array(float, 1)  # (V) added to the mass matrix by implicit springs and servos
     free_acceleration = array(float, 1)  # (V)
     work = array(float, 1)  # (V)
@@ -135,7 +138,8 @@ def make_data(compiled: CompiledScene) -> Data:
         "tree_origin": ("T", 3), "rotation": ("L", 3, 3), "offset": ("L", 3), "axis": ("V", 6), "inertia": ("L", 10),
         "velocity": ("L", 6), "velocity_product": ("L", 6), "acceleration": ("L", 6), "force": ("L", 6),
         "wrench": ("L", 6), "composite": ("L", 10), "mass_matrix": "R", "factor": "R", "factor_dinv": "V",
-        "bias_force": "V", "joint_force": "V", "held_force": "V", "actuator_force": "A", "implicit_diagonal": "V",
+        "bias_force": "V", "joint_force": "V", "held_force": "V", "drive_force": "V", "actuator_force": "A",
+        "actuator_slope": "A", "activation": "A", "implicit_diagonal": "V",
         "free_acceleration": "V", "work": "V",
         "articulated": ("L", 21), "articulated_bias": ("L", 6), "pivot_force": ("V", 6), "pivot_inverse": "V",
         "pivot_residual": "V", "new_q": "Q", "new_v": "V", "stage_q": "Q", "stage_v": "V", "rate_q": (4, "Q"),
@@ -156,4 +160,5 @@ def make_data(compiled: CompiledScene) -> Data:
     data.kinematic_pose[:] = compiled.kinematic_pose
     data.kinematic_velocity[:] = compiled.kinematic_velocity
     data.actuator_command[:] = compiled.actuator_command
+    data.activation[:] = compiled.activation
     return data

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
+from sesshoku.dynamics.actuation import advance_activations
 from sesshoku.dynamics.crba import mass_matrix
 from sesshoku.dynamics.factor import factorize, solve
 from sesshoku.dynamics.rnea import bias_at_velocities
@@ -160,5 +161,6 @@ def finish(model, data, scheme, dt):
         finish_euler(model, data, data.new_v, dt)
         finish_turns(model, data, data.q, data.v)
     return_to_limits(model, data.q)
+    advance_activations(model, data, dt)
     data.time[0] += dt
     return True

@@ -36,7 +36,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from sesshoku.errors import SceneError, in_file
-from sesshoku.scene import check, mjcf_bodies, mjcf_parts, mjcf_sensors
+from sesshoku.scene import check, mjcf_actuators, mjcf_bodies, mjcf_parts, mjcf_sensors
 from sesshoku.scene.elements import RobotDescription
 from sesshoku.scene.spec import Unsupported, read_xml, repaired
 from sesshoku.spatial.rotation import matrix_to_quaternion
@@ -46,7 +46,7 @@ AUTHORED_TIMESTEP, AUTHORED_GRAVITY = 1 << 0, 1 << 7  # bits of MjSpec.authored.
 
 #: lists of MjSpec whose elements we do not carry, and what to call one
 UNCARRIED = {
-    "tendons": "tendon", "sensors": "sensor", "cameras": "camera", "lights": "light", "sites": "site",
+    "sensors": "sensor", "cameras": "camera", "lights": "light", "sites": "site",
     "skins": "skin", "flexes": "flex", "hfields": "hfield",
     "texts": "text", "numerics": "numeric", "tuples": "tuple", "plugins": "plugin", "textures": "texture",
 }
@@ -81,7 +81,9 @@ def load_mjcf(path: str | Path, *, decompose: bool = False, repair_inertia: bool
         _read_options(spec, description, unsupported)
         names = mjcf_bodies.ModelNames(model)
         description.bodies = mjcf_bodies.read_bodies(spec, model, names, Path(path), decompose, unsupported)
-        description.actuators = mjcf_parts.read_actuators(model, names, unsupported)
+        description.tendons = mjcf_actuators.read_tendons(model, names, unsupported)
+        description.actuators = mjcf_actuators.read_actuators(model, names, {body.name for body in description.bodies},
+                                                              unsupported)
         description.sensors = mjcf_sensors.read_sensors(model, names, unsupported)
         mjcf_parts.read_equalities(model, names, description, unsupported)
         mjcf_parts.read_pairs(model, names, description, unsupported)

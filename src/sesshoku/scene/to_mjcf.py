@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from sesshoku.errors import UnsupportedFeature
-from sesshoku.scene.elements import Actuator, Body, Inertial, Joint, Loop
+from sesshoku.scene.actuators import Actuator
+from sesshoku.scene.elements import Body, Inertial, Joint, Loop
 from sesshoku.scene.mass import combine
 from sesshoku.scene.mjcf_sensors import write_sensors
 from sesshoku.scene.recheck import recheck

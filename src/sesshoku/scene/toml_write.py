@@ -13,7 +13,8 @@ import numpy as np
 from pydantic import ValidationError
 
 from sesshoku.errors import SceneError, in_file
-from sesshoku.scene.elements import Actuator, Body, Geometry, Inertial, Joint, Loop, Material, Mimic, Motion
+from sesshoku.scene.actuators import Actuator, Tendon
+from sesshoku.scene.elements import Body, Geometry, Inertial, Joint, Loop, Material, Mimic, Motion
 from sesshoku.scene.recheck import recheck
 from sesshoku.scene.scene import Robot, Scene
 from sesshoku.scene.sensors import ForceSensor, Imu
