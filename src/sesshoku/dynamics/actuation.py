@@ -3,7 +3,7 @@
 Implicit: a spring-damper or servo sees the end of the step. With v+ = v + dt a,
     (H + dt d + dt^2 k) a = tau - k (q + dt v - rest) - d v,
 so it adds dt d + dt^2 k to the diagonal of H (`implicit_diagonal`) and evaluates the spring at q + dt v. Stable for any
-gains. A servo whose force is clipped is a constant force and adds nothing. At a midpoint q + dt/2 v the same with half
+gains. A servo whose force is clipped is a constant force and adds nothing (efforts.py says which are). At a midpoint q + dt/2 v the same with half
 of dt, the spring where it is (`shift` 0), is the trapezoidal rule: second order, and as stable.
 
 A tendon's length is the sum of c_i q_i over its joints, and a spring, damper or servo along it adds s c c^T, which has
@@ -103,12 +103,13 @@ def actuator_forces(model, data, q, v, dt, shift):
     for a in range(model.actuator_count):
         wanted, slope = wanted_force(model, data, a, q, v, dt, shift)
         force = within_effort(model, a, wanted)
-        data.actuator_force[a], data.actuator_slope[a] = force, slope if force == wanted else 0.0
+        data.actuator_force[a], data.actuator_wanted[a], data.actuator_slope[a] = force, wanted, slope
+        data.actuator_clipped[a] = 0 if force == wanted else 1
         dofs, arms = drive_of(model, a)
         pull(dofs, arms, force, data.drive_force)
     clip_joints(model, data)
     for a in range(model.actuator_count):
-        if data.actuator_slope[a] > 0.0:
+        if data.actuator_slope[a] > 0.0 and data.actuator_clipped[a] == 0:
             dofs, arms = drive_of(model, a)
             stiffen(dofs, arms, data.actuator_slope[a], data.implicit_diagonal)
 
@@ -119,11 +120,11 @@ def clip_joints(model, data):
 
     Where gravity compensation counts as an actuator force it is part of that sum, and acts on the links by itself.
     """
-    drive, lift = data.drive_force, data.work
+    drive, lift = data.drive_force, data.lift_force
     if model.has_lifted:
         lift_on_joints(model, data, lift)
     for k in range(model.dof_count):
-        borne = lift[k] if model.has_lifted and model.dof_lifted[k] else 0.0
+        borne = lift[k]
         total = drive[k] + borne
         held = min(max(total, model.dof_effort[k, 0]), model.dof_effort[k, 1])
         if held != total:
@@ -131,7 +132,7 @@ def clip_joints(model, data):
                 dofs, _ = drive_of(model, a)
                 for n in range(len(dofs)):
                     if dofs[n] == k:
-                        data.actuator_slope[a] = 0.0
+                        data.actuator_clipped[a] = 1
                 if model.actuator_dof[a] == k and data.actuator_force[a] == drive[k]:  # it alone drives the joint
                     data.actuator_force[a] = held - borne
             drive[k] = held - borne
@@ -175,10 +176,12 @@ def within_effort(model, a, force):
 
 
 @jit
-def within_joint(model, a, force):
-    """The same, also clipped to the effort of the joint it drives, as if nothing else drove that."""
+def within_joint(model, data, a, force):
+    """The same, also clipped to the effort of the joint it drives, as if no other actuator drove that."""
     force, k = within_effort(model, a, force), model.actuator_dof[a]
-    return force if k < 0 else min(max(force, model.dof_effort[k, 0]), model.dof_effort[k, 1])
+    if k < 0:
+        return force
+    return min(max(force, model.dof_effort[k, 0] - data.lift_force[k]), model.dof_effort[k, 1] - data.lift_force[k])
 
 
 @jit

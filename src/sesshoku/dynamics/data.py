@@ -60,7 +60,10 @@ class Data(Record):
     held_force = array(float, 1)  # (V) contact and constraint forces held through the stages of a step
     drive_force = array(float, 1)  # (V) of all actuators, after clipping
     actuator_force = array(float, 1)  # (A) after clipping, along joint or tendon; of one that pushes a body, per wrench
-    actuator_slope = array(float, 1)  # (A) how the force falls with acceleration along joint or tendon
+    actuator_wanted = array(float, 1)  # (A) the same before clipping
+    actuator_slope = array(float, 1)  # (A) how what it wants falls with acceleration along joint or tendon
+    actuator_clipped = array(int, 1)  # (A) 1: a constant force, at its effort or its joint's
+    lift_force = array(float, 1)  # (V) gravity compensation that counts as an actuator force
     implicit_diagonal = array(float, 1)  # (V) added to the mass matrix by implicit springs and servos
     free_acceleration = array(float, 1)  # (V)
     work = array(float, 1)  # (V)
@@ -139,7 +142,8 @@ def make_data(compiled: CompiledScene) -> Data:
         "velocity": ("L", 6), "velocity_product": ("L", 6), "acceleration": ("L", 6), "force": ("L", 6),
         "wrench": ("L", 6), "composite": ("L", 10), "mass_matrix": "R", "factor": "R", "factor_dinv": "V",
         "bias_force": "V", "joint_force": "V", "held_force": "V", "drive_force": "V", "actuator_force": "A",
-        "actuator_slope": "A", "activation": "A", "implicit_diagonal": "V",
+        "actuator_wanted": "A", "actuator_slope": "A", "actuator_clipped": "A", "lift_force": "V", "activation": "A",
+        "implicit_diagonal": "V",
         "free_acceleration": "V", "work": "V",
         "articulated": ("L", 21), "articulated_bias": ("L", 6), "pivot_force": ("V", 6), "pivot_inverse": "V",
         "pivot_residual": "V", "new_q": "Q", "new_v": "V", "stage_q": "Q", "stage_v": "V", "rate_q": (4, "Q"),

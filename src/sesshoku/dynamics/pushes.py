@@ -69,7 +69,10 @@ def push_at(model, data, a, i, wrench_out):
 
 @jit
 def lift_on_joints(model, data, force_out):
-    """Joint forces (V) by which gravity compensation acts. Needs `kinematics`; uses data.force."""
+    """Joint forces (V) by which gravity compensation acts where it counts as an actuator's, zero elsewhere.
+
+    Needs `kinematics`; uses data.force.
+    """
     S, f = data.axis, data.force
     for i in range(model.link_count):
         for a in range(6):
@@ -79,6 +82,9 @@ def lift_on_joints(model, data, force_out):
     for i in range(model.link_count - 1, -1, -1):
         first, parent = model.link_dof[i], model.link_parent[i]
         for k in range(first, first + model.link_dof_count[i]):
+            if not model.dof_lifted[k]:
+                force_out[k] = 0.0
+                continue
             force_out[k] = (S[k, 0] * f[i, 0] + S[k, 1] * f[i, 1] + S[k, 2] * f[i, 2]
                             + S[k, 3] * f[i, 3] + S[k, 4] * f[i, 4] + S[k, 5] * f[i, 5])  # fmt: skip
         if parent >= 0:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.actuation import advance_activations
 from sesshoku.dynamics.crba import mass_matrix
+from sesshoku.dynamics.efforts import settle_efforts
 from sesshoku.dynamics.factor import factorize, solve
 from sesshoku.dynamics.rnea import bias_at_velocities
 from sesshoku.integrate.euler import finish_euler, finish_semi_implicit
@@ -38,6 +39,7 @@ def free_velocity(model, data, dt, least_spin):
     for k in range(model.dof_count):
         a[k] = force[k] - bias[k]
     solve(model, data.factor, data.factor_dinv, a)
+    settle_efforts(model, data)
     for k in range(model.dof_count):
         data.new_v[k] = data.v[k] + dt * a[k]
     spin_lone_bodies(model, data, dt, least_spin)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -134,6 +134,14 @@ def holding_control(actuator: Actuator, length: float) -> float | None:
     length *= actuator.gear
     gain = actuator.gain[0] + actuator.gain[1] * length
     return None if gain == 0.0 else float(-(actuator.bias[0] + actuator.bias[1] * length) / gain)
+
+
+def belongs_to(actuator: Actuator, tendons: Mapping[str, Tendon], bodies: Collection[str],
+               joints: Collection[str]) -> bool:
+    """Whether an actuator drives one of some joints, a tendon over one of them, or one of some bodies."""
+    if actuator.tendon is not None:
+        return any(joint in joints for joint in tendons[actuator.tendon].joints)
+    return actuator.joint in joints or actuator.body in bodies
 
 
 @checked

@@ -96,7 +96,7 @@ class Scene(SensorMounts):
         self, name: str, *, parent: str | None = None, joint: Joint | None = None, position: Any = (0, 0, 0),
         rotation: Any = (1, 0, 0, 0), inertial: Inertial | None = None, geometries: Iterable[Geometry] = (),
         velocity: Any = (0, 0, 0), angular_velocity: Any = (0, 0, 0), fixed: bool = False, kinematic: bool = False,
-        motion: Any = None, robot: str | None = None,
+        motion: Any = None, robot: str | None = None, gravity_compensation: float = 0.0,
     ) -> Body:
         """Add a body. Without a parent it is free unless `fixed`, `kinematic` or a joint says otherwise; else fixed."""
         element = f"body {check.name(name, 'name of a body')!r}"
@@ -111,7 +111,7 @@ class Scene(SensorMounts):
                              remedy="leave out fixed=True or the joint")
         parts = list(geometries) if isinstance(geometries, Iterable) else geometries  # Body refuses the latter
         body = Body(name, parent, joint, position, rotation, inertial, parts, velocity, angular_velocity, kinematic,
-                    motion, robot)
+                    motion, robot, gravity_compensation)
         return self._insert(body)
 
     def _insert(self, body: Body) -> Body:
@@ -218,7 +218,8 @@ class Scene(SensorMounts):
         a body (`body=`, a thruster). See `Actuator`."""
         driven = [joint, options.get("tendon"), options.get("body")]
         usual = next((value for value in driven if value is not None), "actuator")
-        return self._insert_actuator(Actuator(usual if name is None else name, joint, kind, **options))
+        actuator = Actuator(usual if name is None else name, joint, kind, **options)
+        return self._insert_actuator(actuator)
 
     def _insert_actuator(self, actuator: Actuator) -> Actuator:
         element = f"actuator {actuator.name!r}"
@@ -238,7 +239,8 @@ class Scene(SensorMounts):
 
     def add_tendon(self, name: str, joints: Mapping[str, float], **options: Any) -> Tendon:
         """Tie joints together: `add_tendon("grip", {"left": 0.5, "right": 0.5}, stiffness=10)`; see `Tendon`."""
-        return self._insert_tendon(Tendon(name, joints, **options))
+        tendon = Tendon(name, joints, **options)
+        return self._insert_tendon(tendon)
 
     def _insert_tendon(self, tendon: Tendon) -> Tendon:
         element = f"tendon {tendon.name!r}"
@@ -511,7 +513,7 @@ def _held(actuator: Actuator, joints: Mapping[str, Any], lengths: Mapping[str, f
 
 
 BODY_OPTIONS = {"parent", "joint", "position", "rotation", "velocity", "angular_velocity", "fixed", "kinematic",
-                "motion", "robot"}
+                "motion", "robot", "gravity_compensation"}
 
 
 def combine_materials(a: Material, b: Material) -> Material:

@@ -54,7 +54,7 @@ def want_drives(model, data, joints, dt):
     for a in range(model.actuator_count):
         joints.wanted[a], joints.slope[a] = wanted_force(model, data, a, data.q, data.v, dt, 1.0)
         joints.clipped[a] = 0
-        data.actuator_force[a] = within_joint(model, a, joints.wanted[a])
+        data.actuator_force[a] = within_joint(model, data, a, joints.wanted[a])
     for k in range(model.dof_count):
         joints.reference[k] = joints.old_reference[k] = joints.old_miss[k] = 0.0
 
@@ -152,7 +152,7 @@ def implicit_torques(model, data, joints):
             if not joints.clipped[a]:
                 dofs, arms = drive_of(model, a)
                 torque = joints.wanted[a] - joints.slope[a] * along(dofs, arms, x)
-                data.actuator_force[a] = within_joint(model, a, torque)
+                data.actuator_force[a] = within_joint(model, data, a, torque)
                 if data.actuator_force[a] != torque:
                     joints.clipped[a] = 1
                     more = True
@@ -196,7 +196,7 @@ def settle_drives(model, data, bodies, joints, springs, dt):
             torque = joints.wanted[n]
             for m in range(len(dofs)):
                 torque -= joints.slope[n] * arms[m] * dof_rate(model, data, bodies, springs, dofs[m], dt)
-            data.actuator_force[n] = within_joint(model, n, torque)
+            data.actuator_force[n] = within_joint(model, data, n, torque)
             if data.actuator_force[n] != torque:
                 settled = False
                 joints.clipped[n] = 1
