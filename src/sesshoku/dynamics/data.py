@@ -10,7 +10,7 @@ import numpy as np
 
 from sesshoku.compiled.table import Record, array, viewer
 from sesshoku.scene.compiler import CompiledScene
-from sesshoku.scene.model import Model
+from sesshoku.scene.model import LOOP_ROWS, Model
 
 # what a saved state consists of; the rest is work space
 STATE = ("time", "q", "v", "kinematic_pose", "kinematic_velocity", "kinematic_acceleration", "friction_slips",
@@ -100,6 +100,23 @@ class Data(Record):
     row_solver = array(float, 2)  # (W, W) work space of the solver
     row_work = array(float, 2)  # (6, W)
     row_active = array(int, 1)  # (W)
+    row_turn = array(float, 1)  # (W) what the turning of links within a step adds to the wanted velocity, in clusters
+    loop_turn = array(float, 2)  # (C, 6) the same of loops, as the method asks for it
+    # ---- independent rows of clusters (see `independent`): K clusters, U rows of all
+    basis = array(float, 1)  # orthonormal rows in half form, over the cluster's dofs
+    basis_factor = array(float, 1)  # (m, m) per cluster: row of the basis -> shares in the m rows given
+    basis_order = array(int, 1)  # (U) which of the rows given became the cluster's basis, one after the other
+    basis_scale = array(float, 1)  # (U) size of the rows given
+    basis_source = array(int, 2)  # (U, 2) kind and index of what they stand for
+    basis_rank = array(int, 1)  # (K) how many are independent
+    basis_row = array(int, 1)  # (K) where a problem has the cluster's first row
+    basis_y = array(float, 1)  # (V)
+    basis_way = array(float, 1)  # (V) displacement that closes loops
+    dof_place = array(int, 1)  # (V) place of a dof within its cluster
+    link_kept = array(float, 2)  # (L, 12) poses of the step while loops are closed; (0) without loops
+    dof_kept = array(float, 2)  # (V, 6)
+    tree_kept = array(float, 2)  # (T, 3)
+    loop_kept = array(float, 2)  # (C, 24)
     # ---- report
     counters = array(int, 1)  # (8)
     report = array(float, 1)  # (16)
@@ -110,7 +127,7 @@ as_data = viewer(Data)
 
 def group_row_counts(model: Model) -> np.ndarray:
     """The most constraint rows each group of the model can have at once."""
-    loop_rows = np.concatenate([[0], np.cumsum([(3, 5, 6)[kind] for kind in model.loop_kind])]).astype(np.int64)
+    loop_rows = np.concatenate([[0], np.cumsum([LOOP_ROWS[kind] for kind in model.loop_kind])]).astype(np.int64)
     return (2 * np.diff(model.group_limited) + np.diff(model.group_rubbing) + np.diff(model.group_mimic)
             + np.diff(loop_rows[model.group_loop]))
 
@@ -128,11 +145,13 @@ def row_total(model: Model) -> int:
 def make_data(compiled: CompiledScene) -> Data:
     """Allocate the work space of a model and set its start state."""
     m = compiled.model
-    L, V, Q, T, A, R = (m.link_count, m.dof_count, m.coordinate_count, m.tree_count, m.actuator_count, len(m.row_dof))
+    L, V, Q, T, A, R = (m.link_count, m.dof_count, m.coordinate_count, m.tree_count, m.actuator_count, int(m.dof_row[-1]))
     W = row_capacity(m)
     chain = int(max(m.dof_depth, default=0)) + 1 if V else 0
     sizes = {"L": L, "V": V, "Q": Q, "T": T, "A": A, "R": R, "W": W, "J": 2 * W * chain, "C": m.loop_count,
-             "M": m.mimic_count}
+             "M": m.mimic_count, "K": m.cluster_count, "U": int(m.cluster_start[-1, 0]), "B": int(m.cluster_start[-1, 1]),
+             "F": int(m.cluster_start[-1, 2]), "KL": L if m.loop_count else 0, "KV": V if m.loop_count else 0,
+             "KT": T if m.loop_count else 0}
     shapes = {
         "time": (1,), "q": "Q", "v": "V", "kinematic_pose": ("L", 7), "kinematic_velocity": ("L", 6),
         "kinematic_acceleration": ("L", 6), "kinematic_lead": ("L", 6), "friction_slips": "V", "friction_impulse": "V",
@@ -152,7 +171,11 @@ def make_data(compiled: CompiledScene) -> Data:
         "row_end": ("W", 2), "row_start": ("W", 2), "row_jacobian": "J", "row_half": "J",
         "row_low": "W", "row_high": "W", "row_target": "W", "row_source": ("W", 2), "row_force": "W", "row_bias": "W",
         "row_matrix": ("W", "W"),
-        "row_solver": ("W", "W"), "row_work": (6, "W"), "row_active": "W", "counters": (8,), "report": (16,),
+        "row_solver": ("W", "W"), "row_work": (6, "W"), "row_active": "W",
+        "row_turn": "W", "loop_turn": ("C", 6), "basis": "B", "basis_factor": "F", "basis_order": "U",
+        "basis_scale": "U", "basis_source": ("U", 2), "basis_rank": "K", "basis_row": "K", "basis_y": "V",
+        "basis_way": "V", "dof_place": "V", "link_kept": ("KL", 12), "dof_kept": ("KV", 6), "tree_kept": ("KT", 3),
+        "loop_kept": ("C", 24), "counters": (8,), "report": (16,),
     }
     arrays = {}
     for name, shape in shapes.items():

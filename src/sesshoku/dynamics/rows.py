@@ -4,7 +4,9 @@ A row is one scalar velocity constraint u = J v (+ the part a scripted root give
 (`row_end`, `row_start`, coefficients in `row_jacobian`), a wanted velocity `row_target` and bounds on its impulse:
     limit      u >= target, impulse >= 0         target = -gap/dt: the joint may just reach its limit; 0 beyond it
     friction   u  = 0 while |impulse| <= bound   bound = static or kinetic friction times dt
-    mimic, loop  u = target                      target = -correction * error/dt
+    mimic, loop  u = target                      target = 0, but for scripts, and for what a method asks (`loop_turn`)
+What a step leaves of a loop's error is undone by moving bodies (methods/closing.py), not by velocities: one that is
+asked for along rows that nearly depend on each other would be a large one.
 Trees that loops or mimics join form a **group**; rows of different groups never meet, so they are solved apart.
 """
 
@@ -18,17 +20,25 @@ from sesshoku.dynamics.jacobian import chain_row
 from sesshoku.scene.model import BALL, HINGE, KINEMATIC
 from sesshoku.spatial.algebra import cross
 
-ROW_LOWER, ROW_UPPER, ROW_FRICTION, ROW_MIMIC, ROW_LOOP = range(5)
+ROW_LOWER, ROW_UPPER, ROW_FRICTION, ROW_MIMIC, ROW_LOOP, ROW_BASIS = range(6)  # the last: see `independent`
 UNBOUNDED = 1e300
 LIMIT_CORRECTION = 0.2  # share of a limit's violation removed per step
-MIMIC_CORRECTION = 0.2
 
 
 @jit
 def group_rows(model, data, group, q, v_free, dt):
     """Build the rows of one group at q and return how many there are. Needs `kinematics` and `link_velocities`."""
+    count, free = bounded_rows(model, data, group, q, v_free, dt)
+    for cluster in range(model.group_cluster[group], model.group_cluster[group + 1]):
+        count, free = cluster_rows(model, data, cluster, count, free)
+    return count
+
+
+@jit
+def bounded_rows(model, data, group, q, v_free, dt):
+    """Rows of limits and joint friction of one group; how many, and the next free place in row_jacobian."""
     count = 0
-    free = 0  # next free place in row_jacobian
+    free = 0
     for n in range(model.group_limited[group], model.group_limited[group + 1]):
         count, free = limit_rows(model, data, model.limited_dofs[n], q, v_free, dt, count, free)
     for n in range(model.group_rubbing[group], model.group_rubbing[group + 1]):
@@ -38,11 +48,17 @@ def group_rows(model, data, group, q, v_free, dt):
         bound = dt * (model.dof_kinetic_friction[k] if data.friction_slips[k] else model.dof_static_friction[k])
         data.row_low[row], data.row_high[row], data.row_target[row] = -bound, bound, 0.0
         data.row_force[row] = data.friction_impulse[k]
-    for n in range(model.group_mimic[group], model.group_mimic[group + 1]):
-        count, free = mimic_row(model, data, n, q, dt, count, free)
-    for n in range(model.group_loop[group], model.group_loop[group + 1]):
-        count, free = loop_rows(model, data, n, dt, count, free)
-    return count
+    return count, free
+
+
+@jit
+def cluster_rows(model, data, cluster, count, free):
+    """Rows of the mimics and loops of one cluster, behind `count` rows; how many then, and the next free place."""
+    for n in range(model.cluster_mimic[cluster], model.cluster_mimic[cluster + 1]):
+        count, free = mimic_row(model, data, n, count, free)
+    for n in range(model.cluster_loop[cluster], model.cluster_loop[cluster + 1]):
+        count, free = loop_rows(model, data, n, count, free)
+    return count, free
 
 
 @jit
@@ -79,7 +95,7 @@ def limit_rows(model, data, k, q, v_free, dt, count, free):
 
 
 @jit
-def mimic_row(model, data, n, q, dt, count, free):
+def mimic_row(model, data, n, count, free):
     """q_joint - ratio q_source - offset = 0."""
     k, source, ratio = model.mimic_dof[n], model.mimic_source[n], model.mimic_ratio[n]
     count, free = dof_row(model, data, k, 1.0, count, free, ROW_MIMIC)
@@ -89,9 +105,8 @@ def mimic_row(model, data, n, q, dt, count, free):
         data.row_jacobian[free + e] = 0.0
     data.row_jacobian[free + depth] = -ratio
     data.row_end[row, 1], data.row_start[row, 1] = source, free
-    error = q[model.dof_coordinate[k]] - ratio * q[model.dof_coordinate[source]] - model.mimic_offset[n]
     data.row_low[row], data.row_high[row] = -UNBOUNDED, UNBOUNDED
-    data.row_target[row] = -MIMIC_CORRECTION * error / dt
+    data.row_target[row] = data.row_turn[row] = 0.0
     data.row_source[row, 1] = n
     data.row_force[row] = data.mimic_impulse[n]
     return count, free + depth + 1
@@ -139,16 +154,27 @@ def loop_error(model, data, n, point_out, frame_out, error_out):
 
 
 @jit
-def loop_rows(model, data, n, dt, count, free):
+def loop_row_count(kind):
+    """Rows of a loop: 3 for a ball, 5 for a hinge, 6 for a weld."""
+    return 3 if kind == BALL else (5 if kind == HINGE else 6)
+
+
+@jit
+def mimic_error(model, n, q):
+    """How far the joint of mimic n is from where its source wants it, rad or m."""
+    here, there = q[model.dof_coordinate[model.mimic_dof[n]]], q[model.dof_coordinate[model.mimic_source[n]]]
+    return here - model.mimic_ratio[n] * there - model.mimic_offset[n]
+
+
+@jit
+def loop_rows(model, data, n, count, free):
     """Rows of loop n along the axes of its anchor frame a: 3 for a ball, 5 for a hinge (z may turn), 6 for a weld."""
     point, frame, error = data.loop_point[n], data.loop_frame[n], data.loop_error[n]
     loop_error(model, data, n, point, frame, error)
-    kind = model.loop_kind[n]
-    rows = 3 if kind == BALL else (5 if kind == HINGE else 6)
-    for d in range(rows):
+    for d in range(loop_row_count(model.loop_kind[n])):
         b = d % 3
         x, y, z = frame[0, 0, b], frame[0, 1, b], frame[0, 2, b]
-        data.row_target[count] = -model.loop_correction[n] * error[d] / dt
+        data.row_target[count], data.row_turn[count] = 0.0, -data.loop_turn[n, d]
         for side in range(2):
             sign = 1.0 if side == 0 else -1.0
             free = loop_chain(model, data, n, side, d < 3, sign * x, sign * y, sign * z, count, free)

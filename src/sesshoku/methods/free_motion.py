@@ -11,6 +11,7 @@ from sesshoku.dynamics.rnea import bias_at_velocities
 from sesshoku.integrate.euler import finish_euler, finish_semi_implicit
 from sesshoku.integrate.position import move_kinematic, store_unit
 from sesshoku.integrate.rotor import rotor
+from sesshoku.methods.closing import close_loops
 from sesshoku.methods.joint_constraints import return_to_limits
 from sesshoku.scene.model import FREE
 from sesshoku.spatial.algebra import cross, quaternion_matrix, quaternion_times, turn_quaternion
@@ -163,6 +164,7 @@ def finish(model, data, scheme, dt):
         finish_euler(model, data, data.new_v, dt)
         finish_turns(model, data, data.q, data.v)
     return_to_limits(model, data.q)
+    close_loops(model, data, dt)
     advance_activations(model, data, dt)
     data.time[0] += dt
     return True

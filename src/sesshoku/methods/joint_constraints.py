@@ -18,7 +18,6 @@ from sesshoku.methods.report import (
     ENERGY_CHANGE,
     ITERATIONS,
     LIMIT_VIOLATION,
-    LOOP_ERROR,
     MOMENTUM_RESIDUAL,
     RESIDUAL,
     ROWS,
@@ -153,19 +152,10 @@ def return_to_limits(model, q):
 
 @jit
 def measure_errors(model, data, q):
-    """Deepest limit violation and largest error of a loop or mimic at q."""
+    """Deepest limit violation at q."""
     report, worst = data.report, 0.0
     for n in range(len(model.limited_dofs)):
         k = model.limited_dofs[n]
         position = q[model.dof_coordinate[k]]
         worst = max(worst, model.dof_lower[k] - position, position - model.dof_upper[k])
     report[LIMIT_VIOLATION] = worst
-    gap2 = 0.0
-    for n in range(model.loop_count):
-        e = data.loop_error[n]
-        gap2 = max(gap2, e[0] * e[0] + e[1] * e[1] + e[2] * e[2])
-    gap = gap2**0.5
-    for n in range(model.mimic_count):
-        here, there = q[model.dof_coordinate[model.mimic_dof[n]]], q[model.dof_coordinate[model.mimic_source[n]]]
-        gap = max(gap, abs(here - model.mimic_ratio[n] * there - model.mimic_offset[n]))
-    report[LOOP_ERROR] = gap

@@ -372,7 +372,8 @@ class Loop:
 
     ball: the anchor points coincide. hinge: and the axes agree. weld: and nothing turns. `position` and `axis` are in
     body_a's frame; where `position_b` / `rotation_b` (the same anchor frame seen from body_b) are None they are taken
-    from the start configuration. `correction`: share of the remaining error removed per step (0 to 1).
+    from the start configuration. `correction`: share of the error removed per step (0 to 1), by moving bodies, not by
+    a velocity; no faster than 10 m/s.
     """
 
     name: str
@@ -383,7 +384,7 @@ class Loop:
     axis: Any = (0.0, 0.0, 1.0)
     position_b: Any = None
     rotation_b: Any = None
-    correction: float = 0.2
+    correction: float = 1.0
 
     def __post_init__(self) -> None:
         check.name(self.name, "name of a loop")

@@ -25,6 +25,7 @@ TORQUE, POSITION, VELOCITY, GENERAL = range(4)
 DIRECT, INTEGRATOR, FILTER, FILTER_EXACT = range(4)
 # loop kinds
 BALL, HINGE, WELD = range(3)
+LOOP_ROWS = (3, 5, 6)  # rows of each
 # shape types
 SHAPE_PLANE, SHAPE_BOX, SHAPE_SPHERE, SHAPE_CAPSULE, SHAPE_CYLINDER, SHAPE_CONVEX = range(6)
 # columns of shape_filter: rigid group, the group its joint hangs on (-1), the family it does not touch (-1), whether it
@@ -49,6 +50,7 @@ class Model(Record):
     mimic_count = scalar()
     shape_count = scalar()
     group_count = scalar()
+    cluster_count = scalar()
     level_count = scalar()  # of size classes of shapes
     has_turning = scalar()  # 1: some shape or pair has rolling or torsional friction
     pairs_listed = scalar()  # 1: allowed_pair holds all pairs of shapes that may touch; 0: they are too many
@@ -76,7 +78,7 @@ class Model(Record):
     dof_parent = array(int, 1)  # (V) the dof before it on the way to the root, -1
     dof_depth = array(int, 1)  # (V) number of ancestors
     dof_row = array(int, 1)  # (V + 1) start of its row
-    row_dof = array(int, 1)  # (sum of depths + V) ancestors of each dof, root first, itself last
+    row_dof = array(int, 1)  # (sum of depths + V, ...) ancestors of each dof, root first, itself last; then of clusters
     dof_coordinate = array(int, 1)  # (V) its coordinate where q' = v, -1 for quaternion axes
     dof_armature = array(float, 1)  # (V) kg m^2 or kg
     dof_viscous = array(float, 1)  # (V) N m s/rad or N s/m
@@ -142,6 +144,12 @@ class Model(Record):
     group_rubbing = array(int, 1)  # ranges of rubbing_dofs
     group_mimic = array(int, 1)  # ranges of the mimics
     group_loop = array(int, 1)  # ranges of the loops
+    group_cluster = array(int, 1)  # ranges of the clusters
+    # clusters (K): loops and mimics whose rows may depend on each other
+    cluster_mimic = array(int, 1)  # (K + 1) ranges of the mimics
+    cluster_loop = array(int, 1)  # (K + 1) ranges of the loops
+    cluster_dofs = array(int, 2)  # (K, 2) start in row_dof and number of the dofs its rows reach, ancestors included
+    cluster_start = array(int, 2)  # (K + 1, 3) where its rows, their coefficients and their factor begin
 
     shape_link = array(int, 1)  # (G) link, -1 for the world
     shape_frame = array(int, 1)  # (G) the body it belongs to

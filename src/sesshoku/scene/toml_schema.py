@@ -266,7 +266,7 @@ class LoopTable(Table):
     rotation_b: Quaternion | None = Field(
         None, description="body_a's orientation seen from body_b (default: as the bodies start)")
     correction: Annotated[float, Field(ge=0, le=1)] = Field(
-        0.2, description="share of the error removed per step, 0 to 1")
+        1.0, description="share of the error removed per step, 0 to 1, by moving bodies; no faster than 10 m/s")
 
 
 class MimicTable(Table):

@@ -39,6 +39,7 @@ from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import external_wrenches, link_velocities
 from sesshoku.integrate.midpoint import FAST, from_middle, middle_velocity, predict_middle, to_middle
 from sesshoku.integrate.position import move_kinematic
+from sesshoku.methods.closing import close_loops
 from sesshoku.methods.contact_forces import apply_forces
 from sesshoku.methods.contact_rows import velocity_change
 from sesshoku.methods.exact.ahead import look_ahead
@@ -221,6 +222,7 @@ def end(model, data, problem, contacts, memory, options, dt):
     from_middle(model, data, memory.shift, dt)
     finish_turns(model, data, data.q, data.v)
     return_to_limits(model, data.q)
+    close_loops(model, data, dt)
     advance_activations(model, data, dt)
     data.time[0] += dt
     return True

@@ -62,11 +62,11 @@ def pose_problem(model, data, contacts, problem, memory, q, options, dt):
     split_free(model, data, contacts, problem, memory)
     turning_rows(model, data, contacts, problem, data.new_v)
     if options[MIDPOINT]:
+        turn_loops(model, data, dt)
         lead_scripts(model, data, 1.0)
     joint_rows(model, data, problem, q, data.new_v, dt)
     if options[MIDPOINT]:
         lead_scripts(model, data, -1.0)
-        turn_loops(model, data, problem, dt)
     for c in range(contacts.counts[CONTACTS]):
         impact = memory.impact[c]
         for n in range(len(impact)):
