@@ -292,8 +292,8 @@ class ActuatorView:
 
     @property
     def force(self) -> float:
-        """Force given in the last step along the joint or tendon, after clipping and gear; of one that pushes a body, by
-        which its wrench is multiplied."""
+        """Force given in the last step along the joint or tendon, after clipping and gear; of one that pushes a body,
+        by which its wrench is multiplied."""
         return float(self._sim.data.actuator_force[self._index])
 
     @property

@@ -3,8 +3,10 @@
 Implicit: a spring-damper or servo sees the end of the step. With v+ = v + dt a,
     (H + dt d + dt^2 k) a = tau - k (q + dt v - rest) - d v,
 so it adds dt d + dt^2 k to the diagonal of H (`implicit_diagonal`) and evaluates the spring at q + dt v. Stable for any
-gains. A servo whose force is clipped is a constant force and adds nothing (efforts.py says which are). At a midpoint q + dt/2 v the same with half
-of dt, the spring where it is (`shift` 0), is the trapezoidal rule: second order, and as stable.
+gains. A servo whose force is clipped is a constant force and adds nothing (efforts.py says which are). At a midpoint
+q + dt/2 v the same with half of dt, the spring where it is (`shift` 0), is the trapezoidal rule: second order, and as
+stable. A damper that would turn the velocity round within the step there (dt/2 d above the inertia) counts as one that
+stops it: dt d less the inertia.
 
 A tendon's length is the sum of c_i q_i over its joints, and a spring, damper or servo along it adds s c c^T, which has
 no place in the ancestor chains of H. It adds the diagonal s |c_i| sum |c_j| instead. That is the same for joints that
@@ -49,7 +51,7 @@ def passive_forces(model, force, diagonal, q, v, dt, shift):
         if stiffness > 0.0:
             force[k] -= stiffness * (q[model.dof_coordinate[k]] + shift * h * v[k] - model.dof_rest[k])
         force[k] -= viscous * v[k]
-        diagonal[k] += h * viscous + h * h * stiffness
+        diagonal[k] += damped(h * viscous, model.dof_inertia[k], shift) + h * h * stiffness
     for n in range(model.tendon_count):
         stiffness, viscous = model.tendon_stiffness[n], model.tendon_viscous[n]
         if stiffness > 0.0 or viscous > 0.0:
@@ -59,7 +61,14 @@ def passive_forces(model, force, diagonal, q, v, dt, shift):
             length += shift * dt * speed
             beyond = length - min(max(length, model.tendon_rest[n, 0]), model.tendon_rest[n, 1])
             pull(dofs, arms, -stiffness * beyond - viscous * speed, force)
-            stiffen(dofs, arms, dt * viscous + (dt * dt * stiffness if beyond != 0.0 else 0.0), diagonal)
+            slope = damped(dt * viscous, model.tendon_inertia[n], shift)
+            stiffen(dofs, arms, slope + (dt * dt * stiffness if beyond != 0.0 else 0.0), diagonal)
+
+
+@jit
+def damped(slope, inertia, shift):
+    """What a damper of slope h d adds to the inertia; at a midpoint (shift 0) more, if it would turn motion round."""
+    return 2.0 * slope - inertia if shift == 0.0 and slope > inertia else slope
 
 
 @jit
@@ -120,11 +129,11 @@ def clip_joints(model, data):
 
     Where gravity compensation counts as an actuator force it is part of that sum, and acts on the links by itself.
     """
-    drive, lift = data.drive_force, data.lift_force
+    drive = data.drive_force
     if model.has_lifted:
-        lift_on_joints(model, data, lift)
+        lift_on_joints(model, data, data.lift_force)
     for k in range(model.dof_count):
-        borne = lift[k]
+        borne = data.lift_force[k] if model.has_lifted else 0.0
         total = drive[k] + borne
         held = min(max(total, model.dof_effort[k, 0]), model.dof_effort[k, 1])
         if held != total:
@@ -155,14 +164,15 @@ def wanted_force(model, data, a, q, v, dt, shift):
         kp, kd = -gear * gear * (gain[1] * u + bias[1]), -gear * gear * (gain[2] * u + bias[2])
         if kp > 0.0:
             length += shift * h * speed
-        slope = h * max(kd, 0.0) + h * h * max(kp, 0.0)
+        slope = damped(h * max(kd, 0.0), model.actuator_inertia[a], shift) + h * h * max(kp, 0.0)
         return gear * (gain[0] * u + bias[0] + command[2]) - kp * length - kd * speed, slope
     kp, kd = model.actuator_kp[a] if kind == POSITION else 0.0, model.actuator_kd[a]
     if kind == POSITION:
         wanted = kp * (min(max(command[0], low), high) - length - shift * h * speed) + kd * (command[1] - speed)
     else:
         wanted = kd * (min(max(command[1], low), high) - speed)
-    return gear * (command[2] + wanted), gear * (h * kd + h * h * kp) if gear > 0.0 else 0.0
+    slope = damped(gear * h * kd, model.actuator_inertia[a], shift) + gear * h * h * kp
+    return gear * (command[2] + wanted), slope if gear > 0.0 else 0.0
 
 
 @jit
@@ -181,7 +191,8 @@ def within_joint(model, data, a, force):
     force, k = within_effort(model, a, force), model.actuator_dof[a]
     if k < 0:
         return force
-    return min(max(force, model.dof_effort[k, 0] - data.lift_force[k]), model.dof_effort[k, 1] - data.lift_force[k])
+    borne = data.lift_force[k] if model.has_lifted else 0.0
+    return min(max(force, model.dof_effort[k, 0] - borne), model.dof_effort[k, 1] - borne)
 
 
 @jit

@@ -14,8 +14,8 @@ from sesshoku.scene.model import LOOP_ROWS, Model
 
 # what a saved state consists of; the rest is work space
 STATE = ("time", "q", "v", "kinematic_pose", "kinematic_velocity", "kinematic_acceleration", "friction_slips",
-         "friction_impulse", "limit_impulse", "mimic_impulse", "loop_impulse", "actuator_command", "activation",
-         "external_force", "actuator_force")
+         "friction_impulse", "limit_impulse", "mimic_impulse", "loop_impulse", "tendon_impulse", "actuator_command",
+         "activation", "external_force", "actuator_force")
 
 
 class Data(Record):
@@ -34,6 +34,7 @@ class Data(Record):
     limit_impulse = array(float, 1)  # (V) positive: pushed up from the lower limit
     mimic_impulse = array(float, 1)  # (M)
     loop_impulse = array(float, 2)  # (C, 6) along the axes of the anchor frame on body a
+    tendon_impulse = array(float, 2)  # (N, 2) of limits (positive: pushed up from the lower) and of friction, N s
     activation = array(float, 1)  # (A) what a general actuator with dynamics takes for its command
     # ---- inputs
     actuator_command = array(float, 2)  # (A, 3) target, target velocity, feed-forward (torque: the command)
@@ -128,8 +129,11 @@ as_data = viewer(Data)
 def group_row_counts(model: Model) -> np.ndarray:
     """The most constraint rows each group of the model can have at once."""
     loop_rows = np.concatenate([[0], np.cumsum([LOOP_ROWS[kind] for kind in model.loop_kind])]).astype(np.int64)
+    limited = np.isfinite(model.tendon_lower) | np.isfinite(model.tendon_upper)
+    tendon_rows = (2 * limited + (model.tendon_friction > 0.0))[model.rowed_tendons].astype(np.int64)
+    tendon_rows = np.concatenate([[0], np.cumsum(tendon_rows)]).astype(np.int64)
     return (2 * np.diff(model.group_limited) + np.diff(model.group_rubbing) + np.diff(model.group_mimic)
-            + np.diff(loop_rows[model.group_loop]))
+            + np.diff(loop_rows[model.group_loop]) + np.diff(tendon_rows[model.group_tendon]))
 
 
 def row_capacity(model: Model) -> int:
@@ -151,7 +155,7 @@ def make_data(compiled: CompiledScene) -> Data:
     sizes = {"L": L, "V": V, "Q": Q, "T": T, "A": A, "R": R, "W": W, "J": 2 * W * chain, "C": m.loop_count,
              "M": m.mimic_count, "K": m.cluster_count, "U": int(m.cluster_start[-1, 0]), "B": int(m.cluster_start[-1, 1]),
              "F": int(m.cluster_start[-1, 2]), "KL": L if m.loop_count else 0, "KV": V if m.loop_count else 0,
-             "KT": T if m.loop_count else 0}
+             "KT": T if m.loop_count else 0, "N": m.tendon_count}
     shapes = {
         "time": (1,), "q": "Q", "v": "V", "kinematic_pose": ("L", 7), "kinematic_velocity": ("L", 6),
         "kinematic_acceleration": ("L", 6), "kinematic_lead": ("L", 6), "friction_slips": "V", "friction_impulse": "V",
@@ -162,7 +166,7 @@ def make_data(compiled: CompiledScene) -> Data:
         "wrench": ("L", 6), "composite": ("L", 10), "mass_matrix": "R", "factor": "R", "factor_dinv": "V",
         "bias_force": "V", "joint_force": "V", "held_force": "V", "drive_force": "V", "actuator_force": "A",
         "actuator_wanted": "A", "actuator_slope": "A", "actuator_clipped": "A", "lift_force": "V", "activation": "A",
-        "implicit_diagonal": "V",
+        "tendon_impulse": ("N", 2), "implicit_diagonal": "V",
         "free_acceleration": "V", "work": "V",
         "articulated": ("L", 21), "articulated_bias": ("L", 6), "pivot_force": ("V", 6), "pivot_inverse": "V",
         "pivot_residual": "V", "new_q": "Q", "new_v": "V", "stage_q": "Q", "stage_v": "V", "rate_q": (4, "Q"),

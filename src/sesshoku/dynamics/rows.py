@@ -1,4 +1,4 @@
-"""Constraint rows that come with the model: joint limits, joint friction, mimics and loops.
+"""Constraint rows that come with the model: joint limits, joint friction, the same of tendons, mimics and loops.
 
 A row is one scalar velocity constraint u = J v (+ the part a scripted root gives). Each has up to two chains of dofs
 (`row_end`, `row_start`, coefficients in `row_jacobian`), a wanted velocity `row_target` and bounds on its impulse:
@@ -17,11 +17,11 @@ from math import atan2, sqrt
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.aba import last_dof
 from sesshoku.dynamics.jacobian import chain_row
+from sesshoku.dynamics.tendon_rows import ROW_TENDON_LOWER, UNBOUNDED, store_tendon_impulse, tendon_rows
 from sesshoku.scene.model import BALL, HINGE, KINEMATIC
 from sesshoku.spatial.algebra import cross
 
 ROW_LOWER, ROW_UPPER, ROW_FRICTION, ROW_MIMIC, ROW_LOOP, ROW_BASIS = range(6)  # the last: see `independent`
-UNBOUNDED = 1e300
 LIMIT_CORRECTION = 0.2  # share of a limit's violation removed per step
 
 
@@ -36,7 +36,7 @@ def group_rows(model, data, group, q, v_free, dt):
 
 @jit
 def bounded_rows(model, data, group, q, v_free, dt):
-    """Rows of limits and joint friction of one group; how many, and the next free place in row_jacobian."""
+    """Rows of limits and friction of a group's joints and tendons; how many, and the next free place in row_jacobian."""
     count = 0
     free = 0
     for n in range(model.group_limited[group], model.group_limited[group + 1]):
@@ -48,6 +48,8 @@ def bounded_rows(model, data, group, q, v_free, dt):
         bound = dt * (model.dof_kinetic_friction[k] if data.friction_slips[k] else model.dof_static_friction[k])
         data.row_low[row], data.row_high[row], data.row_target[row] = -bound, bound, 0.0
         data.row_force[row] = data.friction_impulse[k]
+    for n in range(model.group_tendon[group], model.group_tendon[group + 1]):
+        count, free = tendon_rows(model, data, model.rowed_tendons[n], q, v_free, dt, count, free)
     return count, free
 
 
@@ -211,6 +213,9 @@ def loop_chain(model, data, n, side, slide, x, y, z, count, free):
 @jit
 def store_impulse(data, kind, n, x):
     """Keep the impulse of a row with what it belongs to: for users, and as the start of the next step's solve."""
+    if kind >= ROW_TENDON_LOWER:
+        store_tendon_impulse(data, kind, n, x)
+        return
     if kind == ROW_LOWER:
         data.limit_impulse[n] = x
     elif kind == ROW_UPPER:

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.scene.actuators import Actuator
+from sesshoku.errors import SceneError
+from sesshoku.scene.actuators import Actuator, Tendon
 from sesshoku.scene.elements import Body
 from sesshoku.scene.model import (
     DIRECT,
@@ -57,13 +58,39 @@ def actuator_arrays(scene: Scene, arrays: dict[str, Any], joint_link: dict[str, 
 def tendon_arrays(scene: Scene, arrays: dict[str, Any], joint_link: dict[str, int]) -> dict[str, Any]:
     """Dofs and arms of every tendon, and what acts along it by itself."""
     tendons = list(scene.tendons.values())
-    start, dofs, arms = _flat([_over_joints(tendon.joints, arrays, joint_link) for tendon in tendons])
+    drives = [_over_joints(tendon.joints, arrays, joint_link) for tendon in tendons]
+    start, dofs, arms = _flat(drives)
+    rowed = [n for n, tendon in enumerate(tendons) if tendon.has_rows]
+    rows = [_chains(tendons[n], drives[n] if n in rowed else [], arrays) for n in range(len(tendons))]
+    places = np.cumsum([0, *(len(part) for row in rows for _, part in row)])[:-1].reshape(-1, 2)
     return {
         "tendon_count": len(tendons), "tendon_drive": start, "tendon_dof": dofs, "tendon_arm": arms,
         "tendon_stiffness": [tendon.stiffness for tendon in tendons],
         "tendon_rest": stack([tendon.rests for tendon in tendons], 2),
         "tendon_viscous": [tendon.viscous for tendon in tendons],
+        "tendon_lower": [tendon.lower for tendon in tendons], "tendon_upper": [tendon.upper for tendon in tendons],
+        "tendon_friction": [tendon.friction for tendon in tendons], "rowed_tendons": rowed,
+        "tendon_end": np.array([[end for end, _ in row] for row in rows], dtype=np.int64).reshape(-1, 2),
+        "tendon_start": places.astype(np.int64),
+        "tendon_row": np.array([value for row in rows for _, part in row for value in part], dtype=float),
     }
+
+
+def _chains(tendon: Tendon, drive: list[tuple[int, float]],
+            arrays: dict[str, Any]) -> list[tuple[int, list[float]]]:
+    """The last dof (-1: none) and the coefficients of each of the two chains that a tendon's joints lie on."""
+    rows, starts = np.asarray(arrays["row_dof"]), np.asarray(arrays["dof_row"])
+    chains: list[tuple[int, list[float]]] = []
+    left = dict(drive)
+    while left:
+        end = max(left)  # parents come first, so the last one carries none of the others
+        chain = rows[starts[end]:starts[end + 1]].tolist()
+        chains.append((end, [left.pop(k, 0.0) for k in chain]))
+    if len(chains) > 2:
+        raise SceneError("limits and friction are for tendons whose joints lie on one or two branches",
+                         element=f"tendon {tendon.name!r}", value=list(tendon.joints),
+                         remedy="leave lower, upper and friction out, or divide it into several tendons")
+    return [*chains, *[(-1, [])] * (2 - len(chains))]
 
 
 def lift_array(bodies: list[tuple[Body, Pose]], frame: Pose) -> np.ndarray:

@@ -150,7 +150,8 @@ class Tendon:
     """A tendon over joints of one axis: its length is the sum of coefficient times position.
 
     joints: joint name -> coefficient. stiffness (N/m): a spring where the length leaves `rest`, a length or a range of
-    lengths. viscous (N s/m): resists its rate.
+    lengths. viscous (N s/m): resists its rate. lower, upper: limits of its length. friction (N): dry friction against
+    its rate. A tendon with limits or friction runs over joints of one or two branches of a tree (or of two trees).
     """
 
     name: str
@@ -158,6 +159,9 @@ class Tendon:
     stiffness: float = 0.0
     rest: Any = 0.0
     viscous: float = 0.0
+    lower: float = -np.inf
+    upper: float = np.inf
+    friction: float = 0.0
 
     def __post_init__(self) -> None:
         element = f"tendon {check.name(self.name, 'name of a tendon')!r}"
@@ -166,12 +170,18 @@ class Tendon:
                              remedy='give {"left": 0.5, "right": 0.5}')
         self.joints = {check.name(joint, "joint", element): check.number(arm, f"coefficient of {joint!r}", element)
                        for joint, arm in self.joints.items()}
-        for attribute in ("stiffness", "viscous"):
+        for attribute in ("stiffness", "viscous", "friction"):
             setattr(self, attribute, check.number(getattr(self, attribute), attribute, element, least=0.0))
+        self.lower, self.upper = check.bounds((self.lower, self.upper), "limits", element) or (-np.inf, np.inf)
         if np.ndim(self.rest) == 0:
             self.rest = check.number(self.rest, "rest", element)
         else:
             self.rest = check.bounds(self.rest, "rest", element)
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether it has limits or dry friction."""
+        return bool(np.isfinite(self.lower) or np.isfinite(self.upper) or self.friction > 0.0)
 
     @property
     def rests(self) -> tuple[float, float]:

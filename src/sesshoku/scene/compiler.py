@@ -14,6 +14,7 @@ from sesshoku.scene.bounds import bound_arrays
 from sesshoku.scene.elements import JOINT_SIZES, Body, Inertial
 from sesshoku.scene.filters import filter_arrays
 from sesshoku.scene.group_arrays import group_arrays, joined_trees
+from sesshoku.scene.inertias import inertia_arrays
 from sesshoku.scene.model import (
     BALL,
     FREE,
@@ -101,6 +102,7 @@ def compile_scene(scene: Scene) -> CompiledScene:
     arrays |= tendon_arrays(scene, arrays, joint_link)
     arrays |= actuator_arrays(scene, arrays, joint_link, frame_index)
     q, v, kinematic_pose, kinematic_velocity = _start_state(links, arrays)
+    arrays |= inertia_arrays(arrays, link_poses(arrays, q, kinematic_pose))
     arrays |= _loop_arrays(scene, frame_index, arrays, links, q, kinematic_pose)
     arrays |= _mimic_arrays(scene, arrays, joint_link)
     arrays |= group_arrays(arrays)
@@ -249,7 +251,8 @@ def _dof_arrays(links: list[Link], arrays: dict[str, Any]) -> dict[str, Any]:
     limited = np.isfinite(per_dof["dof_lower"]) | np.isfinite(per_dof["dof_upper"])
     sprung = (np.array(per_dof["dof_stiffness"]) > 0.0) | (np.array(per_dof["dof_viscous"]) > 0.0)
     return per_dof | {
-        "has_lifted": int(any(per_dof["dof_lifted"])), "dof_link": dof_link, "dof_parent": dof_parent, "dof_depth": [len(row) - 1 for row in rows],
+        "has_lifted": int(any(per_dof["dof_lifted"])), "dof_link": dof_link, "dof_parent": dof_parent,
+        "dof_depth": [len(row) - 1 for row in rows],
         "dof_row": np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64),
         "row_dof": np.array([dof for row in rows for dof in row], dtype=np.int64), "dof_coordinate": coordinates,
         "limited_dofs": numbers[limited.astype(bool)], "sprung_dofs": numbers[sprung.astype(bool)],

@@ -164,8 +164,8 @@ class Joint:
     viscous (N m s/rad or N s/m), static_friction and kinetic_friction (N m or N): joint friction, per axis.
     stiffness, rest: a spring to `rest`; implicit: integrate spring and viscous damping implicitly where the scheme can.
     armature (kg m^2 or kg): reflected rotor inertia. position, velocity: where the joint starts; without a position at
-    zero, or at the limit nearest to it. actuator_compensation: its actuators bear the gravity compensation of the bodies it carries,
-    within its effort.
+    zero, or at the limit nearest to it. actuator_compensation: its actuators bear the gravity compensation of the
+    bodies it carries, within its effort.
     """
 
     kind: JointKind = "fixed"

@@ -1,18 +1,20 @@
 """Actuators and fixed tendons of a compiled MuJoCo model.
 
-MuJoCo: an actuator's force is clip(gain * u + bias), gain = g0 + g1 l + g2 l', bias = b0 + b1 l + b2 l', u its control or
-its activation, l = gear * q the length of its transmission; it acts on the joint or tendon times gear. Where that is
+MuJoCo: an actuator's force is clip(gain * u + bias), gain = g0 + g1 l + g2 l', bias = b0 + b1 l + b2 l', u its control
+or its activation, l = gear * q the length of its transmission; it acts on the joint or tendon times gear. Where that is
 the law of a motor, or, with gear 1, of a position or velocity servo, it becomes one; else a general actuator, whose law
 it is. `target` (of velocity servos `target_velocity`) is MuJoCo's ctrl in all of them.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from sesshoku.scene.actuators import Actuator, Tendon
+from sesshoku.scene.elements import Mimic
 from sesshoku.scene.mjcf_bodies import HINGE, SLIDE, ModelNames, usual
 from sesshoku.scene.spec import Unsupported
 
@@ -60,7 +62,7 @@ def _drives(model: Any, names: ModelNames, i: int, there: set[str]) -> dict[str,
             return "it pulls a spatial tendon"
         return {"tendon": tendon_names(model)[target], "gear": float(gear[0])}
     if kind != SITE:
-        return {SLIDER_CRANK: "a slider-crank", BODY: "adhesion of a body"}.get(kind, "what it drives is not known here")
+        return {SLIDER_CRANK: "a slider-crank", BODY: "adhesion of a body"}.get(kind, "what it drives is not known")
     body = int(model.site_bodyid[target])
     place = {"body": names.body[body], "position": model.site_pos[target].copy(), "wrench": gear.copy(), "gear": 1.0,
              "rotation": _unit(model.site_quat[target])}
@@ -181,16 +183,29 @@ def read_tendons(model: Any, names: ModelNames, unsupported: Unsupported) -> lis
             joint = names.joint[int(model.wrap_objid[n])]
             joints[joint] = joints.get(joint, 0.0) + float(model.wrap_prm[n])
         low, high = (float(length) for length in model.tendon_lengthspring[t])
-        tendons.append(Tendon(name, joints, float(model.tendon_stiffness[t]), low if low == high else (low, high),
-                              float(model.tendon_damping[t])))
+        limits = (float(bound) for bound in model.tendon_range[t]) if model.tendon_limited[t] else (-np.inf, np.inf)
+        tendon = Tendon(name, joints, float(model.tendon_stiffness[t]), low if low == high else (low, high),
+                        float(model.tendon_damping[t]), *limits, friction=float(model.tendon_frictionloss[t]))
+        if tendon.has_rows and _branches(model, t) > 2:
+            unsupported.add(f"range and frictionloss of {label}: its joints lie on more than two branches")
+            tendon = replace(tendon, lower=-np.inf, upper=np.inf, friction=0.0)
+        tendons.append(tendon)
         _list_tendon(model, t, label, unsupported)
     return tendons
+
+
+def _branches(model: Any, t: int) -> int:
+    """On how many ways to the root the joints of a fixed tendon lie."""
+    joints = [int(model.wrap_objid[n]) for n in range(int(model.tendon_adr[t]),
+                                                      int(model.tendon_adr[t] + model.tendon_num[t]))]
+    bodies = {int(model.jnt_bodyid[j]) for j in joints}
+    carrying = set().union(*(_above(model, body) - {body} for body in bodies))
+    return len(bodies - carrying)
 
 
 def _list_tendon(model: Any, t: int, label: str, unsupported: Unsupported) -> None:
     normal = usual().default.tendon
     tests = {
-        "range": bool(model.tendon_limited[t]), "frictionloss": model.tendon_frictionloss[t] != 0.0,
         "armature": model.tendon_armature[t] != 0.0, "actuatorfrcrange": bool(model.tendon_actfrclimited[t]),
         "margin": bool(model.tendon_limited[t]) and model.tendon_margin[t] != 0.0,
         "nonlinear stiffness": model.tendon_stiffnesspoly[t].any(),
@@ -204,3 +219,31 @@ def _list_tendon(model: Any, t: int, label: str, unsupported: Unsupported) -> No
     for attribute, used in tests.items():
         if used:
             unsupported.add(f"{attribute} of {label}")
+
+
+def read_tendon_equality(model: Any, names: ModelNames, i: int, label: str, unsupported: Unsupported) -> list[Mimic]:
+    """A linear equality of fixed tendons over two joints in all, as one joint that follows the other.
+
+    MuJoCo: L1 - L1_0 = c0 + c1 (L2 - L2_0) with lengths L_0 in the pose of the file; without a second tendon L2 = L2_0.
+    """
+    tendons = [int(t) for t in (model.eq_obj1id[i], model.eq_obj2id[i]) if t >= 0]
+    data, factors = model.eq_data[i], [1.0, -float(model.eq_data[i, 1])]
+    if data[2:5].any():
+        unsupported.add(f"{label}: polycoef beyond the linear term")
+        return []
+    if not all(is_fixed(model, t) for t in tendons):
+        unsupported.add(f"{label}: spatial tendons")
+        return []
+    arms: dict[str, float] = {}
+    constant = float(data[0])
+    for t, factor in zip(tendons, factors):
+        constant += factor * float(model.tendon_length0[t])
+        for n in range(int(model.tendon_adr[t]), int(model.tendon_adr[t] + model.tendon_num[t])):
+            joint = names.joint[int(model.wrap_objid[n])]
+            arms[joint] = arms.get(joint, 0.0) + factor * float(model.wrap_prm[n])
+    arms = {joint: arm for joint, arm in arms.items() if arm != 0.0}
+    if len(arms) != 2:
+        unsupported.add(f"{label}: it joins {len(arms)} joints, not two")
+        return []
+    (joint, arm), (source, other) = arms.items()
+    return [Mimic(joint, source, -other / arm, constant / arm)]

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from sesshoku.scene.elements import Loop, Mimic, RobotDescription
+from sesshoku.scene.mjcf_actuators import read_tendon_equality
 from sesshoku.scene.mjcf_bodies import ModelNames, usual
 from sesshoku.scene.spec import Unsupported
 from sesshoku.spatial.rotation import multiply
 
-CONNECT, WELD, JOINT_EQUALITY = 0, 1, 2  # mjtEq
+CONNECT, WELD, JOINT_EQUALITY, TENDON_EQUALITY = range(4)  # mjtEq
 SITE = 6  # mjOBJ_SITE
 
 
@@ -24,7 +25,7 @@ def label(kind: str, name: str, info: str = "") -> str:
 
 
 def read_equalities(model: Any, names: ModelNames, description: RobotDescription, unsupported: Unsupported) -> None:
-    """connect -> ball loop, weld -> weld loop, joint -> mimic (linear ones)."""
+    """connect -> ball loop, weld -> weld loop, joint and tendon -> mimic (linear ones, over two joints)."""
     import mujoco
 
     for i in range(model.neq):
@@ -36,6 +37,8 @@ def read_equalities(model: Any, names: ModelNames, description: RobotDescription
             description.loops += _read_loop(model, names, i, name, unsupported)
         elif kind == JOINT_EQUALITY:
             description.mimics += _read_mimic(model, names, i, name, unsupported)
+        elif kind == TENDON_EQUALITY:
+            description.mimics += read_tendon_equality(model, names, i, name, unsupported)
         else:
             unsupported.add(f"{name} of kind {mujoco.mjtEq(kind).name.removeprefix('mjEQ_').lower()}")
             continue

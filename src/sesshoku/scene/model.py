@@ -36,7 +36,7 @@ NO_RULE, APART, TOGETHER = range(3)
 
 
 class Model(Record):
-    """Shapes: L links, V dofs, Q coordinates, T trees, F frames, A actuators, N tendons, C loops, M mimics, G shapes."""
+    """L links, V dofs, Q coordinates, T trees, F frames, A actuators, N tendons, C loops, M mimics, G shapes."""
 
     link_count = scalar()
     dof_count = scalar()
@@ -68,7 +68,7 @@ class Model(Record):
     link_mass = array(float, 1)  # (L) kg
     link_center = array(float, 2)  # (L, 3) centre of mass in the link frame
     link_inertia = array(float, 2)  # (L, 6) xx yy zz xy xz yz about the centre of mass, link axes
-    link_lift = array(float, 2)  # (L, 4) gravity compensation: the mass whose weight is borne, its centre in the link frame
+    link_lift = array(float, 2)  # (L, 4) gravity compensation: mass whose weight is borne, its centre (link frame)
 
     tree_link = array(int, 1)  # (T + 1) first link of each tree
     tree_dof = array(int, 1)  # (T + 1) first dof of each tree
@@ -81,6 +81,7 @@ class Model(Record):
     row_dof = array(int, 1)  # (sum of depths + V, ...) ancestors of each dof, root first, itself last; then of clusters
     dof_coordinate = array(int, 1)  # (V) its coordinate where q' = v, -1 for quaternion axes
     dof_armature = array(float, 1)  # (V) kg m^2 or kg
+    dof_inertia = array(float, 1)  # (V) of single axes what they move at the start, armature included; others infinite
     dof_viscous = array(float, 1)  # (V) N m s/rad or N s/m
     dof_stiffness = array(float, 1)  # (V)
     dof_rest = array(float, 1)  # (V)
@@ -113,11 +114,12 @@ class Model(Record):
     actuator_effort = array(float, 2)  # (A, 2) least and largest force before the gear
     actuator_gear = array(float, 1)
     actuator_implicit = array(int, 1)
+    actuator_inertia = array(float, 1)  # (A) what moves with its joint or tendon, as tendon_inertia
     actuator_dynamics = array(int, 1)  # (A) how its activation follows the command
     actuator_time = array(float, 1)  # (A) s, time constant of a filter
     actuator_activation_range = array(float, 2)  # (A, 2)
     actuator_link = array(int, 1)  # (A) the link it pushes, -1: none
-    actuator_base = array(int, 1)  # (A) the link in whose axes it pushes and that is pushed back; itself: not pushed back
+    actuator_base = array(int, 1)  # (A) link in whose axes it pushes and that is pushed back; itself: not pushed back
     actuator_place = array(float, 2)  # (A, 3) where it pushes, in the link frame
     actuator_wrench = array(float, 2)  # (A, 6) force and torque per unit of its force, in the axes of actuator_base
 
@@ -127,6 +129,14 @@ class Model(Record):
     tendon_stiffness = array(float, 1)  # (N) N/m, where the length leaves tendon_rest
     tendon_rest = array(float, 2)  # (N, 2)
     tendon_viscous = array(float, 1)  # (N)
+    tendon_inertia = array(float, 1)  # (N) kg: what moves with its length, at the start, each joint by itself
+    tendon_lower = array(float, 1)  # (N) limits of its length, infinite where there are none
+    tendon_upper = array(float, 1)  # (N)
+    tendon_friction = array(float, 1)  # (N) dry friction, N
+    rowed_tendons = array(int, 1)  # tendons with limits or friction, group by group
+    tendon_end = array(int, 2)  # (N, 2) last dofs of the chains its dofs lie on, -1: none
+    tendon_start = array(int, 2)  # (N, 2) where the chains' coefficients begin in tendon_row
+    tendon_row = array(float, 1)  # coefficients along the chains, zero between
 
     loop_kind = array(int, 1)  # (C)
     loop_link = array(int, 2)  # (C, 2) links a and b, -1 for the world
@@ -142,6 +152,7 @@ class Model(Record):
     # groups: trees that loops and mimics join; only groups with something to constrain are listed
     group_limited = array(int, 1)  # (groups + 1) ranges of limited_dofs
     group_rubbing = array(int, 1)  # ranges of rubbing_dofs
+    group_tendon = array(int, 1)  # ranges of rowed_tendons
     group_mimic = array(int, 1)  # ranges of the mimics
     group_loop = array(int, 1)  # ranges of the loops
     group_cluster = array(int, 1)  # ranges of the clusters

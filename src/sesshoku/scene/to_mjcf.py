@@ -82,8 +82,8 @@ class _Export:
         root.add("compiler", angle="radian", autolimits=True, inertiafromgeom=False)
         root.add("option", gravity=scene.gravity, timestep=scene.run.get("dt", scene.time_step))
         for tag, part in (("asset", self.geoms.assets), ("worldbody", bodies), ("contact", contact),
-                          ("equality", equality),
-                          ("tendon", self.tendons()), ("actuator", self.actuators()), ("sensor", sensor), ("keyframe", self.keyframe())):
+                          ("tendon", self.tendons()), ("equality", equality), ("actuator", self.actuators()),
+                          ("sensor", sensor), ("keyframe", self.keyframe())):
             root.section(tag, part)
         root.close("mujoco")
         return self.head() + "\n".join(root.lines) + "\n"
@@ -317,7 +317,8 @@ class _Export:
             low, high = tendon.rests
             xml.open("fixed", name=self.tendon_names[tendon.name], stiffness=tendon.stiffness or None,
                      springlength=None if not tendon.stiffness else low if low == high else [low, high],
-                     damping=tendon.viscous or None)
+                     damping=tendon.viscous or None, range=self.bounds((tendon.lower, tendon.upper), tendon.name),
+                     frictionloss=tendon.friction or None)
             for joint, arm in tendon.joints.items():
                 xml.add("joint", joint=self.joint_names[joint], coef=arm)
             xml.close("fixed")

@@ -252,6 +252,9 @@ class TendonTable(Table):
     stiffness: NotNegative = Field(0.0, description="spring where the length leaves `rest`, N/m")
     rest: Coordinates = Field(0.0, description="a length, or [least, largest] length at which the spring is relaxed")
     viscous: NotNegative = Field(0.0, description="resists its rate, N s/m")
+    lower: Limit = Field(float("-inf"), description="least length, m")
+    upper: Limit = Field(float("inf"), description="largest length, m")
+    friction: NotNegative = Field(0.0, description="dry friction against its rate, N")
 
 
 class LoopTable(Table):

@@ -19,7 +19,8 @@ def gripper() -> ss.Scene:
     scene.add_body("palm", inertial=ss.Inertial(1.0, (0.01, 0, 0), ball), position=(0, 0, 1),
                    gravity_compensation=0.5)
     for side, y in (("left", 0.05), ("right", -0.05)):
-        scene.add_body(side, parent="palm", position=(0, y, 0), inertial=ss.Inertial(0.1, (0, 0, 0.02), 1e-4 * np.eye(3)),
+        scene.add_body(side, parent="palm", position=(0, y, 0),
+                       inertial=ss.Inertial(0.1, (0, 0, 0.02), 1e-4 * np.eye(3)),
                        joint=ss.Joint("prismatic", axis=(0, 1, 0), effort_range=(-3.0, 5.0),
                                       actuator_compensation=side == "left"), gravity_compensation=1.25)
     scene.add_tendon("grip", {"left": 0.5, "right": -0.75}, stiffness=20.0, rest=(-0.01, 0.02), viscous=0.3)
@@ -71,7 +72,8 @@ def test_mjcf_keeps_them(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("options", "message"), [
     ({}, "it drives one thing"), ({"joint": "left", "tendon": "grip"}, "it drives one thing"),
     ({"tendon": "gripp"}, "no such tendon"), ({"body": "thumb"}, "no such body"),
-    ({"body": "palm", "base": "thumb"}, "no such body"), ({"joint": "left", "base": "palm"}, "only an actuator that pushes"),
+    ({"body": "palm", "base": "thumb"}, "no such body"),
+    ({"joint": "left", "base": "palm"}, "only an actuator that pushes"),
     ({"body": "palm", "kind": "position", "kp": 1.0}, "cannot depend on its motion"),
     ({"body": "palm", "kind": "general", "bias": (0, -1, 0)}, "cannot depend on its motion"),
     ({"joint": "left", "dynamics": "filter"}, "only a general actuator has dynamics"),

@@ -1,8 +1,9 @@
 """The passes of a step: solve with the states as they are, compare with what came out, switch, again.
 
 States are: a point pushes or is off (no adhesion), rests on its anchor or slides; a limit holds or not; a joint's
-friction sticks or slips; a servo is at its effort or not. Only groups of trees that have not settled are solved again. After `max_passes` further passes
-only let go (points off, rest to sliding, limits off), so that nothing pulls and nothing holds more than it may.
+friction sticks or slips; a servo is at its effort or not. Only groups of trees that have not settled are solved again.
+After `max_passes` further passes only let go (points off, rest to sliding, limits off), so that nothing pulls and
+nothing holds more than it may.
 """
 
 from __future__ import annotations

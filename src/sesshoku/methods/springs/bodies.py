@@ -11,8 +11,8 @@ from __future__ import annotations
 from math import atan2, pi, sqrt
 
 from sesshoku.compiled.jit import jit
-from sesshoku.dynamics.pushes import add_force, turned
 from sesshoku.dynamics.kinematics import kinematics
+from sesshoku.dynamics.pushes import add_force, turned
 from sesshoku.dynamics.rnea import link_velocities
 from sesshoku.integrate.rotor import rotor
 from sesshoku.methods.springs.memory import BIG_TURN
@@ -199,7 +199,8 @@ def push_bodies(model, data, bodies):
             x, y, z = turned(bodies.rotation[b], c[0] - o[0], c[1] - o[1], c[2] - o[2])
             add_force(F[b], x, y, z, -m * g[0], -m * g[1], -m * g[2])
     for a in range(model.actuator_count):
-        b, base, w, p = model.actuator_link[a], model.actuator_base[a], model.actuator_wrench[a], model.actuator_place[a]
+        b, base = model.actuator_link[a], model.actuator_base[a]
+        w, p = model.actuator_wrench[a], model.actuator_place[a]
         if b < 0:
             continue
         s, o = data.actuator_force[a], model.link_center[b]

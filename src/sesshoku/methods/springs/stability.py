@@ -16,9 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from sesshoku.errors import UnsupportedFeature
 from sesshoku.methods.springs.memory import STOP, body_inertia, symmetric
 from sesshoku.methods.springs.options import Options
 from sesshoku.methods.springs.overlaps import overlap_cautions
+from sesshoku.methods.tendon_features import tendon_rows
 from sesshoku.scene.compiler import CompiledScene, link_poses
 from sesshoku.scene.model import GENERAL, PLANAR, POSITION, REVOLUTE, SPHERICAL
 from sesshoku.scene.model import TORQUE as ACTUATOR_TORQUE
@@ -37,6 +39,7 @@ def cautions(compiled: CompiledScene, options: Options, records: dict[str, Any],
     """What to warn of when a simulation is made: springs too stiff for the step, bodies too deep in each other."""
     breps, presses, bodies = records["breps"], records["presses"], records["bodies"]
     found: list[str | Warning] = [*overlap_cautions(compiled, breps, _poses(compiled))]
+    found += [UnsupportedFeature(f"it leaves out {item}") for item in tendon_rows(compiled)]
     for shape in range(breps.shape_count):
         k, c = presses.given[shape]
         b = int(breps.shape_body[shape])
