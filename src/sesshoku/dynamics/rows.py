@@ -17,11 +17,12 @@ from math import atan2, sqrt
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.aba import last_dof
 from sesshoku.dynamics.jacobian import chain_row
-from sesshoku.dynamics.tendon_rows import ROW_TENDON_LOWER, UNBOUNDED, store_tendon_impulse, tendon_rows
+from sesshoku.dynamics.tendon_rows import ROW_TENDON_LOWER, store_tendon_impulse, tendon_rows
 from sesshoku.scene.model import BALL, HINGE, KINEMATIC
 from sesshoku.spatial.algebra import cross
 
 ROW_LOWER, ROW_UPPER, ROW_FRICTION, ROW_MIMIC, ROW_LOOP, ROW_BASIS = range(6)  # the last: see `independent`
+UNBOUNDED = 1e300
 LIMIT_CORRECTION = 0.2  # share of a limit's violation removed per step
 
 

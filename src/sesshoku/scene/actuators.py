@@ -122,7 +122,9 @@ class Actuator:
 
 def with_control(actuator: Actuator, control: float) -> Actuator:
     """The actuator with MuJoCo's `ctrl` as its command, as actuators of MJCF files are read."""
-    return replace(actuator, **{"target_velocity" if actuator.kind == "velocity" else "target": float(control)})
+    if actuator.kind == "velocity":
+        return replace(actuator, target_velocity=float(control))
+    return replace(actuator, target=float(control))
 
 
 def holding_control(actuator: Actuator, length: float) -> float | None:

@@ -183,9 +183,9 @@ def read_tendons(model: Any, names: ModelNames, unsupported: Unsupported) -> lis
             joint = names.joint[int(model.wrap_objid[n])]
             joints[joint] = joints.get(joint, 0.0) + float(model.wrap_prm[n])
         low, high = (float(length) for length in model.tendon_lengthspring[t])
-        limits = (float(bound) for bound in model.tendon_range[t]) if model.tendon_limited[t] else (-np.inf, np.inf)
+        lower, upper = _range(model.tendon_limited[t], model.tendon_range[t]) or (-np.inf, np.inf)
         tendon = Tendon(name, joints, float(model.tendon_stiffness[t]), low if low == high else (low, high),
-                        float(model.tendon_damping[t]), *limits, friction=float(model.tendon_frictionloss[t]))
+                        float(model.tendon_damping[t]), lower, upper, float(model.tendon_frictionloss[t]))
         if tendon.has_rows and _branches(model, t) > 2:
             unsupported.add(f"range and frictionloss of {label}: its joints lie on more than two branches")
             tendon = replace(tendon, lower=-np.inf, upper=np.inf, friction=0.0)

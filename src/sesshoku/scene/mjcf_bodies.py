@@ -47,8 +47,8 @@ class ModelNames:
         self.equality = _filled(given(kinds.mjOBJ_EQUALITY, model.neq), [f"equality{i}" for i in range(model.neq)])
         self.pair = given(kinds.mjOBJ_PAIR, model.npair)
         targets = [int(model.actuator_trnid[i, 0]) for i in range(model.nactuator)]
-        joints = [0 <= j < model.njnt and int(kind) in (0, 1) for j, kind in zip(targets, model.actuator_trntype)]
-        wishes = [f"{self.joint[j]}_actuator" if joints[i] else f"actuator{i}" for i, j in enumerate(targets)]
+        turned = [0 <= j < model.njnt and int(kind) in (0, 1) for j, kind in zip(targets, model.actuator_trntype)]
+        wishes = [f"{self.joint[j]}_actuator" if turned[i] else f"actuator{i}" for i, j in enumerate(targets)]
         self.actuator = _filled(given(kinds.mjOBJ_ACTUATOR, model.nactuator), wishes)
         self.fresh_body = Names(self.body).fresh
         self.fresh_joint = Names(self.joint).fresh

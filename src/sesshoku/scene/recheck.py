@@ -85,8 +85,8 @@ def _recheck_companions(scene: Scene, joints: dict[str, str]) -> None:
         _recheck_driven(scene, actuator, joints)
     for tendon in scene.tendons.values():
         tendon.__post_init__()
-        for name in tendon.joints:
-            _recheck_axis(name, joints, f"tendon {tendon.name!r}")
+        for joint in tendon.joints:
+            _recheck_axis(joint, joints, f"tendon {tendon.name!r}")
     for loop in scene.loops.values():
         loop.__post_init__()
         for name in (loop.body_a, loop.body_b):

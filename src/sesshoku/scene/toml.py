@@ -222,7 +222,7 @@ class _Builder:
             scene.bodies[owner] = replace(body, joint=joint)
             scene._note(joint.start_note())
         servos = {name: scene.actuators[name] for name in robot.actuators if scene.actuators[name].kind == "position"}
-        called = {actuator.joint: actuator for actuator in servos.values()} | servos
+        called = {str(actuator.driven): actuator for actuator in servos.values()} | servos
         for name, target in item.targets.items():
             servo = called[self.known_in(robot, name, called, (*path, "targets", name), "position servo")]
             scene.actuators[servo.name] = replace(servo, target=target)
