@@ -245,7 +245,7 @@ class Simulation:
     def _diverged(self) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
             bad = np.flatnonzero(~np.isfinite(self.data.new_v**2))
-        for name in ("friction_impulse", "limit_impulse", "mimic_impulse", "loop_impulse"):
+        for name in ("friction_impulse", "limit_impulse", "mimic_impulse", "loop_impulse", "tendon_impulse"):
             getattr(self.data, name)[:] = 0.0  # the failed solve's: no place for the next one to start from
         link = int(self.model.dof_link[bad[0]]) if len(bad) else None
         body = None if link is None else self.compiled.link_names[link]

@@ -1,4 +1,4 @@
-"""Constraint rows that come with the model: joint limits, joint friction, mimics and loops.
+"""Constraint rows that come with the model: joint limits, joint friction, the same of tendons, mimics and loops.
 
 A row is one scalar velocity constraint u = J v (+ the part a scripted root gives). Each has up to two chains of dofs
 (`row_end`, `row_start`, coefficients in `row_jacobian`), a wanted velocity `row_target` and bounds on its impulse:
@@ -18,6 +18,7 @@ from math import atan2, inf, sqrt
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.aba import last_dof
 from sesshoku.dynamics.jacobian import chain_row
+from sesshoku.dynamics.tendon_rows import ROW_TENDON_LOWER, store_tendon_impulse, tendon_rows
 from sesshoku.scene.model import BALL, HINGE, KINEMATIC
 from sesshoku.spatial.algebra import cross
 
@@ -39,7 +40,7 @@ def group_rows(model, data, group, q, v_free, dt):
 
 @jit
 def bounded_rows(model, data, group, q, v_free, dt, together):
-    """Rows of limits and joint friction of one group; how many, and the next free place in row_jacobian.
+    """Rows of limits and friction of a group's joints and tendons; how many, and the next free place in row_jacobian.
 
     together: joints that stand at a limit have one row for that and their friction.
     """
@@ -65,6 +66,8 @@ def bounded_rows(model, data, group, q, v_free, dt, together):
         row = count - 1
         data.row_low[row], data.row_high[row], data.row_target[row] = -bound, bound, 0.0
         data.row_force[row] = data.friction_impulse[k]
+    for n in range(model.group_tendon[group], model.group_tendon[group + 1]):
+        count, free = tendon_rows(model, data, model.rowed_tendons[n], q, v_free, dt, count, free)
     return count, free
 
 
@@ -241,6 +244,9 @@ def store_impulse(data, kind, n, x, low):
 
     low: the row's bound. Of a row that is limit and friction, friction is what it can be.
     """
+    if kind >= ROW_TENDON_LOWER:
+        store_tendon_impulse(data, kind, n, x)
+        return
     if kind <= ROW_UPPER and low < 0.0:
         friction = min(max(x, low), -low)
         data.friction_impulse[n] = friction if kind == ROW_LOWER else -friction

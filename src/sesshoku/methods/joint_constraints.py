@@ -13,6 +13,7 @@ from sesshoku.dynamics.delassus import half_row, row_delassus
 from sesshoku.dynamics.factor import multiply, solve
 from sesshoku.dynamics.jacobian import add_chain, chain_times
 from sesshoku.dynamics.rows import LIMIT_CORRECTION, ROW_FRICTION, ROW_UPPER, group_rows, store_impulse
+from sesshoku.dynamics.tendon_rows import return_tendons, tendon_excess
 from sesshoku.methods.report import (
     CONVERGED,
     ENERGY_CHANGE,
@@ -144,12 +145,14 @@ def apply_impulse(model, data, v, impulse):
 
 @jit
 def return_to_limits(model, q):
-    """Move joints that are beyond a limit part of the way back; a shift of q, so that it leaves no velocity behind."""
+    """Move joints (and tendons) that are beyond a limit part of the way back; a shift of q, so that it leaves no
+    velocity behind."""
     for n in range(len(model.limited_dofs)):
         k = model.limited_dofs[n]
         at = model.dof_coordinate[k]
         beyond = q[at] - min(max(q[at], model.dof_lower[k]), model.dof_upper[k])
         q[at] -= LIMIT_CORRECTION * beyond
+    return_tendons(model, q, LIMIT_CORRECTION)
 
 
 @jit
@@ -160,4 +163,6 @@ def measure_errors(model, data, q):
         k = model.limited_dofs[n]
         position = q[model.dof_coordinate[k]]
         worst = max(worst, model.dof_lower[k] - position, position - model.dof_upper[k])
+    for n in range(len(model.rowed_tendons)):
+        worst = max(worst, abs(tendon_excess(model, model.rowed_tendons[n], q)))
     report[LIMIT_VIOLATION] = worst

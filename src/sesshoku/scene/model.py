@@ -19,7 +19,10 @@ from sesshoku.compiled.table import Record, array, scalar, viewer
 # joint types of links
 FREE, REVOLUTE, PRISMATIC, SPHERICAL, PLANAR, KINEMATIC = range(6)
 # actuator kinds
-TORQUE, POSITION, VELOCITY = range(3)
+TORQUE, POSITION, VELOCITY, GENERAL = range(4)
+# how the activation of a general actuator follows its command: at once, as its integral, as a filter of first order
+# advanced by Euler's rule or exactly
+DIRECT, INTEGRATOR, FILTER, FILTER_EXACT = range(4)
 # loop kinds
 BALL, HINGE, WELD = range(3)
 LOOP_ROWS = (3, 5, 6)  # rows of each
@@ -38,7 +41,7 @@ NO_RULE, APART, TOGETHER = range(3)
 
 
 class Model(Record):
-    """Shapes: L links, V dofs, Q coordinates, T trees, F frames, A actuators, C loops, M mimics, G shapes."""
+    """L links, V dofs, Q coordinates, T trees, F frames, A actuators, N tendons, C loops, M mimics, G shapes."""
 
     link_count = scalar()
     dof_count = scalar()
@@ -46,6 +49,8 @@ class Model(Record):
     tree_count = scalar()
     frame_count = scalar()
     actuator_count = scalar()
+    tendon_count = scalar()
+    has_lifted = scalar()  # 1: some joint's actuators bear its gravity compensation (dof_lifted)
     loop_count = scalar()
     mimic_count = scalar()
     shape_count = scalar()
@@ -68,6 +73,7 @@ class Model(Record):
     link_mass = array(float, 1)  # (L) kg
     link_center = array(float, 2)  # (L, 3) centre of mass in the link frame
     link_inertia = array(float, 2)  # (L, 6) xx yy zz xy xz yz about the centre of mass, link axes
+    link_lift = array(float, 2)  # (L, 4) gravity compensation: mass whose weight is borne, its centre (link frame)
 
     tree_link = array(int, 1)  # (T + 1) first link of each tree
     tree_dof = array(int, 1)  # (T + 1) first dof of each tree
@@ -80,13 +86,15 @@ class Model(Record):
     row_dof = array(int, 1)  # (sum of depths + V, ...) ancestors of each dof, root first, itself last; then of clusters
     dof_coordinate = array(int, 1)  # (V) its coordinate where q' = v, -1 for quaternion axes
     dof_armature = array(float, 1)  # (V) kg m^2 or kg
+    dof_inertia = array(float, 1)  # (V) of single axes what they move at the start, armature included; others infinite
     dof_viscous = array(float, 1)  # (V) N m s/rad or N s/m
     dof_stiffness = array(float, 1)  # (V)
     dof_rest = array(float, 1)  # (V)
     dof_implicit = array(int, 1)  # (V) 1: spring and damper may be integrated implicitly
     dof_lower = array(float, 1)  # (V) limits, infinite where there are none
     dof_upper = array(float, 1)  # (V)
-    dof_effort = array(float, 1)  # (V) largest actuator force
+    dof_effort = array(float, 2)  # (V, 2) least and largest sum of actuator forces
+    dof_lifted = array(int, 1)  # (V) 1: gravity compensation counts as an actuator force there
     dof_static_friction = array(float, 1)  # (V) N m or N
     dof_kinetic_friction = array(float, 1)  # (V)
     limited_dofs = array(int, 1)  # dofs with a finite limit, group by group
@@ -97,13 +105,43 @@ class Model(Record):
     frame_position = array(float, 2)  # (F, 3) in the link frame
     frame_rotation = array(float, 3)  # (F, 3, 3)
 
-    actuator_dof = array(int, 1)  # (A)
+    # an actuator acts along the sum of arm * q over its range of driven dofs: one joint, or a tendon's; or as a wrench
+    actuator_dof = array(int, 1)  # (A) the dof of its joint, -1: it drives a tendon or pushes a body
+    actuator_drive = array(int, 1)  # (A + 1) ranges of drive_dof
+    drive_dof = array(int, 1)
+    drive_arm = array(float, 1)
     actuator_kind = array(int, 1)
     actuator_kp = array(float, 1)
     actuator_kd = array(float, 1)
-    actuator_effort = array(float, 1)
+    actuator_gain = array(float, 2)  # (A, 3) general: force per command, and what length and speed add to it
+    actuator_bias = array(float, 2)  # (A, 3) general: constant force, and force per length and speed
+    actuator_command_range = array(float, 2)  # (A, 2)
+    actuator_effort = array(float, 2)  # (A, 2) least and largest force before the gear
     actuator_gear = array(float, 1)
     actuator_implicit = array(int, 1)
+    actuator_inertia = array(float, 1)  # (A) what moves with its joint or tendon, as tendon_inertia
+    actuator_dynamics = array(int, 1)  # (A) how its activation follows the command
+    actuator_time = array(float, 1)  # (A) s, time constant of a filter
+    actuator_activation_range = array(float, 2)  # (A, 2)
+    actuator_link = array(int, 1)  # (A) the link it pushes, -1: none
+    actuator_base = array(int, 1)  # (A) link in whose axes it pushes and that is pushed back; itself: not pushed back
+    actuator_place = array(float, 2)  # (A, 3) where it pushes, in the link frame
+    actuator_wrench = array(float, 2)  # (A, 6) force and torque per unit of its force, in the axes of actuator_base
+
+    tendon_drive = array(int, 1)  # (N + 1) ranges of tendon_dof
+    tendon_dof = array(int, 1)
+    tendon_arm = array(float, 1)
+    tendon_stiffness = array(float, 1)  # (N) N/m, where the length leaves tendon_rest
+    tendon_rest = array(float, 2)  # (N, 2)
+    tendon_viscous = array(float, 1)  # (N)
+    tendon_inertia = array(float, 1)  # (N) kg: what moves with its length, at the start, each joint by itself
+    tendon_lower = array(float, 1)  # (N) limits of its length, infinite where there are none
+    tendon_upper = array(float, 1)  # (N)
+    tendon_friction = array(float, 1)  # (N) dry friction, N
+    rowed_tendons = array(int, 1)  # tendons with limits or friction, group by group
+    tendon_end = array(int, 2)  # (N, 2) last dofs of the chains its dofs lie on, -1: none
+    tendon_start = array(int, 2)  # (N, 2) where the chains' coefficients begin in tendon_row
+    tendon_row = array(float, 1)  # coefficients along the chains, zero between
 
     loop_kind = array(int, 1)  # (C)
     loop_link = array(int, 2)  # (C, 2) links a and b, -1 for the world
@@ -119,6 +157,7 @@ class Model(Record):
     # groups: trees that loops and mimics join; only groups with something to constrain are listed
     group_limited = array(int, 1)  # (groups + 1) ranges of limited_dofs
     group_rubbing = array(int, 1)  # ranges of rubbing_dofs
+    group_tendon = array(int, 1)  # ranges of rowed_tendons
     group_mimic = array(int, 1)  # ranges of the mimics
     group_loop = array(int, 1)  # ranges of the loops
     group_cluster = array(int, 1)  # ranges of the clusters

@@ -13,9 +13,10 @@ import numpy as np
 
 from sesshoku.errors import SceneError, UnsupportedFeature, in_file
 from sesshoku.scene import check, mesh
+from sesshoku.scene.actuators import Actuator, ActuatorKind, Tendon, holding_control, with_control
 from sesshoku.scene.calls import checked, unknown_keyword
 from sesshoku.scene.elements import (
-    Actuator,
+    SINGLE_AXIS,
     Body,
     Geometry,
     GeometryPair,
@@ -90,6 +91,7 @@ class Scene(SensorMounts, NamedPlaces):
         self.bodies: dict[str, Body] = Named("body")
         self._joint_owner: dict[str, str] = {}  # joint name -> body name
         self.actuators: dict[str, Actuator] = Named("actuator")
+        self.tendons: dict[str, Tendon] = Named("tendon")
         self.loops: dict[str, Loop] = Named("loop")
         self.mimics: dict[str, Mimic] = Named("mimic")
         self.sensors: dict[str, Sensor] = Named("sensor")
@@ -122,7 +124,7 @@ class Scene(SensorMounts, NamedPlaces):
         self, name: str, *, parent: str | None = None, joint: Joint | None = None, position: Any = (0, 0, 0),
         rotation: Any = (1, 0, 0, 0), inertial: Inertial | None = None, geometries: Iterable[Geometry] = (),
         velocity: Any = (0, 0, 0), angular_velocity: Any = (0, 0, 0), fixed: bool = False, kinematic: bool = False,
-        motion: Any = None, robot: str | None = None,
+        motion: Any = None, robot: str | None = None, gravity_compensation: float = 0.0,
     ) -> Body:
         """Add a body. Without a parent it is free unless `fixed`, `kinematic` or a joint says otherwise; else fixed."""
         element = f"body {check.name(name, 'name of a body')!r}"
@@ -137,7 +139,7 @@ class Scene(SensorMounts, NamedPlaces):
                              remedy="leave out fixed=True or the joint")
         parts = list(geometries) if isinstance(geometries, Iterable) else geometries  # Body refuses the latter
         body = Body(name, parent, joint, position, rotation, inertial, parts, velocity, angular_velocity, kinematic,
-                    motion, robot)
+                    motion, robot, gravity_compensation)
         return self._insert(body)
 
     def _insert(self, body: Body) -> Body:
@@ -257,22 +259,46 @@ class Scene(SensorMounts, NamedPlaces):
         raise unknown("joint", name, (str(body.joint.name) for body in self.bodies.values()
                                       if body.joint.kind != "fixed"))
 
-    def add_actuator(self, joint: str, kind: Literal["torque", "position", "velocity"] = "torque", *,
-                     name: str | None = None, **options: Any) -> Actuator:
-        """Drive a joint: `add_actuator("knee", "position", kp=100, kd=5, effort=40)`."""
-        actuator = Actuator(joint if name is None else name, joint, kind, **options)
+    def add_actuator(self, joint: str | None = None, kind: ActuatorKind = "torque", *, name: str | None = None,
+                     **options: Any) -> Actuator:
+        """Drive a joint: `add_actuator("knee", "position", kp=100, kd=5, effort=40)`; or a tendon (`tendon=`), or push
+        a body (`body=`, a thruster). See `Actuator`."""
+        driven = [joint, options.get("tendon"), options.get("body")]
+        usual = next((value for value in driven if value is not None), "actuator")
+        actuator = Actuator(usual if name is None else name, joint, kind, **options)
         return self._insert_actuator(actuator)
 
     def _insert_actuator(self, actuator: Actuator) -> Actuator:
         element = f"actuator {actuator.name!r}"
         if actuator.name in self.actuators:
             raise SceneError("the name is taken already", element=element, remedy="give name=")
-        target = self.joint(actuator.joint)
-        if target.kind not in ("revolute", "continuous", "prismatic"):
-            raise SceneError(f"a {target.kind} joint can't be driven", element=element, value=actuator.joint,
-                             remedy="drive a revolute, continuous or prismatic joint")
+        if actuator.joint is not None and self.joint(actuator.joint).kind not in SINGLE_AXIS:
+            raise SceneError(f"a {self.joint(actuator.joint).kind} joint can't be driven", element=element,
+                             value=actuator.joint, remedy="drive a revolute, continuous or prismatic joint")
+        if actuator.tendon is not None and actuator.tendon not in self.tendons:
+            raise SceneError("no such tendon", element=element, value=actuator.tendon,
+                             remedy=f"add it first; tendons: {_listed(self.tendons)}")
+        for body in (actuator.body, actuator.base):
+            if body is not None:
+                self._body(body, element)
         self.actuators[actuator.name] = actuator
         return actuator
+
+    def add_tendon(self, name: str, joints: Mapping[str, float], **options: Any) -> Tendon:
+        """Tie joints together: `add_tendon("grip", {"left": 0.5, "right": 0.5}, stiffness=10)`; see `Tendon`."""
+        tendon = Tendon(name, joints, **options)
+        return self._insert_tendon(tendon)
+
+    def _insert_tendon(self, tendon: Tendon) -> Tendon:
+        element = f"tendon {tendon.name!r}"
+        if tendon.name in self.tendons:
+            raise SceneError("the name is taken already", element=element, remedy="give every tendon its own name")
+        for joint in tendon.joints:
+            if self.joint(joint).kind not in SINGLE_AXIS:
+                raise SceneError("a tendon runs over joints of one axis", element=element, value=joint,
+                                 remedy="name a revolute, continuous or prismatic joint")
+        self.tendons[tendon.name] = tendon
+        return tendon
 
     def add_loop(self, kind: Literal["ball", "hinge", "weld"], body_a: str, body_b: str | None = None, *,
                  name: str | None = None, **options: Any) -> Loop:
@@ -426,8 +452,8 @@ class Scene(SensorMounts, NamedPlaces):
                   fixed_base: bool | None = None, name: str | None = None) -> Robot:
         """Place a robot description; all or nothing: on an error the scene is as before."""
         kept = {key: copy(getattr(self, key))
-                for key in ("bodies", "_joint_owner", "actuators", "loops", "mimics", "sensors", "frames", "cameras",
-                            "robots")}
+                for key in ("bodies", "_joint_owner", "actuators", "tendons", "loops", "mimics", "sensors", "frames",
+                            "cameras", "robots")}
         others = {key: type(getattr(self, key))(getattr(self, key))
                   for key in ("excluded_pairs", "forced_pairs", "geometry_pairs", "notes")}
         try:
@@ -455,8 +481,13 @@ class Scene(SensorMounts, NamedPlaces):
             self._insert(body)
         bodies = [prefix + body.name for body in description.bodies]
         joints = [self.bodies[body].joint.name for body in bodies if self.bodies[body].joint.kind != "fixed"]
+        for tendon in description.tendons:
+            self._insert_tendon(replace(tendon, name=prefix + tendon.name,
+                                        joints={prefix + joint: arm for joint, arm in tendon.joints.items()}))
         for actuator in description.actuators:
-            self._insert_actuator(replace(actuator, name=prefix + actuator.name, joint=prefix + actuator.joint))
+            named = {key: prefix + getattr(actuator, key) for key in ("name", "joint", "tendon", "body", "base")
+                     if getattr(actuator, key) is not None}
+            self._insert_actuator(replace(actuator, **named))
         for loop in description.loops:
             self._insert_loop(replace(loop, name=prefix + loop.name, body_a=prefix + loop.body_a,
                                       body_b=None if loop.body_b is None else prefix + loop.body_b))
@@ -601,22 +632,24 @@ def in_pose(description: RobotDescription, pose: str) -> RobotDescription:
             body = replace(body, joint=replace(body.joint, velocity=velocity))
         bodies.append(body)
     commands = description.pose_commands.get(pose)
-    actuators = [_commanded(actuator, wanted, commands) for actuator in description.actuators]
+    lengths = {tendon.name: sum(arm * float(wanted.get(joint, 0.0)) for joint, arm in tendon.joints.items())
+               for tendon in description.tendons}
+    actuators = [_commanded(actuator, wanted, lengths, commands) for actuator in description.actuators]
     return replace(description, bodies=bodies, actuators=actuators)
 
 
-def _commanded(actuator: Actuator, positions: Mapping[str, Any], commands: Mapping[str, float] | None) -> Actuator:
-    """The actuator with a pose's command; where the pose has none, a position servo aimed at the pose."""
+def _commanded(actuator: Actuator, joints: Mapping[str, Any], lengths: Mapping[str, float],
+               commands: Mapping[str, float] | None) -> Actuator:
+    """The actuator with a pose's command; where the pose has none, a servo holds its joint or tendon in the pose."""
     if commands is not None:
-        field = "target_velocity" if actuator.kind == "velocity" else "target"
-        return replace(actuator, **{field: commands.get(actuator.name, getattr(actuator, field))})
-    if actuator.kind == "position" and actuator.joint in positions:
-        return replace(actuator, target=positions[actuator.joint])
-    return actuator
+        return with_control(actuator, commands[actuator.name]) if actuator.name in commands else actuator
+    length = joints.get(actuator.joint) if actuator.joint is not None else lengths.get(str(actuator.tendon))
+    control = None if length is None else holding_control(actuator, float(length))
+    return actuator if control is None else with_control(actuator, control)
 
 
 BODY_OPTIONS = {"parent", "joint", "position", "rotation", "velocity", "angular_velocity", "fixed", "kinematic",
-                "motion", "robot", "category", "mask"}
+                "motion", "robot", "category", "mask", "gravity_compensation"}
 
 
 def _listed(names: Iterable[Any], most: int = 12) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from sesshoku.errors import SceneError, in_file
 from sesshoku.scene import check, toml_schema
+from sesshoku.scene.actuators import belongs_to
 from sesshoku.scene.described import is_described
 from sesshoku.scene.elements import Geometry, Joint, Material, Motion
 from sesshoku.scene.recheck import recheck
@@ -130,7 +131,7 @@ class _Builder:
             return
         options: dict[str, Any] = {
             key: getattr(item, key) for key in ("parent", "position", "velocity", "angular_velocity", "fixed",
-                                                "kinematic", "robot")}
+                                                "kinematic", "robot", "gravity_compensation")}
         options["rotation"] = self.rotation(item, path)
         if item.joint is not None:
             with self.places.inside((*path, "joint")):
@@ -227,7 +228,7 @@ class _Builder:
             scene.bodies[owner] = replace(body, joint=joint)
             scene._note(joint.start_note())
         servos = {name: scene.actuators[name] for name in robot.actuators if scene.actuators[name].kind == "position"}
-        called = {actuator.joint: actuator for actuator in servos.values()} | servos
+        called = {str(actuator.driven): actuator for actuator in servos.values()} | servos
         for name, target in item.targets.items():
             servo = called[self.known_in(robot, name, called, (*path, "targets", name), "position servo")]
             scene.actuators[servo.name] = replace(servo, target=target)
@@ -266,8 +267,8 @@ class _Builder:
             self.check_known(bodies, scene.bodies, (*path, "bodies"), "body")
             self.check_known(item.actuators or [], scene.actuators, (*path, "actuators"), "actuator")
             joints = [str(scene.bodies[b].joint.name) for b in bodies if scene.bodies[b].joint.kind != "fixed"]
-            actuators = [a.name for a in scene.actuators.values()
-                         if a.joint in joints] if item.actuators is None else item.actuators
+            actuators = [a.name for a in scene.actuators.values() if belongs_to(a, scene.tendons, bodies, joints)
+                         ] if item.actuators is None else item.actuators
             if item.name in scene.robots:
                 raise self.places.error((*path, "name"), "the name is taken already", "give every robot its own name",
                                         item.name)
@@ -286,11 +287,15 @@ class _Builder:
 
     def add_companions(self) -> None:
         scene, table = self.scene, self.table
-        adders: dict[str, Any] = {"actuator": scene.add_actuator, "loop": scene.add_loop, "mimic": scene.add_mimic}
+        adders: dict[str, Any] = {"tendon": scene.add_tendon, "actuator": scene.add_actuator, "loop": scene.add_loop,
+                                  "mimic": scene.add_mimic}
         for kind, add in adders.items():
             for i, item in enumerate(getattr(table, kind)):
                 with self.places.inside((kind, i)):
-                    add(**item.model_dump(exclude_unset=True))
+                    keys = item.model_dump(exclude_unset=True, exclude={"roll_pitch_yaw"})
+                    if getattr(item, "roll_pitch_yaw", None) is not None:
+                        keys["rotation"] = self.rotation(item, (kind, i))
+                    add(**keys)
         for kind, add in (("force_sensor", scene.add_force_sensor), ("imu", scene.add_imu),
                           ("frame", scene.add_frame), ("camera", scene.add_camera)):
             for i, item in enumerate(getattr(table, kind)):

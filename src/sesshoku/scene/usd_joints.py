@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from sesshoku.errors import SceneError
-from sesshoku.scene.elements import Actuator, Body, Joint, Loop, Mimic
+from sesshoku.scene.actuators import Actuator
+from sesshoku.scene.elements import Body, Joint, Loop, Mimic
 from sesshoku.scene.spec import Names
 from sesshoku.scene.usd import RigidPrim, Stage, reading
 from sesshoku.scene.usd_shapes import Parts

@@ -35,7 +35,7 @@ from sesshoku.collision.contacts import CONTACTS, RELEASED, SLIP, STICK, Contact
 from sesshoku.collision.detect import CONTACT_STATE, CONTACT_VIEW, contact_capacity, detect, pair_capacity
 from sesshoku.compiled.jit import jit
 from sesshoku.compiled.table import Record
-from sesshoku.dynamics.actuation import joint_forces
+from sesshoku.dynamics.actuation import advance_activations, joint_forces
 from sesshoku.dynamics.data import Data, as_data
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import external_wrenches, link_velocities
@@ -231,6 +231,7 @@ def end(model, data, problem, contacts, memory, options, dt):
     finish_turns(model, data, data.q, data.v)
     return_to_limits(model, data.q)
     close_loops(model, data, dt)
+    advance_activations(model, data, dt)
     data.time[0] += dt
     return True
 
