@@ -28,6 +28,7 @@ class Report:
     constraint_work: impulses of constraints and contacts times the mean of the step's two velocities, J: their share in
     the change of energy from step to step (energy_change is relative to the free motion). fast_trees: mechanisms of
     which a joint turns so far in the step that their momentum is carried (`integrate.fast_joints`).
+    left_out: what of the scene the method does not know and leaves out in every step, in words.
     """
 
     residual: float = 0.0
@@ -45,14 +46,22 @@ class Report:
     overflow: bool = False
     constraint_work: float = 0.0
     fast_trees: int = 0
+    left_out: tuple[str, ...] = ()
 
     @classmethod
-    def from_array(cls, values: np.ndarray) -> Report:
-        kinds: dict[str, Any] = {"int": int, "bool": bool, "float": float}
-        return cls(**{field.name: kinds[str(field.type)](values[i]) for i, field in enumerate(fields(cls))})
+    def from_array(cls, values: np.ndarray, left_out: tuple[str, ...] = ()) -> Report:
+        numbers = {name: kind(value) for name, kind, value in zip(CHANNELS, KINDS, values.tolist())}
+        return cls(**numbers, left_out=left_out)
+
+
+def _numbers(cls: type) -> list[Any]:
+    """The fields that compiled code writes."""
+    return [field for field in fields(cls) if field.name != "left_out"]
 
 
 (RESIDUAL, MOMENTUM_RESIDUAL, PENETRATION, CONE_VIOLATION, ENERGY_CHANGE, CORRECTION_WORK, LIMIT_VIOLATION, LOOP_ERROR,
  ROWS, ITERATIONS, TUNNELLING, CONVERGED, OVERFLOW, CONSTRAINT_WORK,
  FAST_TREES) = range(15)  # places in the array, in the order of Report's fields
-CHANNELS = tuple(field.name for field in fields(Report))
+CHANNELS = tuple(field.name for field in _numbers(Report))
+KINDS: tuple[Any, ...] = tuple({"int": int, "bool": bool, "float": float}[str(field.type)]
+                               for field in _numbers(Report))
