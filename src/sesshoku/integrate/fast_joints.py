@@ -25,17 +25,18 @@ from sesshoku.spatial.algebra import cross, inertia_times
 
 FAST_TREES = 0  # place in `counters`: how many trees are marked
 FAST = 0.1  # rad per step: explicit Coriolis forces err by its square
+RUNGE_KUTTA_FAST = 0.3  # the same where the scheme is of fourth order
 LOCKED = 1e-10  # of a dof's inertia, added to it: in the lock itself the mass matrix is singular
 MOST_GAIN = 1.2  # of joint speeds, where carrying took energy
 
 
 @jit
-def find_fast(model, data, v, dt, again):
-    """Mark the trees in which a joint of v (V) turns by more than FAST in dt, in `tree_fast`; how many.
+def find_fast(model, data, v, dt, limit, again):
+    """Mark the trees in which a joint of v (V) turns by more than `limit` in dt, in `tree_fast`; how many.
 
     again: those marked before stay so.
     """
-    fast, count, most = data.tree_fast, 0, FAST / dt
+    fast, count, most = data.tree_fast, 0, limit / dt
     for t in range(model.tree_count):
         first, last = model.tree_link[t], model.tree_link[t + 1]
         lone = last == first + 1 and model.link_joint[first] == FREE

@@ -23,6 +23,7 @@ from sesshoku.integrate.fast_joints import (
     place_fast,
     rest_bias,
 )
+from sesshoku.integrate.fast_joints import FAST as FAST_JOINT
 from sesshoku.integrate.position import move, move_kinematic
 from sesshoku.scene.model import FREE, KINEMATIC
 from sesshoku.spatial.algebra import cross
@@ -58,19 +59,28 @@ def to_middle(model, data, dt):
 
 @jit
 def carry_to_middle(model, data, dt):
-    """v of trees that turn fast, from the start's pose to that of the middle, new_q; `start_v` keeps what it was.
-
-    To be called before `to_middle`, whose place it takes then; False, and nothing done, where no tree turns fast.
-    """
-    if find_fast(model, data, data.v, dt, False) == 0:
-        return False
+    """v of the marked trees from the start's pose to that of the middle, new_q; `start_v` keeps what it was."""
     for k in range(model.dof_count):
         data.start_v[k] = data.v[k]
     place_fast(model, data, data.q)
     note_motion(model, data, data.v, 0.5 * dt)
-    to_middle(model, data, dt)
     place_fast(model, data, data.new_q)
     carry_motion(model, data, data.v)
+
+
+@jit
+def speeds_up(model, data, dt):
+    """Mark the trees that turn fast if nothing touches, by `predict_middle`; True if they are more than before.
+
+    v is then again that of the start.
+    """
+    before, new_v = data.counters[FAST_TREES], data.new_v
+    for k in range(model.dof_count):
+        new_v[k] = data.v[k] + dt * data.free_acceleration[k]
+    if find_fast(model, data, new_v, dt, FAST_JOINT, True) == before:
+        return False
+    for k in range(model.dof_count if before > 0 else 0):
+        data.v[k] = data.start_v[k]
     return True
 
 

@@ -9,11 +9,13 @@ from sesshoku.dynamics.efforts import settle_efforts
 from sesshoku.dynamics.factor import factorize, solve
 from sesshoku.dynamics.rnea import bias_at_velocities, link_velocities
 from sesshoku.integrate.euler import finish_euler, finish_semi_implicit
-from sesshoku.integrate.fast_joints import FAST_TREES, carry_motion, find_fast, note_motion, place_fast, rest_bias
+from sesshoku.integrate.fast_joints import FAST, carry_motion, find_fast, note_motion, place_fast, rest_bias
 from sesshoku.integrate.position import move_kinematic, store_unit
 from sesshoku.integrate.rotor import rotor
+from sesshoku.methods.books import applied_work
 from sesshoku.methods.closing import close_loops
 from sesshoku.methods.joint_constraints import return_to_limits
+from sesshoku.methods.report import APPLIED_WORK
 from sesshoku.methods.report import FAST_TREES as REPORTED
 from sesshoku.scene.model import FREE
 from sesshoku.spatial.algebra import cross, quaternion_matrix, quaternion_times, turn_quaternion
@@ -35,11 +37,9 @@ def joint_space_inertia(model, data):
 def free_velocity(model, data, dt, least_spin):
     """new_v = v + dt H^-1 (joint force - bias); lone free bodies above `least_spin` (rad per step) turn by `rotor`.
 
-    Needs `link_velocities`. Trees that `find_fast` has marked coast without Coriolis forces.
+    Needs `link_velocities`.
     """
     bias_at_velocities(model, data, data.bias_force)
-    if data.counters[FAST_TREES] > 0:
-        rest_bias(model, data, data.bias_force)
     a, bias, force = data.free_acceleration, data.bias_force, data.joint_force
     for k in range(model.dof_count):
         a[k] = force[k] - bias[k]
@@ -48,6 +48,26 @@ def free_velocity(model, data, dt, least_spin):
     for k in range(model.dof_count):
         data.new_v[k] = data.v[k] + dt * a[k]
     spin_lone_bodies(model, data, dt, least_spin)
+
+
+@jit
+def coast(model, data, dt, limit):
+    """After `free_velocity`: new_v of trees that turn fast, without Coriolis forces, for `carry_on` to make up for.
+
+    limit: rad per step from which a joint is fast.
+    """
+    find_fast(model, data, data.v, dt, limit, False)
+    if find_fast(model, data, data.new_v, dt, limit, True) == 0:
+        return
+    a, bias, force = data.free_acceleration, data.bias_force, data.joint_force
+    rest_bias(model, data, bias)
+    for k in range(model.dof_count):
+        a[k] = force[k] - bias[k]
+    solve(model, data.factor, data.factor_dinv, a)
+    settle_efforts(model, data)
+    for k in range(model.dof_count):
+        if data.tree_fast[model.link_tree[model.dof_link[k]]] != 0:
+            data.new_v[k] = data.v[k] + dt * a[k]
 
 
 @jit
@@ -162,12 +182,14 @@ def finish(model, data, scheme, dt):
     elif finite != 0.0:
         return False
     elif scheme == SEMI_IMPLICIT:
-        fast = find_fast(model, data, data.new_v, dt, True)
+        data.report[APPLIED_WORK] = applied_work(model, data, data.implicit_diagonal, dt)
+        fast = find_fast(model, data, data.new_v, dt, FAST, True)
         if fast > 0:
             note_start(model, data, data.q, data.new_v, data.v, dt)
         finish_semi_implicit(model, data, data.new_v, dt)
         finish_turns(model, data, data.q, data.v)
     else:
+        data.report[APPLIED_WORK] = applied_work(model, data, data.implicit_diagonal, dt)
         finish_euler(model, data, data.new_v, dt)
         finish_turns(model, data, data.q, data.v)
     return_to_limits(model, data.q)
