@@ -91,6 +91,9 @@ def leaves_out(compiled: CompiledScene) -> list[str]:
     return []
 
 
+#: what the contract suite may hold the method to
+GUARANTEES = {"books": lambda options: options.integrator not in TABLEAUS}
+
 register(__name__)
 
 
