@@ -63,7 +63,7 @@ def find_fast(model, data, v, dt, limit, again):
 @jit
 def rest_bias(model, data, bias):
     """Bias (V) of marked trees without Coriolis and gyroscopic forces: gravity, less external wrenches."""
-    g, acc, f, S = model.gravity, data.acceleration, data.force, data.axis
+    g, acc, f = model.gravity, data.acceleration, data.force
     for t in range(model.tree_count):
         if data.tree_fast[t] == 0:
             continue

@@ -15,6 +15,7 @@ from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.efforts import settle_efforts
 from sesshoku.dynamics.factor import solve
 from sesshoku.dynamics.rnea import bias_at_velocities, link_velocities
+from sesshoku.integrate.fast_joints import FAST as FAST_JOINT
 from sesshoku.integrate.fast_joints import (
     FAST_TREES,
     carry_motion,
@@ -23,7 +24,6 @@ from sesshoku.integrate.fast_joints import (
     place_fast,
     rest_bias,
 )
-from sesshoku.integrate.fast_joints import FAST as FAST_JOINT
 from sesshoku.integrate.position import move, move_kinematic
 from sesshoku.scene.model import FREE, KINEMATIC
 from sesshoku.spatial.algebra import cross
