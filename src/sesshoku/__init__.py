@@ -39,6 +39,6 @@ __all__ = [
     "Actuator", "Body", "Box", "Capsule", "Contact", "ConvexMesh", "Cylinder", "Ellipsoid", "ForceSensor", "Geometry",
     "HeightField", "Imu", "Inertial", "Joint", "Loop", "Material", "Mesh", "MethodError", "Mimic", "Motion", "Plane",
     "Recording", "RecordingError", "Report", "Robot", "Scene", "SceneError", "SesshokuError", "Simulation",
-    "SimulationDiverged", "Snapshot", "Sphere", "SuspectRun", "Tendon", "UnstableStep", "UnsupportedFeature", "__version__",
-    "compare", "methods", "robots",
+    "SimulationDiverged", "Snapshot", "Sphere", "SuspectRun", "Tendon", "UnstableStep", "UnsupportedFeature",
+    "__version__", "compare", "methods", "robots",
 ]  # fmt: skip

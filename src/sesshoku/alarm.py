@@ -84,9 +84,10 @@ class Alarm:
             self.gain = np.inf
         if self._told >= {"residual", "unsolved"}:
             self.residual = np.inf
+        remedy = (f"What follows cannot be trusted; try a smaller dt (now {self.sim.dt:g} s), more armature for light "
+                  f"links, or look at what the bodies start in")
         warnings.warn(f"method {self.sim.method.keyword!r}, at {self.sim.time:.6g} s: {problem}; fastest: body "
-                      f"{fastest(self.sim)!r}. What follows cannot be trusted; try a smaller dt (now {self.sim.dt:g} s), "
-                      f"more armature for light links, or look at what the bodies start in", SuspectRun, stacklevel=4)
+                      f"{fastest(self.sim)!r}. {remedy}", SuspectRun, stacklevel=4)
 
 
 __all__ = ["Alarm"]

@@ -1,4 +1,4 @@
-"""A human of example-robot-data, limp: its joints are crossed hinges with massless links, and pass through gimbal lock."""
+"""A human of example-robot-data, limp: crossed hinges with massless links, which pass through gimbal lock."""
 
 from __future__ import annotations
 

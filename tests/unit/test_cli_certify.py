@@ -142,7 +142,8 @@ def certificate(steps: list[dict[str, float]], **made: Any) -> dict[str, Any]:
 
 
 def test_reports_are_summed_up() -> None:
-    found = certificate([{"residual": 1e-12, "energy_change": -3.0, "constraint_work": -2.5}, {"residual": 5e-7, "converged": 0.0},
+    found = certificate([{"residual": 1e-12, "energy_change": -3.0, "constraint_work": -2.5},
+                         {"residual": 5e-7, "converged": 0.0},
                          {"residual": 2e-6, "energy_change": 0.5, "correction_work": 0.495}, {"penetration": 1e-3}])
     assert found["steps"] == 4 and not found["certified"] and found["unconverged"] == 1
     assert found["residual"]["worst"] == 2e-6 and found["residual"]["at"] == pytest.approx(0.3)
@@ -164,7 +165,7 @@ def test_other_reasons(step: dict[str, float], reason: str) -> None:
     assert certificate([{}, {}, {}])["certified"]
 
 
-# ---- the books of energy ----------------------------------------------------------------------------------------------
+# ---- the books of energy --------------------------------------------------------------------------------------------
 
 
 def test_energy_from_nothing_is_not_certified() -> None:

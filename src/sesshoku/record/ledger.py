@@ -17,12 +17,12 @@ import numpy as np
 
 from sesshoku.methods.report import APPLIED_WORK, CONSTRAINT_WORK, CORRECTION_WORK, ENERGY_CHANGE
 
-STEP_SHARE = 0.01  # of the kinetic energy: turning within a step errs by (dt w)^2 of it, where schemes know only its ends
+STEP_SHARE = 0.01  # of the kinetic energy: what turning within a step errs by is (dt w)^2 of it
 RUN_SHARE = 0.05  # of what was turned over: first-order schemes err by dt times the pace of the motion, and swing
 
 
 class Ledger:
-    """Takes the energies and the report of every step; `entries` are the steps' times, gains and who moved."""
+    """Takes the energies and the report of every step; `summary` says what they came to."""
 
     def __init__(self, sim: Any) -> None:
         self.sim = sim
@@ -96,13 +96,14 @@ class Ledger:
         steps = np.flatnonzero(~(gains <= np.array(self.gain_allowed)))
         if len(steps):
             n = int(steps[np.argmax(np.where(np.isfinite(gains[steps]), gains[steps], np.inf))])
-            found["gained"].append({"what": "step", "steps": len(steps), "at": float(times[n]), "energy": float(gains[n]),
-                                    "body": self.bodies[n]})
+            found["gained"].append({"what": "step", "steps": len(steps), "at": float(times[n]),
+                                    "energy": float(gains[n]), "body": self.bodies[n]})
         above = np.flatnonzero(~(rise <= np.array(self.allowed)))
         if len(above):
             n = int(above[0])
             jump = int(np.argmax(np.diff(np.concatenate([[0.0], self.unexplained[: n + 1]]))))
-            found["gained"].append({"what": "run", "steps": len(above), "at": float(times[jump]), "energy": float(rise[n]),
+            found["gained"].append({"what": "run", "steps": len(above), "at": float(times[jump]),
+                                    "energy": float(rise[n]),
                                     "body": self.bodies[jump] or self.bodies[n] or fastest(self.sim)})
         return found
 
@@ -118,10 +119,11 @@ def reasons(found: dict[str, Any]) -> list[str]:
     for entry in found["gained"]:
         where = f" (fastest then: body {entry['body']!r})" if entry["body"] else ""
         if entry["what"] == "step":
-            texts.append(f"{entry['steps']} step{'' if entry['steps'] == 1 else 's'} in which contacts or joints brought "
-                         f"energy, most at {entry['at']:.6g} s: {entry['energy']:.3g} J{where}")
+            texts.append(f"{entry['steps']} step{'' if entry['steps'] == 1 else 's'} in which contacts or joints "
+                         f"brought energy, most at {entry['at']:.6g} s: {entry['energy']:.3g} J{where}")
         else:
-            texts.append(f"energy that no work explains: {entry['energy']:.3g} J, most of it at {entry['at']:.6g} s{where}")
+            texts.append(f"energy that no work explains: {entry['energy']:.3g} J, most of it at {entry['at']:.6g} s"
+                         f"{where}")
     return texts
 
 

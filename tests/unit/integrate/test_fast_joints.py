@@ -52,7 +52,7 @@ def follow(sim: ss.Simulation, time: float) -> tuple[float, float, int]:
 @pytest.mark.parametrize("method", METHODS)
 def test_through_gimbal_lock(method: str, limit: float | None, rng: np.random.Generator) -> None:
     """Speeds of the rings grow without bound there; the energy does not grow by more than the scheme errs elsewhere."""
-    met, share = 0, 0.02 if method == "exact" else 0.25  # of second order; the others drift with explicit Coriolis forces
+    met, share = 0, 0.02 if method == "exact" else 0.25  # the others drift with explicit Coriolis forces
     for _ in range(STARTS):
         q, v = start(rng)
         sim = ss.Simulation(gimbal(q, v, limit), method, dt=1e-3)
