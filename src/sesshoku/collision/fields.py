@@ -15,7 +15,7 @@ Points of one direction are bundled, whatever triangles they come from; equal on
 
 from __future__ import annotations
 
-from math import floor, sqrt
+from math import floor, inf, sqrt
 
 from sesshoku.collision.contacts import OVERFLOW, SMOOTH, VERTEX
 from sesshoku.collision.epa import epa
@@ -76,6 +76,27 @@ def grid_point(model, field, column, row):
                                   model.shape_field[field, 2])
     return (size[0] * (column - 0.5 * (columns - 1)), size[1] * (row - 0.5 * (rows - 1)),
             model.elevation[first + row * columns + column])
+
+
+@jit
+def height_above(model, contacts, field, x, y, z):
+    """How far a world place lies above the terrain, along its z axis, m; infinite beside it."""
+    R, at, size = contacts.shape_rotation[field], contacts.shape_position[field], model.shape_size[field]
+    x, y, z = turned_back(R, x - at[0], y - at[1], z - at[2])
+    rows, columns = model.shape_field[field, 1], model.shape_field[field, 2]
+    u, v = x / size[0] + 0.5 * (columns - 1), y / size[1] + 0.5 * (rows - 1)
+    if not (0.0 <= u <= columns - 1 and 0.0 <= v <= rows - 1):
+        return inf
+    column, row = min(floor(u), columns - 2), min(floor(v), rows - 2)
+    u, v = u - column, v - row
+    half = 1 if u + v > 1.0 else 0
+    i, j, s = half_cell(column, row, half)
+    if half == 1:
+        u, v = 1.0 - u, 1.0 - v
+    _, _, h = grid_point(model, field, i, j)
+    _, _, along_x = grid_point(model, field, i + s, j)
+    _, _, along_y = grid_point(model, field, i, j + s)
+    return z - (h + u * (along_x - h) + v * (along_y - h))
 
 
 @jit
