@@ -26,7 +26,8 @@ from sesshoku.errors import (
 )
 from sesshoku.methods.report import Report
 from sesshoku.record import Recording
-from sesshoku.scene.elements import Actuator, Body, Geometry, Inertial, Joint, Loop, Material, Mimic, Motion
+from sesshoku.scene.actuators import Actuator, Tendon
+from sesshoku.scene.elements import Body, Geometry, Inertial, Joint, Loop, Material, Mimic, Motion
 from sesshoku.scene.scene import Robot, Scene
 from sesshoku.scene.sensors import ForceSensor, Imu
 from sesshoku.scene.shapes import Box, Capsule, ConvexMesh, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Sphere
@@ -37,6 +38,6 @@ __all__ = [
     "Actuator", "Body", "Box", "Capsule", "Contact", "ConvexMesh", "Cylinder", "Ellipsoid", "ForceSensor", "Geometry",
     "HeightField", "Imu", "Inertial", "Joint", "Loop", "Material", "Mesh", "MethodError", "Mimic", "Motion", "Plane",
     "Recording", "RecordingError", "Report", "Robot", "Scene", "SceneError", "SesshokuError", "Simulation",
-    "SimulationDiverged", "Snapshot", "Sphere", "UnstableStep", "UnsupportedFeature", "__version__", "compare",
-    "methods", "robots",
+    "SimulationDiverged", "Snapshot", "Sphere", "Tendon", "UnstableStep", "UnsupportedFeature", "__version__",
+    "compare", "methods", "robots",
 ]  # fmt: skip

@@ -15,14 +15,14 @@ from sesshoku.collision.contacts import (
     make_contacts,
 )
 from sesshoku.collision.fields import collide_field, load_bundle
-from sesshoku.collision.filter import find_pair
 from sesshoku.collision.islands import find_islands
 from sesshoku.collision.matching import keep_contacts, match_contacts
+from sesshoku.collision.materials import pair_coefficients
 from sesshoku.collision.narrow import collide_shapes
 from sesshoku.collision.patch import reduce_patch
 from sesshoku.collision.shapes import place_shapes
 from sesshoku.compiled.jit import jit
-from sesshoku.scene.model import MOVES, RULED, SHAPE_FIELD, SHAPE_PLANE, Model
+from sesshoku.scene.model import MOVES, SHAPE_FIELD, SHAPE_PLANE, Model
 
 # what the next call of `detect` depends on, beside the state of the simulation: save and restore these
 CONTACT_STATE = ("counts", "shape", "id", "local")
@@ -157,16 +157,3 @@ def tangents(x, y, z):
     scale = 1.0 / sqrt(t0 * t0 + t1 * t1 + t2 * t2)
     t0, t1, t2 = scale * t0, scale * t1, scale * t2
     return t0, t1, t2, y * t2 - z * t1, z * t0 - x * t2, x * t1 - y * t0
-
-
-@jit
-def pair_coefficients(model, a, b):
-    """Static and kinetic friction and restitution of two shapes, as `combine_materials` or the scene's pair says."""
-    if model.shape_filter[a, RULED] == 1 and model.shape_filter[b, RULED] == 1:
-        place = find_pair(model, a, b)
-        if place >= 0 and model.pair_material[place, 0] >= 0.0:
-            pair = model.pair_material[place]
-            return pair[0], pair[1], pair[2]
-    A, B = model.shape_material[a], model.shape_material[b]
-    kinetic = sqrt(A[1] * B[1])
-    return max(sqrt(A[0] * B[0]), kinetic), kinetic, max(A[2], B[2])

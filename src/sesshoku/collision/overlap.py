@@ -16,11 +16,12 @@ from math import sqrt
 
 from sesshoku.collision.broadphase import find_pairs
 from sesshoku.collision.contacts import CONTACTS, OLD_CONTACTS, OVERFLOW, PAIR_OVERFLOW, PAIRS, SMOOTH
-from sesshoku.collision.detect import pair_coefficients, tangents
+from sesshoku.collision.detect import tangents
 from sesshoku.collision.features import TOP
 from sesshoku.collision.fields import field_cells, set_cell
 from sesshoku.collision.islands import find_islands
 from sesshoku.collision.matching import keep_contacts, match_distance, match_pair, name_contacts, place_on_links
+from sesshoku.collision.materials import pair_coefficients
 from sesshoku.collision.overlap_clip import BUFFER, CUT, EMPTY, FACES, UNFIT_CUT, cut, start_polyhedron
 from sesshoku.collision.overlap_measure import drop_arms, find_moments, find_section, measure, project
 from sesshoku.collision.overlaps import AREA, DEGENERATE, POINT, THICKNESS, UNFIT

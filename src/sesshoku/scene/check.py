@@ -98,6 +98,20 @@ def number(value: Any, what: str, element: str, *, least: float = -np.inf, above
     return result
 
 
+def bounds(value: Any, what: str, element: str) -> tuple[float, float] | None:
+    """A lower and an upper bound, infinite where there is none on that side; or None."""
+    if value is None:
+        return None
+    remedy = "give (lower, upper), such as (-1.0, 2.0)"
+    if not isinstance(value, (list, tuple, np.ndarray)) or np.shape(value) != (2,):
+        raise SceneError(f"{what} is not a pair of bounds", element=element, value=value, remedy=remedy)
+    low, high = (number(bound, what, element, infinite=True) for bound in value)
+    if low > high or low == np.inf or high == -np.inf:
+        raise SceneError(f"lower bound of {what} is above the upper one", element=element, value=(low, high),
+                         remedy="swap them")
+    return low, high
+
+
 def scale(value: Any, element: str) -> tuple[float, float, float]:
     """Three factors, or one that stands for all three."""
     if isinstance(value, (int, float, np.number)):

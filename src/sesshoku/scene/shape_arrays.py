@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from sesshoku.scene.materials import rule_row
 from sesshoku.scene.model import (
     SHAPE_BOX,
     SHAPE_CAPSULE,
@@ -54,10 +55,10 @@ def shape_size(shape: Shape) -> tuple[int, list[float]]:
 
 
 def shape_arrays(scene: Scene, frame_index: dict[str, int], arrays: dict[str, Any]) -> dict[str, Any]:
-    """The colliding geometries, concave meshes as their convex pieces."""
+    """The colliding geometries, concave meshes as their convex pieces; `shape_geometry`: its number on its body."""
     columns: dict[str, list[Any]] = {key: [] for key in (
-        "link", "frame", "type", "size", "position", "rotation", "material", "turning", "category", "mask",
-        "vertex", "face", "field")}
+        "link", "frame", "geometry", "type", "size", "position", "rotation", "material", "turning", "rule", "category",
+        "mask", "vertex", "face", "field")}
     vertices: list[np.ndarray] = [np.zeros((0, 3))]
     faces: list[np.ndarray] = [np.zeros((0, 3), dtype=np.int64)]
     elevations: list[np.ndarray] = [np.zeros(0)]
@@ -65,7 +66,7 @@ def shape_arrays(scene: Scene, frame_index: dict[str, int], arrays: dict[str, An
     for body in scene.bodies.values():
         f = frame_index[body.name]
         on_link = (arrays["frame_position"][f], arrays["frame_rotation"][f])
-        for geometry in body.geometries:
+        for number, geometry in enumerate(body.geometries):
             if not geometry.collides:
                 continue
             pose = compose(on_link, (geometry.position, quaternion_to_matrix(geometry.rotation)))
@@ -83,20 +84,21 @@ def shape_arrays(scene: Scene, frame_index: dict[str, int], arrays: dict[str, An
                     field[1:] = piece.heights.shape
                     elevations.append(piece.heights.ravel())
                     elevation_count += piece.heights.size
-                row = (arrays["frame_link"][f], f, kind, size, pose[0], pose[1],
+                row = (arrays["frame_link"][f], f, number, kind, size, pose[0], pose[1],
                        [material.static_friction, material.kinetic_friction, material.restitution],
-                       [material.torsional_friction, material.rolling_friction],
+                       [material.torsional_friction, material.rolling_friction], rule_row(material),
                        geometry.category, geometry.mask, *spans, field)
                 for key, value in zip(columns, row, strict=True):
                     columns[key].append(value)
     count = len(columns["link"])
     ints = {f"shape_{key}": np.array(columns[key], dtype=np.int64)
-            for key in ("link", "frame", "type", "category", "mask")}
+            for key in ("link", "frame", "geometry", "type", "category", "mask")}
     return ints | {
         "shape_count": count, "shape_size": stack(columns["size"], 3),
         "shape_position": stack(columns["position"], 3),
         "shape_rotation": stack(columns["rotation"], 3, 3), "shape_material": stack(columns["material"], 3),
         "shape_turning": stack(columns["turning"], 2),
+        "shape_rule": np.array(columns["rule"], dtype=np.int64).reshape(-1, 3),
         "shape_vertex": np.array(columns["vertex"], dtype=np.int64).reshape(-1, 2),
         "shape_face": np.array(columns["face"], dtype=np.int64).reshape(-1, 2),
         "vertices": np.concatenate(vertices), "faces": np.concatenate(faces),

@@ -91,7 +91,7 @@ class Cylinder:
 @checked
 @dataclass(frozen=True, eq=False)
 class ConvexMesh:
-    """A convex polyhedron: vertices (n, 3), outward counter-clockwise triangles (m, 3). Made by `mesh.convex_mesh`."""
+    """A convex polyhedron: vertices (n, 3), outward counter-clockwise triangles (m, 3). `hull` makes one of points."""
 
     vertices: np.ndarray
     faces: np.ndarray
@@ -103,6 +103,13 @@ class ConvexMesh:
         return type(other) is type(self) and np.array_equal(self.vertices, other.vertices)
 
     __hash__ = None  # type: ignore[assignment]
+
+    @classmethod
+    def hull(cls, points: Any) -> ConvexMesh:
+        """The convex hull of points (n, 3), m; four at least, which span a volume."""
+        from sesshoku.scene.mesh import convex_mesh
+
+        return convex_mesh(points)
 
 
 @checked

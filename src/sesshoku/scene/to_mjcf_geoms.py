@@ -9,7 +9,6 @@ import numpy as np
 from sesshoku.scene.elements import Body, Geometry, Material
 from sesshoku.scene.scene import Scene
 from sesshoku.scene.shapes import ConvexMesh, HeightField, Mesh, Shape
-from sesshoku.scene.to_mjcf_contacts import coefficients, condim
 from sesshoku.scene.to_mjcf_text import Lost, Naming, Xml, half_size, pieces_of, signed, unless
 from sesshoku.spatial.rotation import quaternion_to_matrix
 
@@ -23,7 +22,7 @@ class GeomWriter:
         self.scene, self.lost, self.names = scene, lost, names
         # MuJoCo takes the larger coefficients of both geoms as soon as one of them has such friction
         used = [g.material or scene.material for b in scene.bodies.values() for g in b.geometries if g.collides]
-        self.turning = any(condim(coefficients(material)) > 3 for material in used)
+        self.turning = any(material.dimension > 3 for material in used)
         self.geom_names: dict[tuple[str, int], list[str]] = {}
         self.meshes: list[tuple[str, Shape]] = []
         self.assets = Xml()
@@ -53,13 +52,15 @@ class GeomWriter:
             self.lost.add("concave meshes without pieces (MuJoCo takes their convex hull)", body.name)
         named = geometry.name is not None or (body.name, index) in self.geom_names
         names = self.colliding_names(body.name, index) if named else [None] * len(pieces)
-        friction = coefficients(material)
-        shown = friction if self.turning else (friction[0], 0.005, 0.0001)
+        shown = [material.kinetic_friction, 0.005, 0.0001]
+        if self.turning:
+            shown[1:] = [material.torsional_friction, material.rolling_friction]
         hidden = len(pieces) > 1 or not geometry.visible
         for name, piece in zip(names, pieces, strict=True):
             self.geom(xml, body, piece, name=name, **place, contype=signed(geometry.category),
                       conaffinity=signed(geometry.mask),
-                      friction=list(shown), condim=None if condim(friction) == 3 else condim(friction),
+                      friction=shown, condim=None if material.dimension == 3 else material.dimension,
+                      priority=material.priority or None,
                       group=COLLISION_GROUP if hidden else None)
 
     def material_losses(self, material: Material, name: str) -> None:

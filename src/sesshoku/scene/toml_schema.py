@@ -35,6 +35,7 @@ def _is_table(value: Any) -> str:
 
 
 # choosing by the value's type keeps pydantic from reporting every branch of a union
+Range = Annotated[list[Limit], Field(min_length=2, max_length=2)]
 Scale = Annotated[Annotated[Number, Tag("single")] | Annotated[Vector, Tag("list")], Discriminator(_is_list)]
 Coordinates = Annotated[Annotated[Number, Tag("single")] | Annotated[list[Number], Tag("list")],
                         Discriminator(_is_list)]
@@ -58,6 +59,13 @@ class MaterialTable(Table):
     torsional_friction: NotNegative = Field(
         0.0, description="m: torque against turning about the normal per normal force; method `exact` knows it")
     rolling_friction: NotNegative = Field(0.0, description="m: torque against rolling per normal force, likewise")
+    combine: Literal["mean", "maximum"] = Field(
+        "mean", description="how friction combines with another material's: geometric mean, or the larger one if "
+                            "either of the two says so (MJCF files do)")
+    priority: int = Field(0, description="the material of higher priority decides all friction of a pair alone")
+    condim: Literal[1, 3, 4, 6] | None = Field(
+        None, description="in how many directions friction acts: 1 none, 3 sliding, 4 torsional too, 6 rolling too "
+                          "(default: as the coefficients say); of two materials the larger")
     stiffness: NotNegative | None = Field(None, description="N/m, for the compliant methods")
     damping: NotNegative | None = Field(None, description="N s/m, for the compliant methods")
     name: str | None = Field(None, description="name; in `[materials.NAME]` the key is the name")
@@ -80,7 +88,8 @@ class JointTable(Table):
     anchor: Vector = Field([0.0, 0.0, 0.0], description="a point of the axis in the body's frame, m")
     lower: Limit = Field(float("-inf"), description="lower limit, rad or m (revolute, prismatic)")
     upper: Limit = Field(float("inf"), description="upper limit, rad or m (revolute, prismatic)")
-    effort: Limit = Field(float("inf"), description="largest actuator force, N m or N")
+    effort: Limit = Field(float("inf"), description="largest sum of actuator forces, N m or N")
+    effort_range: Range | None = Field(None, description="[least, largest] sum of actuator forces, where they differ")
     velocity_limit: Limit = Field(float("inf"), description="rad/s or m/s, for information")
     viscous: NotNegative = Field(0.0, description="viscous friction, N m s/rad or N s/m")
     static_friction: NotNegative = Field(0.0, description="Coulomb friction at rest, N m or N")
@@ -93,6 +102,8 @@ class JointTable(Table):
     position: Coordinates | None = Field(
         None, description="start: a number; spherical [w, x, y, z]; planar [x, y, angle]")
     velocity: Coordinates | None = Field(None, description="start velocity: a number, or 3 (spherical, planar)")
+    actuator_compensation: bool = Field(
+        False, description="true: its actuators bear the gravity compensation of what it carries, within its effort")
 
 
 class MotionTable(Table):
@@ -145,6 +156,7 @@ class BodyKeys(Turned):
     fixed: bool = Field(False, description="true: fixed to the world or the parent")
     kinematic: bool = Field(False, description="true: follows its motion or velocity, feels no force")
     robot: str | None = Field(None, description="name of the robot it belongs to")
+    gravity_compensation: Number = Field(0.0, description="share of its weight that a force at its centre bears")
     mass: NotNegative | None = Field(None, description="kg")
     density: Positive | None = Field(None, description="kg/m^3, instead of mass")
     joint: JointTable | None = Field(None, description="table: how it moves (default: free; fixed with a parent)")
@@ -218,7 +230,9 @@ class RobotTable(Turned):
         None, description="true fixes the base to the world, false frees it (default: as the file says)")
     package_paths: list[str] = Field(
         [], description="folders where package:// is looked for, relative to the scene file")
-    pose: str | None = Field(None, description="start in this keyframe of the file (MJCF), servos aimed at it")
+    pose: str | None = Field(
+        None, description="start in this keyframe of the file (MJCF), with its commands; without any, "
+                          "servos aimed at it")
     repair_inertia: bool = Field(
         False, description="replace inertias that no body can have by the nearest possible ones")
     joints: dict[str, Coordinates] = Field({}, description="start positions: { knee = 0.6 }, rad or m")
@@ -231,18 +245,46 @@ class RobotTable(Turned):
         None, description="without a file: its sensors (default: those on its bodies)")
 
 
-class ActuatorTable(Table):
-    joint: str = Field(description="name of the joint it drives (revolute, continuous or prismatic)")
-    name: str | None = Field(None, description="name of the actuator (default: the joint's)")
-    kind: Literal["torque", "position", "velocity"] = Field("torque", description="torque, position or velocity")
+class ActuatorTable(Turned):
+    joint: str | None = Field(None, description="name of the joint it drives (revolute, continuous or prismatic)")
+    tendon: str | None = Field(None, description="instead of joint: name of the tendon it pulls")
+    body: str | None = Field(None, description="instead of joint: name of the body it pushes, as a thruster does")
+    name: str | None = Field(None, description="name of the actuator (default: that of what it drives)")
+    kind: Literal["torque", "position", "velocity", "general"] = Field(
+        "torque", description="torque, position, velocity or general")
     kp: NotNegative = Field(0.0, description="position gain, N m/rad or N/m")
     kd: NotNegative = Field(0.0, description="velocity gain, N m s/rad or N s/m")
     effort: Limit = Field(float("inf"), description="largest force, N m or N")
-    gear: Number = Field(1.0, description="multiplies the force")
+    force_range: Range | None = Field(None, description="[least, largest] force before the gear, where they differ")
+    gear: Number = Field(1.0, description="multiplies the force (general: also the length)")
     implicit: bool = Field(True, description="integrate the servo implicitly where the scheme can")
-    target: Number = Field(0.0, description="position to hold, rad or m")
+    target: Number = Field(0.0, description="position to hold, rad or m; torque: the force; general: the command")
     target_velocity: Number = Field(0.0, description="velocity to hold, rad/s or m/s")
     feed_forward: Number = Field(0.0, description="force added, N m or N")
+    command_range: Range | None = Field(None, description="[least, largest] target (velocity: target_velocity)")
+    gain: Vector = Field([1.0, 0.0, 0.0], description="general: force per command, and what length and speed add to it")
+    bias: Vector = Field([0.0, 0.0, 0.0], description="general: constant force, force per length, force per speed")
+    dynamics: Literal["none", "integrator", "filter", "filterexact"] = Field(
+        "none", description="general: how what acts follows the command")
+    time_constant: Positive = Field(1.0, description="of a filter, s")
+    activation: Number = Field(0.0, description="where integrator or filter start")
+    activation_range: Range | None = Field(None, description="[least, largest] of what integrator or filter give")
+    position: Vector = Field([0.0, 0.0, 0.0], description="body: where it pushes, in the body's frame, m")
+    wrench: Annotated[list[Number], Field(min_length=6, max_length=6)] = Field(
+        [0.0, 0.0, 1.0, 0.0, 0.0, 0.0],
+        description="body: force and torque per unit of its force, in axes turned by `rotation` against the body")
+    base: str | None = Field(None, description="body: another body, in whose axes it pushes and that is pushed back")
+
+
+class TendonTable(Table):
+    name: str = Field(description="name of the tendon, its own in the scene")
+    joints: dict[str, Number] = Field(description="its length is the sum of these times the joints' positions")
+    stiffness: NotNegative = Field(0.0, description="spring where the length leaves `rest`, N/m")
+    rest: Coordinates = Field(0.0, description="a length, or [least, largest] length at which the spring is relaxed")
+    viscous: NotNegative = Field(0.0, description="resists its rate, N s/m")
+    lower: Limit = Field(float("-inf"), description="least length, m")
+    upper: Limit = Field(float("inf"), description="largest length, m")
+    friction: NotNegative = Field(0.0, description="dry friction against its rate, N")
 
 
 class LoopTable(Table):
@@ -257,7 +299,7 @@ class LoopTable(Table):
     rotation_b: Quaternion | None = Field(
         None, description="body_a's orientation seen from body_b (default: as the bodies start)")
     correction: Annotated[float, Field(ge=0, le=1)] = Field(
-        0.2, description="share of the error removed per step, 0 to 1")
+        1.0, description="share of the error removed per step, 0 to 1, by moving bodies; no faster than 10 m/s")
 
 
 class MimicTable(Table):
@@ -291,6 +333,25 @@ class ImuTable(SensorKeys):
     gyro_bias: Vector = Field([0.0, 0.0, 0.0], description="added to the angular velocity, rad/s")
 
 
+class FrameTable(Turned):
+    name: str = Field(description="name of the frame, its own in the scene")
+    body: str | None = Field(None, description="body that carries it (default: the world)")
+    position: Vector = Field([0.0, 0.0, 0.0], description="in the body's frame, m")
+
+
+class CameraTable(Turned):
+    name: str = Field(description="name of the camera, its own in the scene")
+    body: str | None = Field(None, description="body that carries it (default: the world)")
+    position: Vector = Field([0.0, 0.0, 0.0], description="in the body's frame, m")
+    mode: Literal["fixed", "track", "trackcom", "targetbody", "targetbodycom"] = Field(
+        "fixed", description="fixed, track, trackcom, targetbody or targetbodycom, as in MJCF")
+    target: str | None = Field(None, description="body that targetbody and targetbodycom look at")
+    fovy: Positive = Field(0.7853981633974483, description="vertical field of view, rad (orthographic: height seen, m)")
+    orthographic: bool = Field(False, description="parallel projection")
+    resolution: Annotated[list[int], Field(min_length=2, max_length=2)] | None = Field(
+        None, description="width and height, pixels")
+
+
 class FrictionTable(Table):
     bodies: Pair = Field(description="names of the two bodies")
     static: NotNegative = Field(description="coefficient of static friction of the pair")
@@ -303,6 +364,14 @@ class FrictionTable(Table):
     stiffness: NotNegative | None = Field(None, description="N/m, for the compliant methods")
     damping: NotNegative | None = Field(None, description="N s/m, for the compliant methods")
     name: str | None = Field(None, description="name of the pair (default: made of the bodies)")
+
+
+class GeometryPairTable(Table):
+    bodies: Pair = Field(description="names of the two bodies")
+    geometries: Annotated[list[int | str], Field(min_length=2, max_length=2)] = Field(
+        description="which geometry of each: its number on the body, from 0, or its name")
+    material: MaterialChoice | None = Field(
+        None, description="coefficients of just this pair (default: what their materials combine to)")
 
 
 class CollisionTable(Table):
@@ -327,7 +396,9 @@ class SceneTable(Table):
     gravity: Vector | None = Field(
         None, description="m/s^2, world axes (default: [0, 0, -9.8], or what a robot file says; "
                           "MJCF that says nothing means -9.81)")
-    time_step: Positive | None = Field(None, description="step used where none is given, s")
+    time_step: Positive | None = Field(
+        None, description="step used where none is given, s (default: 0.001, or what a robot file says; "
+                          "MJCF that says nothing means 0.002)")
     material: MaterialChoice | None = Field(None, description="material of geometries that name none")
     notes: list[str] = Field([], description="where values came from, for information")
     unsupported: list[str] = Field([], description="what robot files used and the scene left out, for information")
@@ -343,12 +414,17 @@ class SceneTable(Table):
     height_field: list[HeightFieldTable] = Field([], description="tables `[[height_field]]`: terrain")
     body: list[BodyTable] = Field([], description="tables `[[body]]`")
     robot: list[RobotTable] = Field([], description="tables `[[robot]]`")
+    tendon: list[TendonTable] = Field([], description="tables `[[tendon]]`")
     actuator: list[ActuatorTable] = Field([], description="tables `[[actuator]]`")
     loop: list[LoopTable] = Field([], description="tables `[[loop]]`")
     mimic: list[MimicTable] = Field([], description="tables `[[mimic]]`")
     force_sensor: list[ForceSensorTable] = Field([], description="tables `[[force_sensor]]`")
     imu: list[ImuTable] = Field([], description="tables `[[imu]]`")
+    frame: list[FrameTable] = Field([], description="tables `[[frame]]`: named places")
+    camera: list[CameraTable] = Field([], description="tables `[[camera]]`: for renderers")
     friction: list[FrictionTable] = Field([], description="tables `[[friction]]`")
+    geometry_pair: list[GeometryPairTable] = Field(
+        [], description="tables `[[geometry_pair]]`: two geometries that may touch, whatever the filters say")
     collision: CollisionTable | None = Field(None, description="table: filters of pairs")
     run: RunTable | None = Field(None, description="table: how `sesshoku run` runs it")
 
