@@ -31,13 +31,17 @@ BODIES = """<compiler angle="radian"/><option gravity="1 2 -9"/><worldbody>
           <joint name="turn" axis="1 0 0" ref="0.3"/><geom name="nail" size="0.04" mass="0.2" pos="0 0.05 0"/>
           <site name="tip" pos="0 0 0.1"/></body></body></body></body>
 </worldbody>
-<actuator><position name="servo" joint="hip" kp="20" kv="1" gear="2" forcerange="-9 9"/>
+<tendon><fixed name="rope"><joint joint="hip" coef="0.5"/><joint joint="turn" coef="-2"/></fixed></tendon>
+<actuator><general name="winch" tendon="rope" gear="1.5" gainprm="3" biastype="affine" biasprm="0.1 -2 -0.3"/>
+  <position name="servo" joint="hip" kp="20" kv="1" gear="2" forcerange="-9 9"/>
   <motor name="pull" joint="slide" gear="-3" ctrlrange="-2 2"/><motor name="help" joint="hip"/></actuator>"""
 JOINTS = "".join(f'<{kind} name="{kind}/{joint}" joint="{joint}"/>' for joint in ("hip", "slide", "turn")
                  for kind in ("jointpos", "jointvel", "jointactuatorfrc"))
 OTHERS = """<ballquat name="bq" joint="ball"/><ballangvel name="bw" joint="ball"/><clock name="now"/>
 <actuatorpos name="ap" actuator="servo"/><actuatorvel name="av" actuator="pull"/>
-<actuatorfrc name="af" actuator="servo"/>
+<actuatorfrc name="af" actuator="servo"/><actuatorfrc name="ah" actuator="winch"/>
+<actuatorpos name="aq" actuator="winch"/><actuatorvel name="aw" actuator="winch"/><tendonpos name="tl" tendon="rope"/>
+<tendonvel name="tv" tendon="rope"/>
 <actuatorfrc name="ag" actuator="pull"/><velocimeter name="speed" site="grip"/><gyro name="spin" site="grip"/>
 <accelerometer name="felt" site="grip"/><accelerometer name="still" site="flag"/><gyro name="none" site="flag"/>
 <force name="load" site="tip"/><torque name="twist" site="tip"/>
@@ -99,8 +103,8 @@ def same(name: str, mine: object, theirs: np.ndarray, within: float) -> None:
 
 def of_a_step(name: str) -> bool:
     """Whether a sensor reads the last step, not the state."""
-    return name.partition(" ")[0] in ("framelinacc", "frameangacc", "spin", "felt", "load", "twist", "af", "ag") or (
-        name.startswith("jointactuatorfrc"))
+    steps = ("framelinacc", "frameangacc", "spin", "felt", "load", "twist", "af", "ag", "ah")
+    return name.partition(" ")[0] in steps or "actuatorfrc" in name
 
 
 def test_readings_of_a_state_are_mujocos(tmp_path: Path, rng: np.random.Generator) -> None:
@@ -142,8 +146,7 @@ def test_readings_of_a_step_are_mujocos(tmp_path: Path, rng: np.random.Generator
         data.ctrl[:] = rng.normal(size=model.nu)
         set_state(sim, model, data)
         for i, target in enumerate(data.ctrl):
-            sim.actuators[model.actuator(i).name].target = (
-                target / model.actuator_gear[i, 0] if model.actuator(i).name == "servo" else target)
+            sim.actuators[model.actuator(i).name].target = target
         mujoco.mj_forward(model, data)
         sim.step()
         for i in range(model.nsensor):

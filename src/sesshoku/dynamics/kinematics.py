@@ -19,6 +19,14 @@ def kinematics(model, data, q):
 
 
 @jit
+def place_links(model, data, q):
+    """Poses and joint axes alone."""
+    for i in range(model.link_count):
+        place_link(model, data, q, i)
+        joint_axes(model, data, i)
+
+
+@jit
 def place_link(model, data, q, i):
     """Pose of link i from its parent's and its coordinates."""
     R, r, origin = data.rotation, data.offset, data.tree_origin

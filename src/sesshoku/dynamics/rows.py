@@ -1,48 +1,84 @@
-"""Constraint rows that come with the model: joint limits, joint friction, mimics and loops.
+"""Constraint rows that come with the model: joint limits, joint friction, the same of tendons, mimics and loops.
 
 A row is one scalar velocity constraint u = J v (+ the part a scripted root gives). Each has up to two chains of dofs
 (`row_end`, `row_start`, coefficients in `row_jacobian`), a wanted velocity `row_target` and bounds on its impulse:
     limit      u >= target, impulse >= 0         target = -gap/dt: the joint may just reach its limit; 0 beyond it
     friction   u  = 0 while |impulse| <= bound   bound = static or kinetic friction times dt
-    mimic, loop  u = target                      target = -correction * error/dt
+    both       u >= 0, impulse >= -bound         a joint with friction at its limit: the two rows would be the same one
+    mimic, loop  u = target                      target = 0, but for scripts, and for what a method asks (`loop_turn`)
+What a step leaves of a loop's error is undone by moving bodies (methods/closing.py), not by velocities: one that is
+asked for along rows that nearly depend on each other would be a large one.
 Trees that loops or mimics join form a **group**; rows of different groups never meet, so they are solved apart.
 """
 
 from __future__ import annotations
 
-from math import atan2, sqrt
+from math import atan2, inf, sqrt
 
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.aba import last_dof
 from sesshoku.dynamics.jacobian import chain_row
+from sesshoku.dynamics.tendon_rows import ROW_TENDON_LOWER, store_tendon_impulse, tendon_rows
 from sesshoku.scene.model import BALL, HINGE, KINEMATIC
 from sesshoku.spatial.algebra import cross
 
-ROW_LOWER, ROW_UPPER, ROW_FRICTION, ROW_MIMIC, ROW_LOOP = range(5)
+ROW_LOWER, ROW_UPPER, ROW_FRICTION, ROW_MIMIC, ROW_LOOP, ROW_BASIS = range(6)  # the last: see `independent`
 UNBOUNDED = 1e300
+AS_ROW = 0  # of data.friction_state: the joint's friction is a row; else the method sees to it
+STANDS_AT = 1e-10  # rad or m: a joint that is nearer to its limit stands at it
 LIMIT_CORRECTION = 0.2  # share of a limit's violation removed per step
-MIMIC_CORRECTION = 0.2
 
 
 @jit
 def group_rows(model, data, group, q, v_free, dt):
     """Build the rows of one group at q and return how many there are. Needs `kinematics` and `link_velocities`."""
+    count, free = bounded_rows(model, data, group, q, v_free, dt, True)
+    for cluster in range(model.group_cluster[group], model.group_cluster[group + 1]):
+        count, free = cluster_rows(model, data, cluster, count, free)
+    return count
+
+
+@jit
+def bounded_rows(model, data, group, q, v_free, dt, together):
+    """Rows of limits and friction of a group's joints and tendons; how many, and the next free place in row_jacobian.
+
+    together: joints that stand at a limit have one row for that and their friction.
+    """
     count = 0
-    free = 0  # next free place in row_jacobian
+    free = 0
     for n in range(model.group_limited[group], model.group_limited[group + 1]):
         count, free = limit_rows(model, data, model.limited_dofs[n], q, v_free, dt, count, free)
+    limits, at = count, 0
     for n in range(model.group_rubbing[group], model.group_rubbing[group + 1]):
         k = model.rubbing_dofs[n]
+        if data.friction_state[k] != AS_ROW:
+            continue
+        bound = dt * (model.dof_kinetic_friction[k] if data.friction_slips[k] else model.dof_static_friction[k])
+        while at < limits and (data.row_source[at, 1] < k
+                               or data.row_source[at, 1] == k and data.row_target[at] * dt <= -STANDS_AT):  # fmt: skip
+            at += 1
+        if together and at < limits and data.row_source[at, 1] == k:
+            sign = 1.0 if data.row_source[at, 0] == ROW_LOWER else -1.0
+            data.row_low[at], data.row_target[at] = -bound, 0.0
+            data.row_force[at] += sign * data.friction_impulse[k]
+            continue
         count, free = dof_row(model, data, k, 1.0, count, free, ROW_FRICTION)
         row = count - 1
-        bound = dt * (model.dof_kinetic_friction[k] if data.friction_slips[k] else model.dof_static_friction[k])
         data.row_low[row], data.row_high[row], data.row_target[row] = -bound, bound, 0.0
         data.row_force[row] = data.friction_impulse[k]
-    for n in range(model.group_mimic[group], model.group_mimic[group + 1]):
-        count, free = mimic_row(model, data, n, q, dt, count, free)
-    for n in range(model.group_loop[group], model.group_loop[group + 1]):
-        count, free = loop_rows(model, data, n, dt, count, free)
-    return count
+    for n in range(model.group_tendon[group], model.group_tendon[group + 1]):
+        count, free = tendon_rows(model, data, model.rowed_tendons[n], q, v_free, dt, count, free)
+    return count, free
+
+
+@jit
+def cluster_rows(model, data, cluster, count, free):
+    """Rows of the mimics and loops of one cluster, behind `count` rows; how many then, and the next free place."""
+    for n in range(model.cluster_mimic[cluster], model.cluster_mimic[cluster + 1]):
+        count, free = mimic_row(model, data, n, count, free)
+    for n in range(model.cluster_loop[cluster], model.cluster_loop[cluster + 1]):
+        count, free = loop_rows(model, data, n, count, free)
+    return count, free
 
 
 @jit
@@ -56,6 +92,16 @@ def dof_row(model, data, k, sign, count, free, kind):
     data.row_start[count, 0], data.row_start[count, 1] = free, free
     data.row_source[count, 0], data.row_source[count, 1] = kind, k
     return count + 1, free + depth + 1
+
+
+@jit
+def near_limit(model, k, q, v_free, dt):
+    """Whether dof k may reach one of its limits within the step."""
+    lower, upper = model.dof_lower[k], model.dof_upper[k]
+    if lower == -inf and upper == inf:
+        return False
+    position, near = q[model.dof_coordinate[k]], dt * (4.0 * abs(v_free[k]) + 0.1)
+    return position - lower < near or upper - position < near
 
 
 @jit
@@ -79,7 +125,7 @@ def limit_rows(model, data, k, q, v_free, dt, count, free):
 
 
 @jit
-def mimic_row(model, data, n, q, dt, count, free):
+def mimic_row(model, data, n, count, free):
     """q_joint - ratio q_source - offset = 0."""
     k, source, ratio = model.mimic_dof[n], model.mimic_source[n], model.mimic_ratio[n]
     count, free = dof_row(model, data, k, 1.0, count, free, ROW_MIMIC)
@@ -89,9 +135,8 @@ def mimic_row(model, data, n, q, dt, count, free):
         data.row_jacobian[free + e] = 0.0
     data.row_jacobian[free + depth] = -ratio
     data.row_end[row, 1], data.row_start[row, 1] = source, free
-    error = q[model.dof_coordinate[k]] - ratio * q[model.dof_coordinate[source]] - model.mimic_offset[n]
     data.row_low[row], data.row_high[row] = -UNBOUNDED, UNBOUNDED
-    data.row_target[row] = -MIMIC_CORRECTION * error / dt
+    data.row_target[row] = data.row_turn[row] = 0.0
     data.row_source[row, 1] = n
     data.row_force[row] = data.mimic_impulse[n]
     return count, free + depth + 1
@@ -139,16 +184,27 @@ def loop_error(model, data, n, point_out, frame_out, error_out):
 
 
 @jit
-def loop_rows(model, data, n, dt, count, free):
+def loop_row_count(kind):
+    """Rows of a loop: 3 for a ball, 5 for a hinge, 6 for a weld."""
+    return 3 if kind == BALL else (5 if kind == HINGE else 6)
+
+
+@jit
+def mimic_error(model, n, q):
+    """How far the joint of mimic n is from where its source wants it, rad or m."""
+    here, there = q[model.dof_coordinate[model.mimic_dof[n]]], q[model.dof_coordinate[model.mimic_source[n]]]
+    return here - model.mimic_ratio[n] * there - model.mimic_offset[n]
+
+
+@jit
+def loop_rows(model, data, n, count, free):
     """Rows of loop n along the axes of its anchor frame a: 3 for a ball, 5 for a hinge (z may turn), 6 for a weld."""
     point, frame, error = data.loop_point[n], data.loop_frame[n], data.loop_error[n]
     loop_error(model, data, n, point, frame, error)
-    kind = model.loop_kind[n]
-    rows = 3 if kind == BALL else (5 if kind == HINGE else 6)
-    for d in range(rows):
+    for d in range(loop_row_count(model.loop_kind[n])):
         b = d % 3
         x, y, z = frame[0, 0, b], frame[0, 1, b], frame[0, 2, b]
-        data.row_target[count] = -model.loop_correction[n] * error[d] / dt
+        data.row_target[count], data.row_turn[count] = 0.0, -data.loop_turn[n, d]
         for side in range(2):
             sign = 1.0 if side == 0 else -1.0
             free = loop_chain(model, data, n, side, d < 3, sign * x, sign * y, sign * z, count, free)
@@ -183,8 +239,18 @@ def loop_chain(model, data, n, side, slide, x, y, z, count, free):
 
 
 @jit
-def store_impulse(data, kind, n, x):
-    """Keep the impulse of a row with what it belongs to: for users, and as the start of the next step's solve."""
+def store_impulse(data, kind, n, x, low):
+    """Keep the impulse of a row with what it belongs to: for users, and as the start of the next step's solve.
+
+    low: the row's bound. Of a row that is limit and friction, friction is what it can be.
+    """
+    if kind >= ROW_TENDON_LOWER:
+        store_tendon_impulse(data, kind, n, x)
+        return
+    if kind <= ROW_UPPER and low < 0.0:
+        friction = min(max(x, low), -low)
+        data.friction_impulse[n] = friction if kind == ROW_LOWER else -friction
+        x -= friction
     if kind == ROW_LOWER:
         data.limit_impulse[n] = x
     elif kind == ROW_UPPER:

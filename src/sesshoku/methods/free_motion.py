@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
+from sesshoku.dynamics.actuation import advance_activations
 from sesshoku.dynamics.crba import mass_matrix
+from sesshoku.dynamics.efforts import settle_efforts
 from sesshoku.dynamics.factor import factorize, solve
 from sesshoku.dynamics.rnea import bias_at_velocities
 from sesshoku.integrate.euler import finish_euler, finish_semi_implicit
 from sesshoku.integrate.position import move_kinematic, store_unit
 from sesshoku.integrate.rotor import rotor
+from sesshoku.methods.closing import close_loops
 from sesshoku.methods.joint_constraints import return_to_limits
 from sesshoku.scene.model import FREE
 from sesshoku.spatial.algebra import cross, quaternion_matrix, quaternion_times, turn_quaternion
@@ -37,6 +40,7 @@ def free_velocity(model, data, dt, least_spin):
     for k in range(model.dof_count):
         a[k] = force[k] - bias[k]
     solve(model, data.factor, data.factor_dinv, a)
+    settle_efforts(model, data)
     for k in range(model.dof_count):
         data.new_v[k] = data.v[k] + dt * a[k]
     spin_lone_bodies(model, data, dt, least_spin)
@@ -160,5 +164,7 @@ def finish(model, data, scheme, dt):
         finish_euler(model, data, data.new_v, dt)
         finish_turns(model, data, data.q, data.v)
     return_to_limits(model, data.q)
+    close_loops(model, data, dt)
+    advance_activations(model, data, dt)
     data.time[0] += dt
     return True

@@ -17,7 +17,7 @@ from sesshoku.collision.contacts import CONTACTS
 from sesshoku.collision.per_body import sum_by_body, wrench_by_body
 from sesshoku.errors import RecordingError
 from sesshoku.methods import report
-from sesshoku.scene.model import FREE, KINEMATIC, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL, TORQUE
+from sesshoku.scene.model import FREE, GENERAL, KINEMATIC, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL, TORQUE
 from sesshoku.scene.sensors import ForceSensor, Imu
 
 Read = Callable[[Any], Any]  # simulation -> number or array
@@ -123,9 +123,10 @@ def _per_body(name: str, compiled: Any, parts: tuple[str, ...], units: tuple[str
 
 
 def _turns(compiled: Any) -> list[bool]:
-    """For each actuator, whether it turns (N m) rather than pushes (N)."""
+    """For each actuator, whether it turns (N m) rather than pushes (N); one on a tendon as its first joint does."""
     model = compiled.model
-    return [int(model.link_joint[model.dof_link[dof]]) == REVOLUTE for dof in model.actuator_dof]
+    driven = [model.drive_dof[first:last] for first, last in zip(model.actuator_drive, model.actuator_drive[1:])]
+    return [len(dofs) > 0 and int(model.link_joint[model.dof_link[dofs[0]]]) == REVOLUTE for dofs in driven]
 
 
 def _actuator_force(compiled: Any) -> Channel:
@@ -137,7 +138,7 @@ def _command(compiled: Any) -> Channel:
     units: list[str] = []
     for turn, kind in zip(_turns(compiled), compiled.model.actuator_kind):
         position, velocity, force = ("rad", "rad/s", "N m") if turn else ("m", "m/s", "N")
-        units += [force if kind == TORQUE else position, velocity, force]
+        units += ["" if kind == GENERAL else force if kind == TORQUE else position, velocity, force]
     names = tuple(compiled.actuator_names)
     return Channel("command", (len(names), 3), (names, ("target", "target_velocity", "feed_forward")), tuple(units))
 
@@ -145,7 +146,7 @@ def _command(compiled: Any) -> Channel:
 def _one_axis(which: str, first: str) -> Callable[[Any], Read]:
     """A reader of the entries of q or v that belong to joints of one axis."""
     def bind(compiled: Any) -> Read:
-        model, get = compiled.model, attrgetter(which)
+        model, get = compiled.model, _state(which)(compiled)
         at = np.array([getattr(model, first)[i] for i, kind in enumerate(model.link_joint)
                        if kind in (REVOLUTE, PRISMATIC)], dtype=np.int64)
         return lambda sim: get(sim)[at]
@@ -232,13 +233,18 @@ def _read_sensors(kind: type) -> Callable[[Any], Read]:
     return bind
 
 
+def _state(name: str) -> Callable[[Any], Read]:
+    """q or v as they are: a simulation's own would take the recorder for one who may write to them."""
+    return lambda compiled: lambda sim: getattr(getattr(sim, "data", sim), name)
+
+
 def _always(read: Read) -> Callable[[Any], Read]:
     return lambda compiled: read
 
 
 BUILT_IN: dict[str, tuple[Callable[[Any], Channel], Callable[[Any], Read]]] = {
-    "q": (lambda c: _per_joint("q", c, COORDINATE_PARTS), _always(attrgetter("q"))),
-    "v": (lambda c: _per_joint("v", c, VELOCITY_PARTS), _always(attrgetter("v"))),
+    "q": (lambda c: _per_joint("q", c, COORDINATE_PARTS), _state("q")),
+    "v": (lambda c: _per_joint("v", c, VELOCITY_PARTS), _state("v")),
     "joints": (lambda c: _per_joint("joints", c, COORDINATE_PARTS, one_axis=True), _one_axis("q", "link_coordinate")),
     "joint_velocities": (lambda c: _per_joint("joint_velocities", c, VELOCITY_PARTS, one_axis=True),
                          _one_axis("v", "link_dof")),
@@ -253,7 +259,7 @@ BUILT_IN: dict[str, tuple[Callable[[Any], Channel], Callable[[Any], Read]]] = {
     "force_sensors": (_sensor_channel("force_sensors", ForceSensor, WRENCH_PARTS, WRENCH_UNITS),
                       _read_sensors(ForceSensor)),
     "imus": (_sensor_channel("imus", Imu, IMU_PARTS, IMU_UNITS), _read_sensors(Imu)),
-    "energy": (lambda c: _vector("energy", ("kinetic", "potential"), "J"), _always(methodcaller("energy"))),
+    "energy": (lambda c: _vector("energy", ("kinetic", "potential"), "J"), _always(attrgetter("energy"))),
     "momentum": (lambda c: _vector("momentum", ("px", "py", "pz", "Lx", "Ly", "Lz"), ("N s",) * 3 + ("N m s",) * 3),
                  _always(methodcaller("momentum"))),
     "com": (lambda c: _vector("com", "xyz", "m"), _always(methodcaller("center_of_mass"))),

@@ -1,4 +1,4 @@
-"""What a scene is made of: materials, geometries, bodies with their joints, actuators, loops, mimics.
+"""What a scene is made of: materials, geometries, bodies with their joints, loops, mimics (actuators: actuators.py).
 
 Plain data, checked when made. A body stands in a tree: its `parent` is another body or None (the world), its pose is
 given in the parent's frame at zero joint position, and its `joint` says how it moves there.
@@ -14,6 +14,7 @@ import numpy as np
 
 from sesshoku.errors import SceneError
 from sesshoku.scene import check
+from sesshoku.scene.actuators import Actuator, Tendon
 from sesshoku.scene.calls import checked
 from sesshoku.scene.frames import Camera, Frame
 from sesshoku.scene.sensors import Sensor
@@ -41,7 +42,7 @@ class Material:
     static_friction, kinetic_friction: Coulomb coefficients; kinetic defaults to static and may not exceed it.
     restitution: 0 (no bounce) to 1. stiffness (N/m), damping (N s/m): for the compliant methods; None lets them choose.
     torsional_friction, rolling_friction (m): the torque that resists turning about the normal, and rolling, per normal
-    force; the larger of the two materials' counts. Methods that do not know them refuse such a scene.
+    force; the larger of the two materials' counts. Methods that do not know them leave them out, and say so.
     combine: "maximum" takes the larger friction of two materials instead of the mean, whatever the other one says.
     priority: the material of higher priority decides all friction alone. condim: in how many directions friction acts:
     1 none, 3 sliding, 4 torsional too, 6 rolling too; None: as the coefficients say. Of two materials the larger.
@@ -196,11 +197,13 @@ class Joint:
     Coordinates: revolute, continuous (rad), prismatic (m): one number. spherical: quaternion w x y z, velocity =
     angular velocity in the body's axes. planar: x, y in the plane normal to `axis`, then the turn about it. free:
     position and quaternion of the body, velocity and angular velocity in world axes.
-    lower, upper: limits (revolute, prismatic). effort: largest actuator force. velocity_limit: informational.
+    lower, upper: limits (revolute, prismatic). effort: largest sum of actuator forces; effort_range: (least, largest),
+    where those differ. velocity_limit: informational.
     viscous (N m s/rad or N s/m), static_friction and kinetic_friction (N m or N): joint friction, per axis.
     stiffness, rest: a spring to `rest`; implicit: integrate spring and viscous damping implicitly where the scheme can.
     armature (kg m^2 or kg): reflected rotor inertia. position, velocity: where the joint starts; without a position at
-    zero, or at the limit nearest to it.
+    zero, or at the limit nearest to it. actuator_compensation: its actuators bear the gravity compensation of the
+    bodies it carries, within its effort.
     """
 
     kind: JointKind = "fixed"
@@ -220,6 +223,8 @@ class Joint:
     armature: float = 0.0
     position: Any = None
     velocity: Any = None
+    effort_range: Any = None
+    actuator_compensation: bool = False
 
     def __post_init__(self) -> None:
         element = "joint" if self.name is None else f"joint {check.name(self.name, 'name of a joint', 'joint')!r}"
@@ -240,6 +245,8 @@ class Joint:
             value = check.number(getattr(self, attribute), attribute, element, least=0.0, infinite=True)
             setattr(self, attribute, value)
         self.implicit = check.flag(self.implicit, "implicit", element)
+        self.actuator_compensation = check.flag(self.actuator_compensation, "actuator_compensation", element)
+        self.effort_range = check.bounds(self.effort_range, "effort_range", element)
         self._check_limits(element)
         if self.stiffness > 0.0 and self.kind not in SINGLE_AXIS:
             raise SceneError(f"a spring on a {self.kind} joint is not supported", element=element, value=self.stiffness,
@@ -260,6 +267,12 @@ class Joint:
         if self.kind not in ("revolute", "prismatic") and (np.isfinite(self.lower) or np.isfinite(self.upper)):
             raise SceneError(f"a {self.kind} joint has no limits", element=element, value=(self.lower, self.upper),
                              remedy="use a revolute or prismatic joint, or drop the limits")
+
+    @property
+    def efforts(self) -> tuple[float, float]:
+        """Least and largest sum of actuator forces."""
+        low, high = (-np.inf, np.inf) if self.effort_range is None else self.effort_range
+        return max(-self.effort, low), min(self.effort, high)
 
     def start_note(self) -> str | None:
         """A word on a joint that starts at a limit because zero is outside its limits."""
@@ -332,6 +345,7 @@ class Body:
     velocity, angular_velocity: of the body frame, world axes, at the start; only for a free joint or a kinematic body.
     kinematic: the body follows its script (`motion`: a Motion, or a function time -> (position, rotation)) or the
     velocity the user sets, and feels no force.
+    gravity_compensation: share of the body's weight that a force at its centre of mass bears, as a counterweight would.
     """
 
     name: str
@@ -346,6 +360,7 @@ class Body:
     kinematic: bool = False
     motion: Motion | Callable[[float], tuple[Any, Any]] | None = None
     robot: str | None = None
+    gravity_compensation: float = 0.0
 
     def __post_init__(self) -> None:
         check.name(self.name, "name of a body")
@@ -355,6 +370,7 @@ class Body:
         self.rotation = check.quaternion(self.rotation, "rotation", element)
         self.velocity = check.vector(self.velocity, "velocity", element)
         self.angular_velocity = check.vector(self.angular_velocity, "angular_velocity", element)
+        self.gravity_compensation = check.number(self.gravity_compensation, "gravity_compensation", element)
         if self.joint.name is None:
             self.joint = replace(self.joint, name=self.name)
         if self.joint.kind == "free" and self.parent is not None:
@@ -389,49 +405,13 @@ class Body:
 
 @checked
 @dataclass
-class Actuator:
-    """Drives one joint of one axis.
-
-    torque: force = command. position: kp (target - q) + kd (target_velocity - v) + feed_forward.
-    velocity: kd (target_velocity - v) + feed_forward. The force is clipped to +-effort (and the joint's effort).
-    `gear` multiplies the force. implicit: integrate the servo implicitly where the scheme can: stiff gains are stable.
-    """
-
-    name: str
-    joint: str
-    kind: Literal["torque", "position", "velocity"] = "torque"
-    kp: float = 0.0
-    kd: float = 0.0
-    effort: float = np.inf
-    gear: float = 1.0
-    implicit: bool = True
-    target: float = 0.0
-    target_velocity: float = 0.0
-    feed_forward: float = 0.0
-
-    def __post_init__(self) -> None:
-        check.name(self.name, "name of an actuator")
-        element = f"actuator {self.name!r}"
-        check.name(self.joint, "joint", element)
-        self.implicit = check.flag(self.implicit, "implicit", element)
-        if self.kind not in ("torque", "position", "velocity"):
-            raise SceneError("unknown actuator kind", element=element, value=self.kind,
-                             remedy="use torque, position or velocity")
-        for attribute in ("kp", "kd"):
-            setattr(self, attribute, check.number(getattr(self, attribute), attribute, element, least=0.0))
-        self.effort = check.number(self.effort, "effort", element, least=0.0, infinite=True)
-        for attribute in ("gear", "target", "target_velocity", "feed_forward"):
-            setattr(self, attribute, check.number(getattr(self, attribute), attribute, element))
-
-
-@checked
-@dataclass
 class Loop:
     """A connection that closes a loop between two bodies (None = world).
 
     ball: the anchor points coincide. hinge: and the axes agree. weld: and nothing turns. `position` and `axis` are in
     body_a's frame; where `position_b` / `rotation_b` (the same anchor frame seen from body_b) are None they are taken
-    from the start configuration. `correction`: share of the remaining error removed per step (0 to 1).
+    from the start configuration. `correction`: share of the error removed per step (0 to 1), by moving bodies, not by
+    a velocity; no faster than 10 m/s.
     """
 
     name: str
@@ -442,7 +422,7 @@ class Loop:
     axis: Any = (0.0, 0.0, 1.0)
     position_b: Any = None
     rotation_b: Any = None
-    correction: float = 0.2
+    correction: float = 1.0
 
     def __post_init__(self) -> None:
         check.name(self.name, "name of a loop")
@@ -511,3 +491,4 @@ class RobotDescription:
     state_sensors: list[StateSensor] = field(default_factory=list)
     frames: list[Frame] = field(default_factory=list)
     cameras: list[Camera] = field(default_factory=list)
+    tendons: list[Tendon] = field(default_factory=list)

@@ -37,7 +37,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from sesshoku.errors import SceneError, in_file
-from sesshoku.scene import check, mjcf_bodies, mjcf_keyframes, mjcf_parts, mjcf_places, mjcf_sensors
+from sesshoku.scene import check, mjcf_actuators, mjcf_bodies, mjcf_keyframes, mjcf_parts, mjcf_places, mjcf_sensors
 from sesshoku.scene.elements import RobotDescription
 from sesshoku.scene.spec import Unsupported, read_xml, repaired
 from sesshoku.scene.unsupported import Grade
@@ -48,12 +48,11 @@ AUTHORED_TIMESTEP, AUTHORED_GRAVITY = 1 << 0, 1 << 7  # bits of MjSpec.authored.
 
 #: lists of MjSpec whose elements we do not carry, what to call one, and how much it matters
 UNCARRIED = {
-    "tendons": ("tendon", Grade.MOTION), "flexes": ("flex", Grade.MOTION), "plugins": ("plugin", Grade.MOTION),
-    "lights": ("light", Grade.LOOKS), "skins": ("skin", Grade.LOOKS), "hfields": ("hfield", Grade.LOOKS),
-    "texts": ("text", Grade.LOOKS), "numerics": ("numeric", Grade.LOOKS), "tuples": ("tuple", Grade.LOOKS),
-    "textures": ("texture", Grade.LOOKS),
+    "flexes": ("flex", Grade.MOTION), "plugins": ("plugin", Grade.MOTION), "lights": ("light", Grade.LOOKS),
+    "skins": ("skin", Grade.LOOKS), "texts": ("text", Grade.LOOKS), "numerics": ("numeric", Grade.LOOKS),
+    "tuples": ("tuple", Grade.LOOKS), "textures": ("texture", Grade.LOOKS),
 }
-REMEDIES = {"flex": "model it as rigid bodies", "tendon": "drive the joints themselves"}
+REMEDIES = {"flex": "model it as rigid bodies"}
 
 #: options and flags that change the motion, and what to do about them; the others say how MuJoCo solves and integrates
 STRONG = {
@@ -96,7 +95,9 @@ def load_mjcf(path: str | Path, *, decompose: bool = False, repair_inertia: bool
         _read_options(spec, description, unsupported)
         names = mjcf_bodies.ModelNames(model)
         description.bodies = mjcf_bodies.read_bodies(spec, model, names, Path(path), decompose, unsupported)
-        description.actuators = mjcf_parts.read_actuators(model, names, unsupported)
+        description.tendons = mjcf_actuators.read_tendons(model, names, unsupported)
+        description.actuators = mjcf_actuators.read_actuators(model, names, {body.name for body in description.bodies},
+                                                              unsupported)
         mjcf_sensors.read_sensors(model, names, description, unsupported)
         mjcf_places.read_places(model, names, description, unsupported)
         mjcf_parts.read_equalities(model, names, description, unsupported)

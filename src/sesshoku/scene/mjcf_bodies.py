@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,14 +11,14 @@ import numpy as np
 
 from sesshoku.errors import SceneError
 from sesshoku.scene.elements import Body, Geometry, Inertial, Joint, Material
-from sesshoku.scene.shapes import Box, Capsule, Cylinder, Plane, Shape, Sphere
+from sesshoku.scene.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Plane, Shape, Sphere
 from sesshoku.scene.spec import Names, Unsupported, collision_shape, visual_shape, within
 from sesshoku.scene.unsupported import Grade
 from sesshoku.spatial.rotation import axis_angle, multiply, quaternion_to_matrix
 
 FREE, BALL, SLIDE, HINGE = 0, 1, 2, 3  # mjtJoint
-PLANE, SPHERE, CAPSULE, CYLINDER, BOX, MESH = 0, 2, 3, 5, 6, 7  # mjtGeom
-GEOM_WORDS = {1: "hfield", 4: "ellipsoid", 8: "sdf"}
+PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(8)  # mjtGeom
+GEOM_WORDS = {8: "sdf"}
 OFF_CENTER = 1e-9  # m between origin and centre of mass that count
 USUAL_COLOR = (0.5, 0.5, 0.5, 1.0)  # what MuJoCo gives a geom without rgba
 
@@ -50,7 +50,8 @@ class ModelNames:
         self.site = _filled(given(kinds.mjOBJ_SITE, model.nsite), [f"site{i}" for i in range(model.nsite)])
         self.camera = _filled(given(kinds.mjOBJ_CAMERA, model.ncam), [f"camera{i}" for i in range(model.ncam)])
         targets = [int(model.actuator_trnid[i, 0]) for i in range(model.nactuator)]
-        wishes = [f"{self.joint[j]}_actuator" if 0 <= j < model.njnt else f"actuator{i}" for i, j in enumerate(targets)]
+        turned = [0 <= j < model.njnt and int(kind) in (0, 1) for j, kind in zip(targets, model.actuator_trntype)]
+        wishes = [f"{self.joint[j]}_actuator" if turned[i] else f"actuator{i}" for i, j in enumerate(targets)]
         self.actuator = _filled(given(kinds.mjOBJ_ACTUATOR, model.nactuator), wishes)
         self.fresh_body = Names(self.body).fresh
         self.fresh_joint = Names(self.joint).fresh
@@ -74,12 +75,12 @@ def read_bodies(spec: Any, model: Any, names: ModelNames, path: Path, decompose:
     if geometries[0]:
         bodies.append(Body("world", geometries=geometries[0], joint=Joint(name=names.fresh_joint("world"))))
     for i in range(1, model.nbody):
-        if model.body_gravcomp[i] != 0.0:
-            unsupported.add(f"gravcomp of body {names.body[i]!r}", remedy="push it up with apply_force, or use servos")
         parent_index = int(model.body_parentid[i])
         parent = names.body[parent_index] if parent_index else None
         with within(f"body {names.body[i]!r}"):
-            bodies += _read_chain(model, names, i, parent, _read_inertial(model, names, i), geometries[i], unsupported)
+            chain = _read_chain(model, names, i, parent, _read_inertial(model, names, i), geometries[i], unsupported)
+            chain[-1] = replace(chain[-1], gravity_compensation=float(model.body_gravcomp[i]))
+            bodies += chain
     return bodies
 
 
@@ -144,10 +145,9 @@ def _read_joint(model: Any, names: ModelNames, j: int, unsupported: Unsupported)
     if kind != FREE:
         values["anchor"] = model.jnt_pos[j].copy()
     if model.jnt_actfrclimited[j]:
-        low, high = model.jnt_actfrcrange[j]
-        values["effort"] = float(max(abs(low), abs(high)))
-        if low != -high:
-            unsupported.add(f"actuatorfrcrange of {label} is not symmetric, the larger bound is used")
+        low, high = (float(bound) for bound in model.jnt_actfrcrange[j])
+        values |= {"effort": high} if low == -high else {"effort_range": (low, high)}
+    values["actuator_compensation"] = bool(model.jnt_actgravcomp[j])
     _list_joint(model, j, dof, label, unsupported)
     kinds = {FREE: "free", BALL: "spherical", SLIDE: "prismatic", HINGE: "revolute" if limited else "continuous"}
     return Joint(kinds[kind], name=name, **values)  # type: ignore[arg-type]
@@ -184,7 +184,6 @@ def _list_joint(model: Any, j: int, dof: int, label: str, unsupported: Unsupport
         "margin": model.jnt_margin[j] != 0.0,
     }
     strong = {
-        "actuatorgravcomp": bool(model.jnt_actgravcomp[j]),
         "nonlinear stiffness": model.jnt_stiffnesspoly[j].any(), "nonlinear damping": model.dof_dampingpoly[dof].any(),
         "springyield": model.jnt_springyield[j] != 0.0,
     }
@@ -262,7 +261,19 @@ def _shape(model: Any, i: int, meshes: MeshReader, collides: bool) -> Shape | No
         return Cylinder(size[0], 2 * size[1])
     if kind == BOX:
         return Box((2 * size[0], 2 * size[1], 2 * size[2]))
+    if kind == ELLIPSOID:
+        return Ellipsoid((size[0], size[1], size[2]))
+    if kind == HFIELD:
+        return _height_field(model, int(model.geom_dataid[i]))
     return meshes.read(int(model.geom_dataid[i]), collides) if kind == MESH else None
+
+
+def _height_field(model: Any, k: int) -> HeightField:
+    """Elevations are kept as shares of their range, row by row, y ascending."""
+    rows, columns, first = int(model.hfield_nrow[k]), int(model.hfield_ncol[k]), int(model.hfield_adr[k])
+    x, y, rise, base = (float(value) for value in model.hfield_size[k])
+    shares = model.hfield_data[first:first + rows * columns].astype(np.float64).reshape(rows, columns)
+    return HeightField(rise * shares, (2.0 * x, 2.0 * y), base)
 
 
 def _color(model: Any, i: int) -> tuple[float, float, float, float] | None:

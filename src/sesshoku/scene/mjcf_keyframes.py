@@ -33,9 +33,9 @@ def read_keyframes(spec: Any, model: Any, names: ModelNames, description: RobotD
         if model.key_qvel[n].any():
             description.pose_velocities[name] = _velocities(model, names, n)
         if np.size(key.ctrl):
+            ctrl = model.key_ctrl[n][model.actuator_ctrladr]
             description.pose_commands[name] = {
-                actuator.name: _command(model, names.actuator.index(actuator.name), model.key_ctrl[n], actuator.kind)
-                for actuator in description.actuators}
+                actuator.name: float(ctrl[names.actuator.index(actuator.name)]) for actuator in description.actuators}
         if model.na and model.key_act[n].any():
             unsupported.add(f"activations of keyframe {name!r}")
 
@@ -84,9 +84,3 @@ def _mocap(model: Any, names: ModelNames, n: int, key: Any) -> dict[str, Any]:
     places = {int(k): i for i, k in enumerate(model.body_mocapid) if k >= 0}
     return {names.body[i]: np.concatenate([model.key_mpos[n].reshape(-1, 3)[k], model.key_mquat[n].reshape(-1, 4)[k]])
             for k, i in places.items()}
-
-
-def _command(model: Any, i: int, ctrl: np.ndarray, kind: str) -> float:
-    """MuJoCo's ctrl as the actuator's command here: servos are aimed in the joint's units, in front of the gear."""
-    value = float(ctrl[int(model.actuator_ctrladr[i])])
-    return value / float(model.actuator_gear[i, 0]) if kind in ("position", "velocity") else value

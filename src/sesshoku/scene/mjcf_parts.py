@@ -1,4 +1,4 @@
-"""Actuators, equalities and contact pairs of a compiled MuJoCo model. See mjcf.py for the rules."""
+"""Equalities, contact pairs and keyframes of a compiled MuJoCo model. See mjcf.py for the rules."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.scene.elements import Actuator, Loop, Material, Mimic, RobotDescription
-from sesshoku.scene.mjcf_bodies import HINGE, SLIDE, ModelNames, usual
+from sesshoku.scene.elements import Loop, Material, Mimic, RobotDescription
+from sesshoku.scene.mjcf_actuators import read_tendon_equality
+from sesshoku.scene.mjcf_bodies import ModelNames, usual
 from sesshoku.scene.spec import Unsupported
 from sesshoku.scene.unsupported import Grade
 from sesshoku.spatial.rotation import multiply
 
-JOINT_TARGETS = (0, 1)  # mjTRN_JOINT, mjTRN_JOINTINPARENT
-FIXED_GAIN, NO_BIAS, AFFINE_BIAS, NO_DYNAMICS = 0, 0, 1, 0
-CONNECT, WELD, JOINT_EQUALITY = 0, 1, 2  # mjtEq
+CONNECT, WELD, JOINT_EQUALITY, TENDON_EQUALITY = range(4)  # mjtEq
 SITE = 6  # mjOBJ_SITE
 
 
@@ -23,97 +22,11 @@ def label(kind: str, name: str, info: str = "") -> str:
     return f"{kind} {name!r}" if name else f"{kind} ({info})" if info else kind
 
 
-# ---- actuators -------------------------------------------------------------------------------------------------------
-
-
-def read_actuators(model: Any, names: ModelNames, unsupported: Unsupported) -> list[Actuator]:
-    """Motors, position and velocity servos on hinge and slide joints; every other actuator is listed.
-
-    MuJoCo: torque = gear * clip(gain * ctrl + b0 + b1 * gear * q + b2 * gear * v). With b1 = -gain it is a position
-    servo whose target in joint units is ctrl / gear, with kp = gain * gear and kd = -b2 * gear in front of the clip.
-    """
-    actuators = []
-    for i in range(model.nactuator):
-        name = f"actuator {names.actuator[i]!r}"
-        reason = _refused(model, i)
-        if reason:
-            unsupported.add(f"{name}: {reason}")
-            continue
-        gear, gain = float(model.actuator_gear[i, 0]), float(model.actuator_gainprm[i, 0])
-        bias = model.actuator_biasprm[i, :3] if model.actuator_biastype[i] == AFFINE_BIAS else np.zeros(3)
-        effort = _largest(model.actuator_forcelimited[i], model.actuator_forcerange[i], f"forcerange of {name}",
-                          unsupported)
-        joint = names.joint[int(model.actuator_trnid[i, 0])]
-        servo: dict[str, Any] = {"feed_forward": float(np.sign(gear) * bias[0]), "effort": effort,
-                                 "gear": abs(gear), "kd": float(-bias[2]) * abs(gear)}
-        if bias[1] != 0.0:
-            actuators.append(Actuator(names.actuator[i], joint, "position", kp=gain * abs(gear), **servo))
-            _list_control_range(model, i, gear, name, unsupported)
-        elif bias[2] != 0.0:
-            actuators.append(Actuator(names.actuator[i], joint, "velocity", **servo))
-            if model.actuator_ctrllimited[i]:
-                unsupported.add(f"ctrlrange of {name}")
-        else:
-            command = _largest(model.actuator_ctrllimited[i], model.actuator_ctrlrange[i], f"ctrlrange of {name}",
-                               unsupported)
-            # our command is MuJoCo's ctrl: the gain goes into the gear, and the limits of force are divided by it
-            actuators.append(Actuator(names.actuator[i], joint, "torque", effort=min(command, effort / abs(gain)),
-                                      gear=gear * gain))
-    return actuators
-
-
-def _refused(model: Any, i: int) -> str | None:
-    """Why an actuator has no counterpart here, or None."""
-    if int(model.actuator_trntype[i]) not in JOINT_TARGETS:
-        return "it does not drive a joint"
-    if int(model.jnt_type[int(model.actuator_trnid[i, 0])]) not in (HINGE, SLIDE):
-        return "it drives a ball or free joint"
-    if int(model.actuator_dyntype[i]) != NO_DYNAMICS or int(model.actuator_ctrlnum[i]) != 1:
-        return "it has activation dynamics"
-    if int(model.actuator_gaintype[i]) != FIXED_GAIN or int(model.actuator_biastype[i]) not in (NO_BIAS, AFFINE_BIAS):
-        return "its gain or bias is not affine"
-    gain, (offset, stiffness, damping) = float(model.actuator_gainprm[i, 0]), model.actuator_biasprm[i, :3]
-    if int(model.actuator_biastype[i]) == NO_BIAS:
-        offset = stiffness = damping = 0.0
-    if gain == 0.0 or model.actuator_gear[i, 0] == 0.0:
-        return "its gain or gear is zero"
-    if stiffness and (stiffness != -gain or damping > 0.0 or gain < 0.0):
-        return "its affine bias is not that of a position servo"
-    if not stiffness and damping and (damping != -gain or gain < 0.0):
-        return "its affine bias is not that of a velocity servo"
-    if not stiffness and not damping and offset:
-        return "a motor with a constant bias"
-    if model.actuator_armature[i] or model.actuator_damping[i] or model.actuator_dampingpoly[i].any():
-        return "it has armature or damping of its own"
-    if model.actuator_delay[i] or model.actuator_plugin[i] >= 0:
-        return "it has a delay or a plugin"
-    return None
-
-
-def _largest(limited: Any, bounds: np.ndarray, what: str, unsupported: Unsupported) -> float:
-    """The bound of a symmetric range; infinity where there is none."""
-    if not limited:
-        return float("inf")
-    if bounds[0] != -bounds[1]:
-        unsupported.add(f"{what} is not symmetric, the larger bound is used")
-    return float(np.abs(bounds).max())
-
-
-def _list_control_range(model: Any, i: int, gear: float, name: str, unsupported: Unsupported) -> None:
-    """The range of targets is lost; that is worth a word unless the joint's own limits say as much."""
-    if not model.actuator_ctrllimited[i]:
-        return
-    j = int(model.actuator_trnid[i, 0])
-    low, high = sorted(model.actuator_ctrlrange[i] / gear)
-    if not (model.jnt_limited[j] and low <= model.jnt_range[j, 0] and high >= model.jnt_range[j, 1]):
-        unsupported.add(f"ctrlrange of {name}")
-
-
 # ---- equalities ------------------------------------------------------------------------------------------------------
 
 
 def read_equalities(model: Any, names: ModelNames, description: RobotDescription, unsupported: Unsupported) -> None:
-    """connect -> ball loop, weld -> weld loop, joint -> mimic (linear ones)."""
+    """connect -> ball loop, weld -> weld loop, joint and tendon -> mimic (linear ones, over two joints)."""
     import mujoco
 
     for i in range(model.neq):
@@ -125,6 +38,8 @@ def read_equalities(model: Any, names: ModelNames, description: RobotDescription
             description.loops += _read_loop(model, names, i, name, unsupported)
         elif kind == JOINT_EQUALITY:
             description.mimics += _read_mimic(model, names, i, name, unsupported)
+        elif kind == TENDON_EQUALITY:
+            description.mimics += read_tendon_equality(model, names, i, name, unsupported)
         else:
             unsupported.add(f"{name} of kind {mujoco.mjtEq(kind).name.removeprefix('mjEQ_').lower()}")
             continue

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from sesshoku.scene.elements import RobotDescription
+from sesshoku.scene.mjcf_actuators import tendon_names
 from sesshoku.scene.mjcf_bodies import HINGE, SLIDE, ModelNames
 from sesshoku.scene.sensors import ForceSensor, Imu
 from sesshoku.scene.spec import Names
@@ -93,10 +94,13 @@ def _read_object(model: Any, names: ModelNames, description: RobotDescription, i
             return "its joint has more than one axis"
         return {"of": names.joint[n]}
     if of == "actuator":
-        driven = {actuator.name: actuator.joint for actuator in description.actuators}
-        if driven.get(names.actuator[n]) is None:
-            return "its actuator is not read, or drives no joint"
+        driven = {actuator.name for actuator in description.actuators if actuator.body is None}
+        if names.actuator[n] not in driven:
+            return "its actuator is not read, or drives no joint or tendon"
         return {"of": names.actuator[n], "scale": float(model.actuator_gear[n, 0])}
+    if of == "tendon":
+        name = tendon_names(model)[n]
+        return {"of": name} if name in {tendon.name for tendon in description.tendons} else "its tendon is not read"
     if of == "mounted":  # at the world: those of bodies are mounted
         return WORLD_FORCE if kind in ("force", "torque") else _pose(model, names, SITE, n)
     if of == "tree":

@@ -8,6 +8,7 @@ import numpy as np
 
 from sesshoku.errors import SceneError
 from sesshoku.scene import check
+from sesshoku.scene.actuators import Actuator
 from sesshoku.scene.elements import SINGLE_AXIS, Body, Joint, Material
 from sesshoku.scene.scene import Scene, refuse_mimic_circle
 
@@ -85,7 +86,11 @@ def _lost_parent(scene: Scene, body: Body) -> SceneError:
 def _recheck_companions(scene: Scene, joints: dict[str, str]) -> None:
     for actuator in scene.actuators.values():
         actuator.__post_init__()
-        _recheck_axis(actuator.joint, joints, f"actuator {actuator.name!r}")
+        _recheck_driven(scene, actuator, joints)
+    for tendon in scene.tendons.values():
+        tendon.__post_init__()
+        for joint in tendon.joints:
+            _recheck_axis(joint, joints, f"tendon {tendon.name!r}")
     for loop in scene.loops.values():
         loop.__post_init__()
         for name in (loop.body_a, loop.body_b):
@@ -96,6 +101,17 @@ def _recheck_companions(scene: Scene, joints: dict[str, str]) -> None:
         for name in (mimic.joint, mimic.source):
             _recheck_axis(name, joints, f"mimic of joint {joint!r}")
         refuse_mimic_circle(scene.mimics, joint)
+
+
+def _recheck_driven(scene: Scene, actuator: Actuator, joints: dict[str, str]) -> None:
+    element = f"actuator {actuator.name!r}"
+    if actuator.joint is not None:
+        _recheck_axis(actuator.joint, joints, element)
+    if actuator.tendon is not None and actuator.tendon not in scene.tendons:
+        raise SceneError("no such tendon", element=element, value=actuator.tendon, remedy="name a tendon")
+    for name in (actuator.body, actuator.base):
+        if name is not None and name not in scene.bodies:
+            raise SceneError("no such body", element=element, value=name, remedy="name a body")
 
 
 def _recheck_sensors(scene: Scene) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from copy import copy
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,9 +13,10 @@ import numpy as np
 
 from sesshoku.errors import SceneError, UnsupportedFeature, in_file
 from sesshoku.scene import check, mesh
+from sesshoku.scene.actuators import Actuator, ActuatorKind, Tendon, holding_control, with_control
 from sesshoku.scene.calls import checked, unknown_keyword
 from sesshoku.scene.elements import (
-    Actuator,
+    SINGLE_AXIS,
     Body,
     Geometry,
     GeometryPair,
@@ -29,8 +31,9 @@ from sesshoku.scene.elements import (
 from sesshoku.scene.frames import Camera, Frame, NamedPlaces
 from sesshoku.scene.materials import combine_materials
 from sesshoku.scene.mesh_repair import check_arrays
+from sesshoku.scene.names import Named, unknown
 from sesshoku.scene.sensors import Sensor, SensorMounts
-from sesshoku.scene.shapes import Box, Capsule, Cylinder, Mesh, Plane, Shape, Sphere
+from sesshoku.scene.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Shape, Sphere
 from sesshoku.scene.state_sensors import StateSensor, StateSensors
 from sesshoku.scene.unsupported import Item, summary
 from sesshoku.spatial.rotation import multiply, quaternion_to_matrix
@@ -38,14 +41,33 @@ from sesshoku.spatial.rotation import multiply, quaternion_to_matrix
 DEFAULT_GRAVITY = (0.0, 0.0, -9.8)
 
 
+@dataclass
+class RobotPose:
+    """A named start of a robot where it was placed.
+
+    positions, velocities: joint -> position and velocity; of a free joint those of the body, world axes. commands:
+    actuator -> target, target velocity and feed-forward.
+    """
+
+    positions: dict[str, Any] = field(default_factory=dict)
+    velocities: dict[str, Any] = field(default_factory=dict)
+    commands: dict[str, tuple[float, float, float]] = field(default_factory=dict)
+
+
 @checked
 class Robot:
-    """A robot placed in a scene: the names of its bodies, joints, actuators and sensors there."""
+    """A robot placed in a scene: the names of its bodies, joints, actuators and sensors there.
+
+    poses: the file's named starts, as they are where the robot was placed; `sim.reset(pose=name)` takes one. In a
+    simulation, `sim.robots[robot]` has its positions, velocities and commands.
+    """
 
     def __init__(self, name: str, bodies: list[str], joints: list[str], actuators: list[str],
-                 sensors: Iterable[str] = ()) -> None:
+                 sensors: Iterable[str] = (), poses: Mapping[str, RobotPose] | None = None) -> None:
         self.name, self.bodies, self.joints, self.actuators = name, bodies, joints, actuators
         self.sensors = list(sensors)
+        self.poses: dict[str, RobotPose] = Named("pose")
+        self.poses.update(poses or {})
 
     def __repr__(self) -> str:
         return f"Robot({self.name!r}, {len(self.bodies)} bodies, {len(self.joints)} joints)"
@@ -67,16 +89,17 @@ class Scene(SensorMounts, StateSensors, NamedPlaces):
         self.time_step: float | None = None  # a loaded file's wish, taken where the user gives none
         self.material = Material() if material is None else check.kind(
             material, Material, "material", "scene", "a Material(static_friction=...)")
-        self.bodies: dict[str, Body] = {}
+        self.bodies: dict[str, Body] = Named("body")
         self._joint_owner: dict[str, str] = {}  # joint name -> body name
-        self.actuators: dict[str, Actuator] = {}
-        self.loops: dict[str, Loop] = {}
-        self.mimics: dict[str, Mimic] = {}
-        self.sensors: dict[str, Sensor] = {}
-        self.state_sensors: dict[str, StateSensor] = {}
-        self.frames: dict[str, Frame] = {}
-        self.cameras: dict[str, Camera] = {}
-        self.robots: dict[str, Robot] = {}
+        self.actuators: dict[str, Actuator] = Named("actuator")
+        self.tendons: dict[str, Tendon] = Named("tendon")
+        self.loops: dict[str, Loop] = Named("loop")
+        self.mimics: dict[str, Mimic] = Named("mimic")
+        self.sensors: dict[str, Sensor] = Named("sensor")
+        self.state_sensors: dict[str, StateSensor] = Named("sensor")
+        self.frames: dict[str, Frame] = Named("frame")
+        self.cameras: dict[str, Camera] = Named("camera")
+        self.robots: dict[str, Robot] = Named("robot")
         self.pair_friction: dict[tuple[str, str], Material] = {}
         self.excluded_pairs: set[tuple[str, str]] = set()
         self.forced_pairs: set[tuple[str, str]] = set()
@@ -103,7 +126,7 @@ class Scene(SensorMounts, StateSensors, NamedPlaces):
         self, name: str, *, parent: str | None = None, joint: Joint | None = None, position: Any = (0, 0, 0),
         rotation: Any = (1, 0, 0, 0), inertial: Inertial | None = None, geometries: Iterable[Geometry] = (),
         velocity: Any = (0, 0, 0), angular_velocity: Any = (0, 0, 0), fixed: bool = False, kinematic: bool = False,
-        motion: Any = None, robot: str | None = None,
+        motion: Any = None, robot: str | None = None, gravity_compensation: float = 0.0,
     ) -> Body:
         """Add a body. Without a parent it is free unless `fixed`, `kinematic` or a joint says otherwise; else fixed."""
         element = f"body {check.name(name, 'name of a body')!r}"
@@ -118,7 +141,7 @@ class Scene(SensorMounts, StateSensors, NamedPlaces):
                              remedy="leave out fixed=True or the joint")
         parts = list(geometries) if isinstance(geometries, Iterable) else geometries  # Body refuses the latter
         body = Body(name, parent, joint, position, rotation, inertial, parts, velocity, angular_velocity, kinematic,
-                    motion, robot)
+                    motion, robot, gravity_compensation)
         return self._insert(body)
 
     def _insert(self, body: Body) -> Body:
@@ -132,8 +155,11 @@ class Scene(SensorMounts, StateSensors, NamedPlaces):
             raise SceneError("the name is taken already", element=f"joint {body.joint.name!r}",
                              remedy="give every joint its own name")
         held = body.joint.kind == "fixed" and body.parent is None
-        if not held and any(isinstance(geometry.shape, Plane) for geometry in body.geometries):
-            raise SceneError("a plane belongs to a body fixed to the world", element=element, remedy="use a box")
+        if not held:
+            for endless in (geometry.shape for geometry in body.geometries):
+                if isinstance(endless, (Plane, HeightField)):
+                    raise SceneError(f"a {endless.kind.replace('_', ' ')} belongs to a body fixed to the world",
+                                     element=element, remedy="use a box, or a mesh")
         self.bodies[body.name] = body
         self._joint_owner[str(body.joint.name)] = body.name
         self._note(body.joint.start_note())
@@ -159,24 +185,40 @@ class Scene(SensorMounts, StateSensors, NamedPlaces):
         elif not fixed:
             raise SceneError("a moving body needs mass or density", element=f"body {name!r}",
                              remedy="give mass= or density=")
-        geometry = Geometry(shape, material=material, color=color)
+        bits = {key: options.pop(key) for key in ("category", "mask") if key in options}
+        geometry = Geometry(shape, material=material, color=color, **bits)
         return self.add_body(name, inertial=inertial, geometries=[geometry], **options)
 
     def add_ground(self, name: str = "ground", *, height: float = 0.0, material: Material | None = None,
-                   rotation: Any = (1, 0, 0, 0)) -> Body:
+                   rotation: Any = (1, 0, 0, 0), category: int = 1, mask: int = 0xFFFF) -> Body:
         """Add a fixed half-space; its surface is the plane z = height (turned by `rotation`: an incline)."""
         return self.add_body(name, fixed=True, position=(0, 0, height), rotation=rotation,
-                             geometries=[Geometry(Plane(), material=material)])
+                             geometries=[Geometry(Plane(), material=material, category=category, mask=mask)])
 
     def add_box(self, name: str, *, size: Any, mass: float | None = None, density: float | None = None,
                 material: Material | None = None, color: Any = None, **options: Any) -> Body:
-        """Add a box; `size` holds its edge lengths. Options: those of `add_body`."""
+        """Add a box; `size` holds its edge lengths. Options: those of `add_body`, `category` and `mask` (Geometry)."""
         return self._add_shape(name, Box(size), mass, density, material, color, options)
 
     def add_sphere(self, name: str, *, radius: float, mass: float | None = None, density: float | None = None,
                    material: Material | None = None, color: Any = None, **options: Any) -> Body:
-        """Add a sphere. Options: those of `add_body`."""
+        """Add a sphere. Options: those of `add_body`, `category` and `mask` (Geometry)."""
         return self._add_shape(name, Sphere(radius), mass, density, material, color, options)
+
+    def add_ellipsoid(self, name: str, *, radii: Any, mass: float | None = None, density: float | None = None,
+                      material: Material | None = None, color: Any = None, **options: Any) -> Body:
+        """Add an ellipsoid; `radii` holds its half axes along x, y, z. Options: those of `add_body`."""
+        return self._add_shape(name, Ellipsoid(radii), mass, density, material, color, options)
+
+    def add_height_field(self, name: str, heights: Any, *, size: Any, base: float | None = None,
+                         material: Material | None = None, color: Any = None, **options: Any) -> Body:
+        """Add terrain that does not move: elevations (rows along y, columns along x), m, over a rectangle `size`.
+
+        Its middle is the body's origin; the ground below is solid down to z = -base. Options: those of `add_body`.
+        """
+        if not options.get("kinematic", False):
+            options.setdefault("fixed", True)
+        return self._add_shape(name, HeightField(heights, size, base), None, None, material, color, options)
 
     def add_capsule(self, name: str, *, radius: float, length: float, mass: float | None = None,
                     density: float | None = None, material: Material | None = None, color: Any = None,
@@ -216,25 +258,49 @@ class Scene(SensorMounts, StateSensors, NamedPlaces):
         """The joint of that name."""
         if name in self._joint_owner:
             return self.bodies[self._joint_owner[name]].joint
-        known = _listed(body.joint.name for body in self.bodies.values() if body.joint.kind != "fixed")
-        raise SceneError("no such joint", element=f"joint {name!r}", remedy=f"joints: {known}")
+        raise unknown("joint", name, (str(body.joint.name) for body in self.bodies.values()
+                                      if body.joint.kind != "fixed"))
 
-    def add_actuator(self, joint: str, kind: Literal["torque", "position", "velocity"] = "torque", *,
-                     name: str | None = None, **options: Any) -> Actuator:
-        """Drive a joint: `add_actuator("knee", "position", kp=100, kd=5, effort=40)`."""
-        actuator = Actuator(joint if name is None else name, joint, kind, **options)
+    def add_actuator(self, joint: str | None = None, kind: ActuatorKind = "torque", *, name: str | None = None,
+                     **options: Any) -> Actuator:
+        """Drive a joint: `add_actuator("knee", "position", kp=100, kd=5, effort=40)`; or a tendon (`tendon=`), or push
+        a body (`body=`, a thruster). See `Actuator`."""
+        driven = [joint, options.get("tendon"), options.get("body")]
+        usual = next((value for value in driven if value is not None), "actuator")
+        actuator = Actuator(usual if name is None else name, joint, kind, **options)
         return self._insert_actuator(actuator)
 
     def _insert_actuator(self, actuator: Actuator) -> Actuator:
         element = f"actuator {actuator.name!r}"
         if actuator.name in self.actuators:
             raise SceneError("the name is taken already", element=element, remedy="give name=")
-        target = self.joint(actuator.joint)
-        if target.kind not in ("revolute", "continuous", "prismatic"):
-            raise SceneError(f"a {target.kind} joint can't be driven", element=element, value=actuator.joint,
-                             remedy="drive a revolute, continuous or prismatic joint")
+        if actuator.joint is not None and self.joint(actuator.joint).kind not in SINGLE_AXIS:
+            raise SceneError(f"a {self.joint(actuator.joint).kind} joint can't be driven", element=element,
+                             value=actuator.joint, remedy="drive a revolute, continuous or prismatic joint")
+        if actuator.tendon is not None and actuator.tendon not in self.tendons:
+            raise SceneError("no such tendon", element=element, value=actuator.tendon,
+                             remedy=f"add it first; tendons: {_listed(self.tendons)}")
+        for body in (actuator.body, actuator.base):
+            if body is not None:
+                self._body(body, element)
         self.actuators[actuator.name] = actuator
         return actuator
+
+    def add_tendon(self, name: str, joints: Mapping[str, float], **options: Any) -> Tendon:
+        """Tie joints together: `add_tendon("grip", {"left": 0.5, "right": 0.5}, stiffness=10)`; see `Tendon`."""
+        tendon = Tendon(name, joints, **options)
+        return self._insert_tendon(tendon)
+
+    def _insert_tendon(self, tendon: Tendon) -> Tendon:
+        element = f"tendon {tendon.name!r}"
+        if tendon.name in self.tendons:
+            raise SceneError("the name is taken already", element=element, remedy="give every tendon its own name")
+        for joint in tendon.joints:
+            if self.joint(joint).kind not in SINGLE_AXIS:
+                raise SceneError("a tendon runs over joints of one axis", element=element, value=joint,
+                                 remedy="name a revolute, continuous or prismatic joint")
+        self.tendons[tendon.name] = tendon
+        return tendon
 
     def add_loop(self, kind: Literal["ball", "hinge", "weld"], body_a: str, body_b: str | None = None, *,
                  name: str | None = None, **options: Any) -> Loop:
@@ -350,7 +416,7 @@ class Scene(SensorMounts, StateSensors, NamedPlaces):
         """Let the links of a robot touch each other (adjacent links never do). Off by default."""
         name = robot.name if isinstance(robot, Robot) else robot
         if name not in self.robots:
-            raise SceneError("no such robot", element=f"robot {name!r}", remedy=f"robots: {_listed(self.robots)}")
+            raise unknown("robot", name, self.robots)
         (self.self_colliding.add if check.flag(on, "on", f"robot {name!r}") else self.self_colliding.discard)(name)
 
     # ---- robots --------------------------------------------------------------------------------------------------
@@ -388,9 +454,9 @@ class Scene(SensorMounts, StateSensors, NamedPlaces):
     def add_robot(self, description: RobotDescription, *, position: Any = None, rotation: Any = None,
                   fixed_base: bool | None = None, name: str | None = None) -> Robot:
         """Place a robot description; all or nothing: on an error the scene is as before."""
-        kept = {key: dict(getattr(self, key))
-                for key in ("bodies", "_joint_owner", "actuators", "loops", "mimics", "sensors", "state_sensors",
-                            "frames", "cameras", "robots")}
+        kept = {key: copy(getattr(self, key))
+                for key in ("bodies", "_joint_owner", "actuators", "tendons", "loops", "mimics", "sensors",
+                            "state_sensors", "frames", "cameras", "robots")}
         others = {key: type(getattr(self, key))(getattr(self, key))
                   for key in ("excluded_pairs", "forced_pairs", "geometry_pairs", "notes")}
         try:
@@ -418,8 +484,13 @@ class Scene(SensorMounts, StateSensors, NamedPlaces):
             self._insert(body)
         bodies = [prefix + body.name for body in description.bodies]
         joints = [self.bodies[body].joint.name for body in bodies if self.bodies[body].joint.kind != "fixed"]
+        for tendon in description.tendons:
+            self._insert_tendon(replace(tendon, name=prefix + tendon.name,
+                                        joints={prefix + joint: arm for joint, arm in tendon.joints.items()}))
         for actuator in description.actuators:
-            self._insert_actuator(replace(actuator, name=prefix + actuator.name, joint=prefix + actuator.joint))
+            named = {key: prefix + getattr(actuator, key) for key in ("name", "joint", "tendon", "body", "base")
+                     if getattr(actuator, key) is not None}
+            self._insert_actuator(replace(actuator, **named))
         for loop in description.loops:
             self._insert_loop(replace(loop, name=prefix + loop.name, body_a=prefix + loop.body_a,
                                       body_b=None if loop.body_b is None else prefix + loop.body_b))
@@ -442,11 +513,30 @@ class Scene(SensorMounts, StateSensors, NamedPlaces):
             self.time_step = description.time_step
             unsaid = "" if description.time_step_stated else ", MuJoCo's default: the file states none"
             self.notes.append(f"time step {self.time_step:g} s taken from {robot_name} where none is given{unsaid}")
+        poses = {pose: self._placed_pose(description, pose, prefix, position, rotation, fixed_base)
+                 for pose in description.poses}
         robot = Robot(robot_name, bodies, [joint for joint in joints if joint is not None],
                       [prefix + actuator.name for actuator in description.actuators],
-                      [prefix + sensor.name for sensor in (*description.sensors, *description.state_sensors)])
+                      [prefix + sensor.name for sensor in (*description.sensors, *description.state_sensors)], poses)
         self.robots[robot_name] = robot
         return robot
+
+    def _placed_pose(self, description: RobotDescription, pose: str, prefix: str, position: Any, rotation: Any,
+                     fixed_base: bool | None) -> RobotPose:
+        """A named pose of a robot where it was placed: what the scene would start with, had it been loaded so."""
+        wanted, found = in_pose(description, pose), RobotPose()
+        for body in wanted.bodies:
+            placed = self.bodies[prefix + body.name]
+            name = str(placed.joint.name)
+            if placed.joint.kind == "free":
+                root = self._place_root(body, position, rotation, fixed_base, True)
+                found.positions[name] = np.concatenate([root.position, root.rotation])
+                found.velocities[name] = np.concatenate([root.velocity, root.angular_velocity])
+            elif placed.joint.kind != "fixed" and body.joint.kind == placed.joint.kind:
+                found.positions[name], found.velocities[name] = body.joint.position, body.joint.velocity
+        for actuator in wanted.actuators:
+            found.commands[prefix + actuator.name] = (actuator.target, actuator.target_velocity, actuator.feed_forward)
+        return found
 
     def _insert_places(self, description: RobotDescription, prefix: str, position: Any, rotation: Any) -> None:
         """The description's frames, cameras and state sensors; those of its world placed as its fixed bodies are."""
@@ -551,22 +641,24 @@ def in_pose(description: RobotDescription, pose: str) -> RobotDescription:
             body = replace(body, joint=replace(body.joint, velocity=velocity))
         bodies.append(body)
     commands = description.pose_commands.get(pose)
-    actuators = [_commanded(actuator, wanted, commands) for actuator in description.actuators]
+    lengths = {tendon.name: sum(arm * float(wanted.get(joint, 0.0)) for joint, arm in tendon.joints.items())
+               for tendon in description.tendons}
+    actuators = [_commanded(actuator, wanted, lengths, commands) for actuator in description.actuators]
     return replace(description, bodies=bodies, actuators=actuators)
 
 
-def _commanded(actuator: Actuator, positions: Mapping[str, Any], commands: Mapping[str, float] | None) -> Actuator:
-    """The actuator with a pose's command; where the pose has none, a position servo aimed at the pose."""
+def _commanded(actuator: Actuator, joints: Mapping[str, Any], lengths: Mapping[str, float],
+               commands: Mapping[str, float] | None) -> Actuator:
+    """The actuator with a pose's command; where the pose has none, a servo holds its joint or tendon in the pose."""
     if commands is not None:
-        field = "target_velocity" if actuator.kind == "velocity" else "target"
-        return replace(actuator, **{field: commands.get(actuator.name, getattr(actuator, field))})
-    if actuator.kind == "position" and actuator.joint in positions:
-        return replace(actuator, target=positions[actuator.joint])
-    return actuator
+        return with_control(actuator, commands[actuator.name]) if actuator.name in commands else actuator
+    length = joints.get(actuator.joint) if actuator.joint is not None else lengths.get(str(actuator.tendon))
+    control = None if length is None else holding_control(actuator, float(length))
+    return actuator if control is None else with_control(actuator, control)
 
 
 BODY_OPTIONS = {"parent", "joint", "position", "rotation", "velocity", "angular_velocity", "fixed", "kinematic",
-                "motion", "robot"}
+                "motion", "robot", "category", "mask", "gravity_compensation"}
 
 
 def _listed(names: Iterable[Any], most: int = 12) -> str:
@@ -596,4 +688,4 @@ def refuse_mimic_circle(mimics: Mapping[str, Mimic], start: str) -> None:
                          value=" -> ".join([*seen, start]), remedy="let one of them move by itself")
 
 
-__all__ = ["Motion", "Robot", "Scene", "combine_materials"]
+__all__ = ["Motion", "Robot", "RobotPose", "Scene", "combine_materials"]

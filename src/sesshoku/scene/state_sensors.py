@@ -8,7 +8,8 @@ What it reads, and of what:
 | jointactuatorfrc | a joint of one axis | what its actuators drive it with |
 | jointlimitpos, jointlimitvel, jointlimitfrc | a joint of one axis | how far it is beyond the limit (negative), velocity away from it, its force; zero while no limit acts |
 | ballquat, ballangvel | a spherical joint | quaternion, angular velocity in the body's axes |
-| actuatorpos, actuatorvel, actuatorfrc | an actuator | `scale` times position and velocity of its joint; force over `scale` |
+| tendonpos, tendonvel | a tendon | length, its rate |
+| actuatorpos, actuatorvel, actuatorfrc | an actuator of a joint or tendon | `scale` times position and velocity of that; force over `scale` |
 | framepos, framequat, framexaxis, frameyaxis, framezaxis | a place | pose in the world, or in the reference's frame |
 | framelinvel, frameangvel | a place | velocity in world axes, or against the reference, in its axes |
 | framelinacc, frameangacc | a place | acceleration less gravity, angular acceleration; world axes, mean over the last step |
@@ -32,7 +33,8 @@ from sesshoku.scene import check
 from sesshoku.scene.calls import checked
 
 if TYPE_CHECKING:
-    from sesshoku.scene.elements import Actuator, Body, Joint
+    from sesshoku.scene.actuators import Actuator, Tendon
+    from sesshoku.scene.elements import Body, Joint
 
 Clip = Literal["real", "positive", ""]
 
@@ -40,7 +42,7 @@ Clip = Literal["real", "positive", ""]
 class Kind(NamedTuple):
     """What a kind of sensor reads of: numbers in a reading, how a cutoff clips them, whether it takes a reference."""
 
-    of: Literal["joint", "ball", "actuator", "place", "mounted", "tree", "zone", "inside", "scene"]
+    of: Literal["joint", "ball", "tendon", "actuator", "place", "mounted", "tree", "zone", "inside", "scene"]
     size: int = 1
     clip: Clip = "real"
     relative: bool = False
@@ -50,6 +52,7 @@ KINDS: dict[str, Kind] = {
     "jointpos": Kind("joint"), "jointvel": Kind("joint"), "jointactuatorfrc": Kind("joint"),
     "jointlimitpos": Kind("joint"), "jointlimitvel": Kind("joint"), "jointlimitfrc": Kind("joint", clip="positive"),
     "ballquat": Kind("ball", 4, ""), "ballangvel": Kind("ball", 3),
+    "tendonpos": Kind("tendon"), "tendonvel": Kind("tendon"),
     "actuatorpos": Kind("actuator"), "actuatorvel": Kind("actuator"), "actuatorfrc": Kind("actuator"),
     "framepos": Kind("place", 3, relative=True), "framequat": Kind("place", 4, "", True),
     "framexaxis": Kind("place", 3, "", True), "frameyaxis": Kind("place", 3, "", True),
@@ -63,6 +66,7 @@ KINDS: dict[str, Kind] = {
 }
 ACCELERATIONS = ("framelinacc", "frameangacc")  # those that need the step's motion
 AT_A_PLACE = ("gyro", "accelerometer")  # also without a mounted sensor, in the world
+NAMED = ("joint", "ball", "tendon", "actuator")  # what is read of something with a name
 ZONES = ("sphere", "capsule", "ellipsoid", "cylinder", "box")
 
 
@@ -111,11 +115,11 @@ class StateSensor:
 
     def _check_kind(self, element: str) -> None:
         kind = KINDS[self.kind]
-        named = kind.of in ("joint", "ball", "actuator") or (kind.of == "mounted" and self.kind not in AT_A_PLACE)
+        named = kind.of in NAMED or (kind.of == "mounted" and self.kind not in AT_A_PLACE)
         if named and self.of is None:
             raise SceneError(f"a {self.kind} sensor needs the {_spoken(kind)} it reads", element=element,
                              remedy="give of=")
-        if self.of is not None and kind.of not in ("joint", "ball", "actuator", "mounted"):
+        if self.of is not None and kind.of not in (*NAMED, "mounted"):
             raise SceneError(f"a {self.kind} sensor reads a place, not a name", element=element, value=self.of,
                              remedy="give body= and position=")
         if self.relative and not kind.relative:
@@ -138,6 +142,7 @@ class StateSensors:
     state_sensors: dict[str, StateSensor]
     sensors: dict[str, Any]
     actuators: dict[str, Actuator]
+    tendons: dict[str, Tendon]
 
     @property
     def read_in_steps(self) -> bool:
@@ -173,12 +178,13 @@ class StateSensors:
             if self.joint(str(sensor.of)).kind not in kinds:
                 raise SceneError(f"a {sensor.kind} sensor reads a joint of the kind {' or '.join(kinds)}",
                                  element=element, value=sensor.of)
-        known: dict[str, Any] | None = self.actuators if of == "actuator" else None
-        if of == "mounted" and sensor.of is not None:
-            known = self.sensors
-        if known is not None and sensor.of not in known:
-            raise SceneError("no such actuator" if of == "actuator" else "no such mounted sensor", element=element,
-                             value=sensor.of, remedy=f"there are {', '.join(list(known)[:12]) or 'none'}")
+        tables: dict[str, Any] = {"actuator": self.actuators, "tendon": self.tendons, "mounted": self.sensors}
+        if of in tables and sensor.of is not None and sensor.of not in tables[of]:
+            raise SceneError(f"no such {_spoken(KINDS[sensor.kind])}", element=element, value=sensor.of,
+                             remedy=f"there are {', '.join(list(tables[of])[:12]) or 'none'}")
+        if of == "actuator" and self.actuators[str(sensor.of)].body is not None:
+            raise SceneError(f"a {sensor.kind} sensor reads an actuator of a joint or tendon", element=element,
+                             value=sensor.of, remedy="this one pushes a body")
 
     if TYPE_CHECKING:
 

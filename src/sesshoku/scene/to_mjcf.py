@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from sesshoku.errors import UnsupportedFeature
-from sesshoku.scene.elements import Actuator, Body, Inertial, Joint, Loop
+from sesshoku.scene.actuators import Actuator
+from sesshoku.scene.elements import Body, Inertial, Joint, Loop
 from sesshoku.scene.mass import combine
 from sesshoku.scene.mjcf_places import PlaceWriter
 from sesshoku.scene.recheck import recheck
@@ -66,6 +67,8 @@ class _Export:
                             if body.joint.kind not in ("fixed", "planar")}
         self.geoms = GeomWriter(scene, self.lost, self.names)
         self.places = PlaceWriter(scene, self.names)
+        self.tendon_names = {name: self.names.fresh("tendon", name) for name in scene.tendons}
+        self.ends: dict[str, dict[str, str]] = {}
         self.key: dict[str, list[float]] = {"qpos": [], "qvel": [], "mpos": [], "mquat": []}
 
     def text(self) -> str:
@@ -73,14 +76,15 @@ class _Export:
         # geoms named by pairs and sites named by loops and sensors must be known before the bodies are written
         contact, equality = self.contacts(), self.equalities()
         sensor = SensorWriter(scene, self.places, self.names, self.lost, self.body_names, self.joint_names).write()
+        self.ends = self.place_actuators()
         bodies = self.bodies()
         root = Xml()
         root.open("mujoco", model=scene.name)
         root.add("compiler", angle="radian", autolimits=True, inertiafromgeom=False)
         root.add("option", gravity=scene.gravity, timestep=scene.run.get("dt", scene.time_step or 0.001))
         for tag, part in (("asset", self.geoms.assets), ("worldbody", bodies), ("contact", contact),
-                          ("equality", equality),
-                          ("actuator", self.actuators()), ("sensor", sensor), ("keyframe", self.keyframe())):
+                          ("tendon", self.tendons()), ("equality", equality), ("actuator", self.actuators()),
+                          ("sensor", sensor), ("keyframe", self.keyframe())):
             root.section(tag, part)
         root.close("mujoco")
         return self.head() + "\n".join(root.lines) + "\n"
@@ -117,7 +121,8 @@ class _Export:
     def body(self, xml: Xml, body: Body) -> None:
         position, rotation = start_pose(body)
         xml.open("body", name=self.body_names[body.name], pos=unless(position, np.zeros(3)),
-                 quat=unless(rotation, [1, 0, 0, 0]), mocap=True if body.kinematic else None)
+                 quat=unless(rotation, [1, 0, 0, 0]), mocap=True if body.kinematic else None,
+                 gravcomp=body.gravity_compensation or None)
         self.inertial(xml, body)
         if body.kinematic:
             self.key["mpos"] += list(position)
@@ -185,8 +190,8 @@ class _Export:
         else:
             xml.add("joint", name=self.joint_names[name], type="slide" if joint.kind == "prismatic" else "hinge",
                     pos=anchor,
-                    axis=joint.axis, range=self.limits(joint, name), actuatorfrcrange=self.symmetric(joint.effort,
-                                                                                                     name),
+                    axis=joint.axis, range=self.limits(joint, name), actuatorfrcrange=self.bounds(joint.efforts, name),
+                    actuatorgravcomp=True if joint.actuator_compensation else None,
                     stiffness=joint.stiffness or None, springref=joint.rest or None, **common)
 
     def center(self, body: Body) -> np.ndarray:
@@ -214,8 +219,11 @@ class _Export:
             return None
         return self.widened(max(joint.lower, -ONE_SIDED), min(joint.upper, ONE_SIDED), name)
 
-    def symmetric(self, effort: float, name: str) -> list[float] | None:
-        return None if np.isinf(effort) else self.widened(-effort, effort, name)
+    def bounds(self, given: Any, name: str) -> list[float] | None:
+        """A range of forces or commands; None where there is none."""
+        if given is None or np.isinf(given).all():
+            return None
+        return self.widened(max(given[0], -ONE_SIDED), min(given[1], ONE_SIDED), name)
 
     def widened(self, lower: float, upper: float, name: str) -> list[float]:
         if upper - lower < LEAST_RANGE:
@@ -276,16 +284,62 @@ class _Export:
     def actuators(self) -> Xml:
         xml = Xml()
         for actuator in self.scene.actuators.values():
-            common = {"name": actuator.name, "joint": self.joint_names[actuator.joint],
-                      "gear": None if actuator.gear == 1.0 else actuator.gear,
-                      "forcerange": self.symmetric(actuator.effort, actuator.name)}
-            if not actuator.implicit and actuator.kd:
+            common = {"name": actuator.name, **self.driven(actuator),
+                      "forcerange": self.bounds(actuator.forces, actuator.name),
+                      "ctrlrange": self.bounds(actuator.command_range, actuator.name)}
+            if not actuator.implicit and (actuator.kd or actuator.kind == "general"):
                 self.lost.add("explicit integration of servos", actuator.name)
             self.actuator(xml, actuator, common)
         return xml
 
+    def driven(self, actuator: Actuator) -> dict[str, Any]:
+        """What an actuator drives, with its gear."""
+        gear = None if actuator.gear == 1.0 else actuator.gear
+        if actuator.joint is not None:
+            return {"joint": self.joint_names[actuator.joint], "gear": gear}
+        if actuator.tendon is not None:
+            return {"tendon": self.tendon_names[actuator.tendon], "gear": gear}
+        ends = self.ends[actuator.name]
+        return {**ends, "gear": [actuator.gear * value for value in actuator.wrench]}
+
+    def place_actuators(self) -> dict[str, dict[str, str]]:
+        """Sites for the actuators that push bodies: actuator -> attributes of its transmission."""
+        places = {}
+        for actuator in self.scene.actuators.values():
+            if actuator.body is None:
+                continue
+            turn, plain = np.asarray(actuator.rotation, dtype=float), np.array([1.0, 0, 0, 0])
+            own = {"site": self.places.site(f"{actuator.name}/at", actuator.body, actuator.position,
+                                            turn if actuator.base is None else plain)}
+            if actuator.base is not None:
+                own["refsite"] = self.places.site(f"{actuator.name}/base", actuator.base, np.zeros(3), turn)
+            places[actuator.name] = own
+        return places
+
+    def tendons(self) -> Xml:
+        xml = Xml()
+        for tendon in self.scene.tendons.values():
+            low, high = tendon.rests
+            xml.open("fixed", name=self.tendon_names[tendon.name], stiffness=tendon.stiffness or None,
+                     springlength=None if not tendon.stiffness else low if low == high else [low, high],
+                     damping=tendon.viscous or None, range=self.bounds((tendon.lower, tendon.upper), tendon.name),
+                     frictionloss=tendon.friction or None)
+            for joint, arm in tendon.joints.items():
+                xml.add("joint", joint=self.joint_names[joint], coef=arm)
+            xml.close("fixed")
+        return xml
+
     def actuator(self, xml: Xml, actuator: Actuator, common: dict[str, Any]) -> None:
-        """A motor, position or velocity servo; <general> where a constant force or a gear comes in."""
+        """A motor, position or velocity servo; <general> where a constant force or a gear comes in, or for one."""
+        if actuator.kind == "general":
+            if actuator.feed_forward:
+                self.lost.add("commands of general actuators beside the target", actuator.name)
+            dynamics = {} if actuator.dynamics == "none" else {
+                "dyntype": actuator.dynamics, "dynprm": actuator.time_constant,
+                "actrange": self.bounds(actuator.activation_range, actuator.name)}
+            xml.add("general", **common, gaintype="affine", gainprm=actuator.gain, biastype="affine",
+                    biasprm=actuator.bias, **dynamics)
+            return
         kp, kd = actuator.kp if actuator.kind == "position" else 0.0, actuator.kd
         constant = actuator.feed_forward + (kd * actuator.target_velocity if actuator.kind == "position" else 0.0)
         if actuator.kind == "torque":
@@ -300,7 +354,9 @@ class _Export:
                     biasprm=[constant, -kp / gear, -kd / gear])
 
     def keyframe(self) -> Xml:
-        self.key["ctrl"] = [_start_control(actuator) for actuator in self.scene.actuators.values()]
+        actuators = self.scene.actuators.values()
+        self.key["ctrl"] = [_start_control(actuator) for actuator in actuators]
+        self.key["act"] = [actuator.activation for actuator in actuators if actuator.dynamics != "none"]
         xml = Xml()
         filled = {key: values for key, values in self.key.items() if values}
         if filled:
@@ -311,4 +367,4 @@ class _Export:
 def _start_control(actuator: Actuator) -> float:
     if actuator.kind == "torque":  # a motor has no constant force of its own
         return actuator.target + actuator.feed_forward
-    return actuator.target if actuator.kind == "position" else actuator.target_velocity
+    return actuator.target_velocity if actuator.kind == "velocity" else actuator.target

@@ -8,8 +8,9 @@ import numpy as np
 
 from sesshoku.scene.elements import Body, Geometry, Material
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.shapes import ConvexMesh, Mesh, Shape
+from sesshoku.scene.shapes import ConvexMesh, HeightField, Mesh, Shape
 from sesshoku.scene.to_mjcf_text import Lost, Naming, Xml, half_size, pieces_of, signed, unless
+from sesshoku.spatial.rotation import quaternion_to_matrix
 
 VISUAL_GROUP, COLLISION_GROUP = 2, 3  # the geom groups that models agree on
 
@@ -77,8 +78,24 @@ class GeomWriter:
                 self.lost.add("visual meshes of fewer than four vertices", body.name)
                 return
             xml.add("geom", **attributes | {"type": "mesh", "mesh": self.mesh(shape, body.name)})
+        elif isinstance(shape, HeightField):
+            self.height_field(xml, body, shape, attributes)
         else:
             xml.add("geom", **attributes, size=half_size(shape))
+
+    def height_field(self, xml: Xml, body: Body, shape: HeightField, attributes: dict[str, Any]) -> None:
+        """MuJoCo's heights begin at zero: the geom stands at the lowest one."""
+        lowest, highest = float(shape.heights.min()), float(shape.heights.max())
+        assert shape.base is not None
+        name = self.names.silently("hfield", body.name)
+        rows, columns = shape.heights.shape
+        self.assets.add("hfield", name=name, nrow=rows, ncol=columns, elevation=(shape.heights - lowest)[::-1],
+                        size=[0.5 * shape.size[0], 0.5 * shape.size[1], highest - lowest or 1.0, shape.base + lowest])
+        if lowest != 0.0:
+            placed = next(geometry for geometry in body.geometries if geometry.shape is shape)
+            up = quaternion_to_matrix(placed.rotation) @ np.array([0.0, 0.0, lowest])
+            attributes = attributes | {"pos": placed.position + up}
+        xml.add("geom", **attributes | {"type": "hfield", "hfield": name})
 
     def mesh(self, shape: ConvexMesh | Mesh, wish: str) -> str:
         """The asset's name of a mesh; equal meshes share one."""

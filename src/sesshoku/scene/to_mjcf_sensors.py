@@ -50,6 +50,8 @@ class SensorWriter:
             if sensor.scale != actuator.gear:
                 self.lost.add("scales of actuator sensors (MuJoCo takes the gear)", sensor.name)
             return {"actuator": sensor.of}
+        if of == "tendon":
+            return {"tendon": sensor.of}
         if of == "tree":
             return {"body": "world" if sensor.body is None else self.bodies[sensor.body]}
         if of == "scene":

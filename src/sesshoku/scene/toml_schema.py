@@ -15,6 +15,9 @@ Limit = Annotated[float, Field(allow_inf_nan=True)]
 Vector = Annotated[list[Number], Field(min_length=3, max_length=3)]
 Quaternion = Annotated[list[Number], Field(min_length=4, max_length=4)]
 Triangle = Annotated[list[int], Field(min_length=3, max_length=3)]
+Size = Annotated[list[Number], Field(min_length=2, max_length=3)]
+Lengths = Annotated[list[Number], Field(min_length=2, max_length=2)]
+Heights = list[list[Number]]
 Pair = Annotated[list[str], Field(min_length=2, max_length=2)]
 Bits = Annotated[int, Field(ge=0, le=0xFFFF_FFFF)]
 
@@ -32,6 +35,7 @@ def _is_table(value: Any) -> str:
 
 
 # choosing by the value's type keeps pydantic from reporting every branch of a union
+Range = Annotated[list[Limit], Field(min_length=2, max_length=2)]
 Scale = Annotated[Annotated[Number, Tag("single")] | Annotated[Vector, Tag("list")], Discriminator(_is_list)]
 Coordinates = Annotated[Annotated[Number, Tag("single")] | Annotated[list[Number], Tag("list")],
                         Discriminator(_is_list)]
@@ -84,7 +88,8 @@ class JointTable(Table):
     anchor: Vector = Field([0.0, 0.0, 0.0], description="a point of the axis in the body's frame, m")
     lower: Limit = Field(float("-inf"), description="lower limit, rad or m (revolute, prismatic)")
     upper: Limit = Field(float("inf"), description="upper limit, rad or m (revolute, prismatic)")
-    effort: Limit = Field(float("inf"), description="largest actuator force, N m or N")
+    effort: Limit = Field(float("inf"), description="largest sum of actuator forces, N m or N")
+    effort_range: Range | None = Field(None, description="[least, largest] sum of actuator forces, where they differ")
     velocity_limit: Limit = Field(float("inf"), description="rad/s or m/s, for information")
     viscous: NotNegative = Field(0.0, description="viscous friction, N m s/rad or N s/m")
     static_friction: NotNegative = Field(0.0, description="Coulomb friction at rest, N m or N")
@@ -97,6 +102,8 @@ class JointTable(Table):
     position: Coordinates | None = Field(
         None, description="start: a number; spherical [w, x, y, z]; planar [x, y, angle]")
     velocity: Coordinates | None = Field(None, description="start velocity: a number, or 3 (spherical, planar)")
+    actuator_compensation: bool = Field(
+        False, description="true: its actuators bear the gravity compensation of what it carries, within its effort")
 
 
 class MotionTable(Table):
@@ -108,10 +115,15 @@ class MotionTable(Table):
 class ShapeTable(Turned):
     """What says a shape; which keys belong to which shape is checked when the shape is made."""
 
-    size: Vector | None = Field(None, description="box: edge lengths [x, y, z], m")
+    size: Size | None = Field(None, description="box: edge lengths [x, y, z], m; height field: [x, y]")
+    radii: Vector | None = Field(None, description="ellipsoid: half axes [x, y, z], m")
+    heights: Heights | None = Field(None, description="height field: rows along y, numbers along x, m")
+    base: Number | None = Field(
+        None, description="height field: the ground reaches down to z = -base (default: a metre below), m")
     radius: Positive | None = Field(None, description="sphere, capsule, cylinder: m")
     length: Positive | None = Field(None, description="capsule (between the half spheres), cylinder: along z, m")
-    file: str | None = Field(None, description="convex, mesh: mesh file, relative to the scene file")
+    file: str | None = Field(
+        None, description="convex, mesh: mesh file, relative to the scene file; height field: .npy or .csv")
     scale: Scale = Field(1.0, description="convex, mesh: one factor or [x, y, z]")
     vertices: list[Vector] | None = Field(
         None, description="convex, mesh: points [[x, y, z], ...] instead of a file, m")
@@ -122,8 +134,9 @@ class ShapeTable(Turned):
 
 
 class GeometryTable(ShapeTable):
-    shape: Literal["plane", "box", "sphere", "capsule", "cylinder", "convex", "mesh"] = Field(
-        description="plane, box, sphere, capsule, cylinder, convex or mesh")
+    shape: Literal["plane", "box", "sphere", "ellipsoid", "capsule", "cylinder", "convex", "mesh",
+                   "height_field"] = Field(
+        description="plane, box, sphere, ellipsoid, capsule, cylinder, convex, mesh or height_field")
     position: Vector = Field([0.0, 0.0, 0.0], description="in the body's frame, m")
     material: MaterialChoice | None = Field(None, description="name of a material, or a table of its values")
     name: str | None = Field(None, description="name of the geometry")
@@ -143,6 +156,7 @@ class BodyKeys(Turned):
     fixed: bool = Field(False, description="true: fixed to the world or the parent")
     kinematic: bool = Field(False, description="true: follows its motion or velocity, feels no force")
     robot: str | None = Field(None, description="name of the robot it belongs to")
+    gravity_compensation: Number = Field(0.0, description="share of its weight that a force at its centre bears")
     mass: NotNegative | None = Field(None, description="kg")
     density: Positive | None = Field(None, description="kg/m^3, instead of mass")
     joint: JointTable | None = Field(None, description="table: how it moves (default: free; fixed with a parent)")
@@ -167,6 +181,18 @@ class BoxTable(ShapedBody):
 
 class SphereTable(ShapedBody):
     radius: Positive = Field(description="m")
+
+
+class EllipsoidTable(ShapedBody):
+    radii: Vector = Field(description="half axes [x, y, z], m")
+
+
+class HeightFieldTable(ShapedBody):
+    size: Lengths = Field(description="lengths of the rectangle around the origin [x, y], m")
+    heights: Heights | None = Field(None, description="elevations: rows along y, numbers along x, both ascending, m")
+    file: str | None = Field(
+        None, description="the same in a file, .npy or lines of numbers, relative to the scene file")
+    base: Number | None = Field(None, description="the ground reaches down to z = -base (default: a metre below), m")
 
 
 class RoundTable(ShapedBody):
@@ -219,18 +245,46 @@ class RobotTable(Turned):
         None, description="without a file: its sensors (default: those on its bodies)")
 
 
-class ActuatorTable(Table):
-    joint: str = Field(description="name of the joint it drives (revolute, continuous or prismatic)")
-    name: str | None = Field(None, description="name of the actuator (default: the joint's)")
-    kind: Literal["torque", "position", "velocity"] = Field("torque", description="torque, position or velocity")
+class ActuatorTable(Turned):
+    joint: str | None = Field(None, description="name of the joint it drives (revolute, continuous or prismatic)")
+    tendon: str | None = Field(None, description="instead of joint: name of the tendon it pulls")
+    body: str | None = Field(None, description="instead of joint: name of the body it pushes, as a thruster does")
+    name: str | None = Field(None, description="name of the actuator (default: that of what it drives)")
+    kind: Literal["torque", "position", "velocity", "general"] = Field(
+        "torque", description="torque, position, velocity or general")
     kp: NotNegative = Field(0.0, description="position gain, N m/rad or N/m")
     kd: NotNegative = Field(0.0, description="velocity gain, N m s/rad or N s/m")
     effort: Limit = Field(float("inf"), description="largest force, N m or N")
-    gear: Number = Field(1.0, description="multiplies the force")
+    force_range: Range | None = Field(None, description="[least, largest] force before the gear, where they differ")
+    gear: Number = Field(1.0, description="multiplies the force (general: also the length)")
     implicit: bool = Field(True, description="integrate the servo implicitly where the scheme can")
-    target: Number = Field(0.0, description="position to hold, rad or m")
+    target: Number = Field(0.0, description="position to hold, rad or m; torque: the force; general: the command")
     target_velocity: Number = Field(0.0, description="velocity to hold, rad/s or m/s")
     feed_forward: Number = Field(0.0, description="force added, N m or N")
+    command_range: Range | None = Field(None, description="[least, largest] target (velocity: target_velocity)")
+    gain: Vector = Field([1.0, 0.0, 0.0], description="general: force per command, and what length and speed add to it")
+    bias: Vector = Field([0.0, 0.0, 0.0], description="general: constant force, force per length, force per speed")
+    dynamics: Literal["none", "integrator", "filter", "filterexact"] = Field(
+        "none", description="general: how what acts follows the command")
+    time_constant: Positive = Field(1.0, description="of a filter, s")
+    activation: Number = Field(0.0, description="where integrator or filter start")
+    activation_range: Range | None = Field(None, description="[least, largest] of what integrator or filter give")
+    position: Vector = Field([0.0, 0.0, 0.0], description="body: where it pushes, in the body's frame, m")
+    wrench: Annotated[list[Number], Field(min_length=6, max_length=6)] = Field(
+        [0.0, 0.0, 1.0, 0.0, 0.0, 0.0],
+        description="body: force and torque per unit of its force, in axes turned by `rotation` against the body")
+    base: str | None = Field(None, description="body: another body, in whose axes it pushes and that is pushed back")
+
+
+class TendonTable(Table):
+    name: str = Field(description="name of the tendon, its own in the scene")
+    joints: dict[str, Number] = Field(description="its length is the sum of these times the joints' positions")
+    stiffness: NotNegative = Field(0.0, description="spring where the length leaves `rest`, N/m")
+    rest: Coordinates = Field(0.0, description="a length, or [least, largest] length at which the spring is relaxed")
+    viscous: NotNegative = Field(0.0, description="resists its rate, N s/m")
+    lower: Limit = Field(float("-inf"), description="least length, m")
+    upper: Limit = Field(float("inf"), description="largest length, m")
+    friction: NotNegative = Field(0.0, description="dry friction against its rate, N")
 
 
 class LoopTable(Table):
@@ -245,7 +299,7 @@ class LoopTable(Table):
     rotation_b: Quaternion | None = Field(
         None, description="body_a's orientation seen from body_b (default: as the bodies start)")
     correction: Annotated[float, Field(ge=0, le=1)] = Field(
-        0.2, description="share of the error removed per step, 0 to 1")
+        1.0, description="share of the error removed per step, 0 to 1, by moving bodies; no faster than 10 m/s")
 
 
 class MimicTable(Table):
@@ -371,12 +425,15 @@ class SceneTable(Table):
     ground: GroundTable | None = Field(None, description="table: a half-space")
     box: list[BoxTable] = Field([], description="tables `[[box]]`")
     sphere: list[SphereTable] = Field([], description="tables `[[sphere]]`")
+    ellipsoid: list[EllipsoidTable] = Field([], description="tables `[[ellipsoid]]`")
     capsule: list[RoundTable] = Field([], description="tables `[[capsule]]`")
     cylinder: list[RoundTable] = Field([], description="tables `[[cylinder]]`")
     convex: list[HullTable] = Field([], description="tables `[[convex]]`")
     mesh: list[MeshTable] = Field([], description="tables `[[mesh]]`")
+    height_field: list[HeightFieldTable] = Field([], description="tables `[[height_field]]`: terrain")
     body: list[BodyTable] = Field([], description="tables `[[body]]`")
     robot: list[RobotTable] = Field([], description="tables `[[robot]]`")
+    tendon: list[TendonTable] = Field([], description="tables `[[tendon]]`")
     actuator: list[ActuatorTable] = Field([], description="tables `[[actuator]]`")
     loop: list[LoopTable] = Field([], description="tables `[[loop]]`")
     mimic: list[MimicTable] = Field([], description="tables `[[mimic]]`")

@@ -57,13 +57,25 @@ def _limit(sim: Any, sensor: StateSensor) -> tuple[float, float, float]:
 
 
 def _driven(sim: Any, sensor: StateSensor) -> float:
-    """Forces of all actuators of a joint."""
-    return float(sum(sim.actuators[name].force for name, actuator in sim.scene.actuators.items()
-                     if actuator.joint == sensor.of))
+    """What all actuators together drive a joint with."""
+    return float(sim.data.drive_force[sim.model.link_dof[sim.compiled.joint_link[sensor.of]]])
 
 
-def _actuated(sim: Any, sensor: StateSensor) -> Any:
-    return sim.joints[sim.scene.actuators[sensor.of].joint]
+def _arms(sim: Any, sensor: StateSensor) -> dict[str, float]:
+    """joint -> what its position adds to the length of the sensor's tendon or actuator."""
+    if KINDS[sensor.kind].of == "tendon":
+        return dict(sim.scene.tendons[sensor.of].joints)
+    actuator = sim.scene.actuators[sensor.of]
+    joints = {actuator.joint: 1.0} if actuator.joint is not None else sim.scene.tendons[actuator.tendon].joints
+    return {joint: sensor.scale * arm for joint, arm in joints.items()}
+
+
+def _length(sim: Any, sensor: StateSensor) -> float:
+    return float(sum(arm * sim.joints[joint].position for joint, arm in _arms(sim, sensor).items()))
+
+
+def _rate(sim: Any, sensor: StateSensor) -> float:
+    return float(sum(arm * sim.joints[joint].velocity for joint, arm in _arms(sim, sensor).items()))
 
 
 # ---- places --------------------------------------------------------------------------------------------------------
@@ -179,8 +191,10 @@ READ: dict[str, Read] = {
     "jointlimitfrc": lambda sim, s: _limit(sim, s)[2],
     "ballquat": lambda sim, s: sim.joints[s.of].position,
     "ballangvel": lambda sim, s: sim.joints[s.of].velocity,
-    "actuatorpos": lambda sim, s: s.scale * _actuated(sim, s).position,
-    "actuatorvel": lambda sim, s: s.scale * _actuated(sim, s).velocity,
+    "tendonpos": _length,
+    "tendonvel": _rate,
+    "actuatorpos": _length,
+    "actuatorvel": _rate,
     "actuatorfrc": lambda sim, s: sim.actuators[s.of].force / s.scale if s.scale else 0.0,
     "framepos": lambda sim, s: _pose(sim, s)[0],
     "framequat": lambda sim, s: matrix_to_quaternion(_pose(sim, s)[1]),

@@ -63,14 +63,15 @@ NOTHING, CHAIN = -1, -2  # sides that do not move; sides that are links of a mec
 as_problem = viewer(Problem)
 
 
-def make_problem(contacts: int, joint_rows: int, dofs: int, chain: int, turning: bool = False) -> Problem:
+def make_problem(contacts: int, joint_rows: int, dofs: int, chain: int, turning: bool = False,
+                 basis: int = 0) -> Problem:
     """Allocate for so many contacts, joint rows and dofs; `chain`: the longest ancestor chain.
 
-    turning: with a turning block for each contact.
+    turning: with a turning block for each contact. basis: numbers in the independent rows of loops and mimics.
     """
     C, E, W, V = contacts, contacts if turning else 0, joint_rows, dofs
     K = C + E
-    arena = K * 6 * min(chain, 48) + 2 * W * chain + 64
+    arena = K * 6 * min(chain, 48) + 2 * W * chain + basis + 64
     shapes = {
         "counts": 4,
         "axes": (C, 3, 3),

@@ -30,6 +30,7 @@ def analyze_island(chains, problem, contact_list, joint_list, dof_list, work):
         join(chains, problem.span[contact_list[i]], work)
     for i in range(len(joint_list)):
         join(chains, problem.joint_span[joint_list[i]], work)
+        join_all(chains, problem.joint_span[joint_list[i], 0], work)
     used, flops = block_lu.analyze(count, work.block_size, touch, work.place, work.order, work.neighbour_start,
                                    work.neighbour, work.degree, work.done)  # fmt: skip
     if used < 0 or used > len(work.arena):
@@ -45,6 +46,18 @@ def join(chains, span, work):
         a, b = work.dof_block[chains[span[0, 0]]], work.dof_block[chains[span[1, 0]]]
         if a != b:
             work.touch[a, b] = work.touch[b, a] = 1
+
+
+@jit
+def join_all(chains, span, work):
+    """Mark all trees of one side of a row as touching: rows of loops may reach several."""
+    dofs = chains[span[0] : span[0] + span[1]]
+    for e in range(1, len(dofs)):
+        b = work.dof_block[dofs[e]]
+        if b != work.dof_block[dofs[e - 1]]:
+            for f in range(e):
+                a = work.dof_block[dofs[f]]
+                work.touch[a, b] = work.touch[b, a] = 1
 
 
 @jit

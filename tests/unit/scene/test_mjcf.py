@@ -15,7 +15,7 @@ from sesshoku.scene import mjcf
 from sesshoku.scene.elements import Actuator, RobotDescription
 from sesshoku.scene.mjcf import load_mjcf
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.shapes import Box, Capsule, Cylinder, Plane, Sphere
+from sesshoku.scene.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Plane, Sphere
 from sesshoku.simulation import Simulation
 from sesshoku.spatial.rotation import quaternion_to_matrix
 
@@ -69,7 +69,8 @@ def test_inertials_are_what_the_compiler_infers(machine: RobotDescription) -> No
 
 
 def test_geometries(machine: RobotDescription) -> None:
-    (floor,) = body(machine, "world").geometries
+    floor, hill = body(machine, "world").geometries
+    assert hill.shape == HeightField([[1, 0], [0, 1]], (2.0, 2.0), 1.0)  # the file's first row is the last: y descends
     assert floor.shape == Plane()
     assert floor.material is not None
     assert (floor.material.static_friction, floor.material.kinetic_friction) == (0.7, 0.7)
@@ -82,7 +83,7 @@ def test_geometries(machine: RobotDescription) -> None:
     (puppet,) = body(machine, "puppet").geometries
     assert not puppet.collides
     assert body(machine, "thigh").geometries[0].shape == Cylinder(0.05, 0.4)
-    assert body(machine, "head").geometries[0].shape == Sphere(0.02)
+    assert [g.shape for g in body(machine, "head").geometries] == [Ellipsoid((0.1, 0.1, 0.15)), Sphere(0.02)]
     (shin,) = body(machine, "shin").geometries  # fromto
     assert isinstance(shin.shape, Capsule)
     assert (shin.shape.radius, shin.shape.length) == pytest.approx((0.04, 0.4))
@@ -116,10 +117,12 @@ def test_mesh_with_a_reference_frame_has_no_source(tmp_path: Path) -> None:
 
 def test_actuators(machine: RobotDescription) -> None:
     assert machine.actuators == [
-        Actuator("m", "hip_x", "torque", effort=2.0, gear=3.0),
-        Actuator("p", "knee", "position", kp=20.0, kd=4.0, effort=5.0, gear=2.0),
-        Actuator("v", "push", "velocity", kd=8.0, gear=2.0),
+        Actuator("m", "hip_x", "torque", gear=3.0, command_range=(-2.0, 2.0)),
+        Actuator("p", "knee", "general", gain=(10.0, 0.0, 0.0), bias=(0.0, -10.0, -2.0), effort=5.0, gear=-2.0,
+                 command_range=(0.0, 4.0)),
+        Actuator("v", "push", "general", gain=(4.0, 0.0, 0.0), bias=(0.0, 0.0, -4.0), gear=2.0),
         Actuator("g", "hip_y", "position", kp=6.0, kd=0.5, feed_forward=1.0),
+        Actuator("odd", "hip_y", "general", gain=(6.0, 0.0, 0.0), bias=(0.0, -3.0, 0.0)),
     ]
 
 
@@ -137,10 +140,12 @@ def test_actuator_forces_are_mujocos(actuator: str, tmp_path: Path) -> None:
     for q, v, ctrl in ((0.3, -0.7, 1.1), (-1.2, 0.4, -3.0), (0.0, 0.0, 0.2)):
         data.qpos[0], data.qvel[0], data.ctrl[0] = q, v, ctrl
         mujoco.mj_forward(model, data)
-        target = ctrl / model.actuator_gear[0, 0]  # in joint units
-        force = {"torque": ctrl, "position": ours.kp * (target - q) - ours.kd * v + ours.feed_forward,
-                 "velocity": ours.kd * (target - v) + ours.feed_forward}[ours.kind]
-        assert ours.gear * np.clip(force, -ours.effort, ours.effort) == pytest.approx(data.qfrc_actuator[0], rel=1e-12)
+        u = ctrl if ours.command_range is None else np.clip(ctrl, *ours.command_range)
+        (g0, _, _), (b0, b1, b2), gear = ours.gain, ours.bias, ours.gear
+        force = {"torque": u, "position": ours.kp * (u - q) - ours.kd * v + ours.feed_forward,
+                 "velocity": ours.kd * (u - v) + ours.feed_forward,
+                 "general": g0 * u + b0 + b1 * gear * q + b2 * gear * v}[ours.kind]
+        assert gear * np.clip(force, *ours.forces) == pytest.approx(data.qfrc_actuator[0], rel=1e-12)
 
 
 def test_loops_mimics_pairs_and_options(machine: RobotDescription) -> None:
@@ -207,12 +212,11 @@ def test_warnings_of_the_compiler_are_listed_and_those_of_the_interpreter_are_no
 
 def test_everything_left_out_is_listed(machine: RobotDescription) -> None:
     assert sorted(machine.unsupported) == sorted([
-        "tendon 'cord'", "light 'sun'",
-        "hfield 'hills'", "numeric 'size'", "texture 'checks'", "visual settings", "option density = 1.2",
-        "option integrator = RK4", "option wind = [1.0, 0.0, 0.0]", "hfield of geom 'hill'",
-        "ellipsoid of geom 'skull'", "solref of geom 'nose'", "margin of geom 'nose'", "range of ball joint 'neck'",
-        "actuator 'odd': its affine bias is not that of a position servo",
-        "actuator 'biceps': it does not drive a joint",
+        "light 'sun'",
+        "numeric 'size'", "texture 'checks'", "visual settings", "option density = 1.2",
+        "option integrator = RK4", "option wind = [1.0, 0.0, 0.0]",
+        "solref of geom 'nose'", "margin of geom 'nose'", "range of ball joint 'neck'",
+        "actuator 'biceps': its gain or bias is not affine",
         "equality 'bend': polycoef beyond the linear term", "equality 'lock': it holds joint 'push' at a constant",
     ])
 
@@ -221,18 +225,18 @@ LISTED = {
     "margin of joint 'j'": HINGE.replace('name="j"', 'name="j" margin="0.1"'),
     "solreflimit of joint 'j'": HINGE.replace('name="j"', 'name="j" solreflimit="0.1 1"'),
     "solimpfriction of joint 'j'": HINGE.replace('name="j"', 'name="j" solimpfriction="0.5 0.6 0.01"'),
-    "gravcomp of body 'b'": HINGE.replace('name="b"', 'name="b" gravcomp="1"'),
     "adhesion of geom 0 of body 'b'": HINGE.replace('size="0.1"', 'size="0.1" adhesion="2"'),
     "statistic": HINGE + '<statistic extent="2"/>',
-    "actuatorfrcrange of joint 'j' is not symmetric, the larger bound is used":
-        HINGE.replace('name="j"', 'name="j" actuatorfrcrange="-1 2"'),
-    "forcerange of actuator 'a' is not symmetric, the larger bound is used":
-        HINGE + '<actuator><motor name="a" joint="j" forcerange="-1 2"/></actuator>',
-    "ctrlrange of actuator 'a'": HINGE + '<actuator><position name="a" joint="j" kp="1" ctrlrange="-1 1"/></actuator>',
-    "actuator 'a': it has activation dynamics":
-        HINGE + '<actuator><position name="a" joint="j" kp="1" timeconst="0.1"/></actuator>',
-    "actuator 'j_actuator': its gain or bias is not affine":
-        HINGE + '<actuator><damper joint="j" kv="1" ctrlrange="0 1"/></actuator>',
+    "actuator 'a': its gain or bias is not affine":
+        HINGE + '<actuator><muscle name="a" joint="j" lengthrange="0 1"/></actuator>',
+    "actuator 'a': adhesion of a body":
+        HINGE + '<actuator><adhesion name="a" body="b" ctrlrange="0 1"/></actuator>',
+    "actuator 'a': it drives a ball or free joint":
+        HINGE.replace('name="j"', 'name="j" type="ball"') + '<actuator><motor name="a" joint="j"/></actuator>',
+    "range of tendon 't'":
+        HINGE + '<tendon><fixed name="t" range="-1 1"><joint joint="j" coef="2"/></fixed></tendon>',
+    "armature of tendon 't'":
+        HINGE + '<tendon><fixed name="t" armature="1"><joint joint="j" coef="2"/></fixed></tendon>',
     "equality 'e': not active": HINGE + '<equality><weld name="e" body1="b" active="false"/></equality>',
     "solref of equality 'e'": HINGE + '<equality><weld name="e" body1="b" solref="0.1 1"/></equality>',
     "torquescale of equality 'e'": HINGE + '<equality><weld name="e" body1="b" torquescale="2"/></equality>',

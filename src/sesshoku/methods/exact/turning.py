@@ -15,9 +15,9 @@ from __future__ import annotations
 from sesshoku.collision.contacts import SMOOTH
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.rnea import link_velocities
-from sesshoku.dynamics.rows import ROW_LOOP
+from sesshoku.dynamics.rows import loop_error
 from sesshoku.scene.model import KINEMATIC
-from sesshoku.solvers.problem import JOINT_ROWS, TURNING
+from sesshoku.solvers.problem import TURNING
 from sesshoku.spatial.algebra import cross
 
 TURNS = 0.1  # rad: of links that turn more in a step the first terms of the series are no help
@@ -88,36 +88,46 @@ def turn_blocks(model, data, contacts, problem, dt):
 
 
 @jit
-def turn_loops(model, data, problem, dt):
-    """The same for the rows of loops, which are the velocity of anchor a relative to b along the axes of a's frame."""
+def turn_loops(model, data, dt):
+    """The same for the rows of loops, which are the velocity of anchor a relative to b along the axes of a's frame.
+
+    Leaves it in data.loop_turn, and the links at the velocities of the middle, where the equation of motion holds.
+    """
     if model.loop_count == 0:
         return
     link_velocities(model, data, data.v)
     link_rates(model, data)
-    for j in range(problem.counts[JOINT_ROWS]):
-        if problem.joint_source[j, 0] != ROW_LOOP:
+    for n in range(model.loop_count):
+        turn, frame = data.loop_turn[n], data.loop_frame[n, 0]
+        loop_error(model, data, n, data.loop_point[n], data.loop_frame[n], data.loop_error[n])
+        far = turns_far(data, model.loop_link[n, 0], dt) or turns_far(data, model.loop_link[n, 1], dt)
+        for d in range(6):
+            turn[d], e = 0.0, d % 3
+            if not far:
+                x, y, z = loop_rate(model, data, n, d < 3)
+                turn[d] = 0.5 * dt * (frame[0, e] * x + frame[1, e] * y + frame[2, e] * z)
+    link_velocities(model, data, data.stage_v)
+
+
+@jit
+def loop_rate(model, data, n, slide):
+    """Acceleration of anchor a relative to b at zero joint acceleration, or of their turning; world axes."""
+    x = y = z = 0.0
+    a = model.loop_link[n, 0]
+    for side in range(2):
+        link, sign = model.loop_link[n, side], 1.0 if side == 0 else -1.0
+        if link < 0:
             continue
-        n, d = problem.joint_source[j, 1] // 6, problem.joint_source[j, 1] % 6
-        a, b, e = model.loop_link[n, 0], model.loop_link[n, 1], d % 3
-        if turns_far(data, a, dt) or turns_far(data, b, dt):
-            continue
-        x = y = z = 0.0
-        for side in range(2):
-            link, sign = model.loop_link[n, side], 1.0 if side == 0 else -1.0
-            if link < 0:
-                continue
-            if d < 3:
-                rx, ry, rz = point_rate(model, data, link, data.loop_point[n, side])
-            else:
-                rx, ry, rz = spin_rate(model, data, link)
-                if a >= 0:  # the axis turns along with a
-                    w, s = data.velocity[link], data.velocity[a]
-                    tx, ty, tz = cross(w[3], w[4], w[5], s[3], s[4], s[5])
-                    rx, ry, rz = rx + tx, ry + ty, rz + tz
-            x, y, z = x + sign * rx, y + sign * ry, z + sign * rz
-        frame = data.loop_frame[n, 0]
-        problem.joint_free[j] += 0.5 * dt * (frame[0, e] * x + frame[1, e] * y + frame[2, e] * z)
-    link_velocities(model, data, data.stage_v)  # back to the middle's, where the equation of motion holds
+        if slide:
+            rx, ry, rz = point_rate(model, data, link, data.loop_point[n, side])
+        else:
+            rx, ry, rz = spin_rate(model, data, link)
+            if a >= 0:  # the axis turns along with a
+                w, s = data.velocity[link], data.velocity[a]
+                tx, ty, tz = cross(w[3], w[4], w[5], s[3], s[4], s[5])
+                rx, ry, rz = rx + tx, ry + ty, rz + tz
+        x, y, z = x + sign * rx, y + sign * ry, z + sign * rz
+    return x, y, z
 
 
 @jit

@@ -35,11 +35,13 @@ from sesshoku.collision.detect import CONTACT_STATE, CONTACT_VIEW, contact_capac
 from sesshoku.compiled.table import Record
 from sesshoku.dynamics.data import Data
 from sesshoku.errors import MethodError
+from sesshoku.methods.features import turning_friction
 from sesshoku.methods.implicit import usual
 from sesshoku.methods.implicit.elastic import damping_ratio_of, restitution_of, spring_and_damper
 from sesshoku.methods.implicit.memory import Memory, make_memory
 from sesshoku.methods.implicit.options import PRESETS, VARIANT, Options, parameters
 from sesshoku.methods.registry import register
+from sesshoku.methods.tendon_features import tendon_rows
 from sesshoku.scene.compiler import CompiledScene
 from sesshoku.scene.model import Model
 
@@ -72,6 +74,11 @@ def make_records(compiled: CompiledScene, options: Options) -> dict[str, Record]
 def supports(compiled: CompiledScene) -> list[str]:
     """Reasons why the method cannot carry a scene: none."""
     return []
+
+
+def leaves_out(compiled: CompiledScene) -> list[str]:
+    """What of a scene the method leaves out: friction against turning, limits and friction of tendons."""
+    return turning_friction(compiled) + tendon_rows(compiled)
 
 
 #: what the contract suite may hold the method to

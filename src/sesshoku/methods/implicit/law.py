@@ -12,7 +12,7 @@ their pair. Loops, mimics, limits and sticking joints hold a wanted velocity wit
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
-from sesshoku.dynamics.rows import MIMIC_CORRECTION, loop_error
+from sesshoku.dynamics.rows import loop_error
 from sesshoku.methods.implicit.memory import LIMIT_ON, PAIRS, RIGID
 from sesshoku.methods.implicit.options import TANGENTIAL
 from sesshoku.methods.implicit.prepare import moves
@@ -225,7 +225,7 @@ def row_times(row, x):
 
 @jit
 def add_loop(model, data, memory, n, dt):
-    """Loop n: the velocity of b relative to a along its rows is to be what removes its share of the error."""
+    """Loop n: the velocity of b relative to a along its rows is to vanish."""
     point, frame, error = data.loop_point[n], data.loop_frame[n], data.loop_error[n]
     loop_error(model, data, n, point, frame, error)
     kind, pair = model.loop_kind[n], memory.loop_mark[n]
@@ -234,7 +234,7 @@ def add_loop(model, data, memory, n, dt):
     a, b = model.loop_link[n, 0], model.loop_link[n, 1]
     for d in range(rows):
         x, y, z, px, py, pz = loop_row(data, memory, n, d)
-        u = -model.loop_correction[n] * error[d] / dt
+        u = 0.0
         change = 0.0
         if a >= 0:
             side_row(model, data, a, d < 3, x, y, z, px, py, pz, ra)
@@ -285,8 +285,7 @@ def add_mimic(model, data, memory, n, dt):
     """q_joint - ratio q_source - offset = 0, as a pair of dofs."""
     p, k, source, ratio = memory.mimic_mark[n], model.mimic_dof[n], model.mimic_source[n], model.mimic_ratio[n]
     g = mimic_scale(model, memory, n)
-    error = data.q[model.dof_coordinate[k]] - ratio * data.q[model.dof_coordinate[source]] - model.mimic_offset[n]
-    u = data.v[k] - ratio * data.v[source] + MIMIC_CORRECTION * error / dt
+    u = data.v[k] - ratio * data.v[source]
     f = -g * u / dt
     memory.pair_aa[p, 0], memory.pair_bb[p, 0], memory.pair_ba[p, 0] = g * ratio * ratio, g, g * ratio
     memory.pair_push[p, 0, 0], memory.pair_push[p, 1, 0] = -ratio * f, f

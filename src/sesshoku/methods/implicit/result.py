@@ -6,8 +6,7 @@ from math import sqrt
 
 from sesshoku.collision.contacts import CONTACTS, OVERFLOW, RELEASED, SLIP, STICK
 from sesshoku.compiled.jit import jit
-from sesshoku.dynamics.rows import MIMIC_CORRECTION
-from sesshoku.methods.free_motion import spin_freely
+from sesshoku.methods.free_motion import joint_space_inertia, spin_freely
 from sesshoku.methods.implicit.law import loop_row, loop_scale, row_times, side_row
 from sesshoku.methods.implicit.memory import COUPLING_OVERFLOW, PASSES, UNSETTLED
 from sesshoku.methods.implicit.passes import drag_anchors
@@ -94,7 +93,7 @@ def finish_joints(model, data, memory, dt):
         rows = 3 if kind == BALL else (5 if kind == HINGE else 6)
         for d in range(rows):
             x, y, z, px, py, pz = loop_row(data, memory, n, d)
-            u = -model.loop_correction[n] * data.loop_error[n, d] / dt
+            u = 0.0
             for side in range(2):
                 link, row, sign = (a, ra, -1.0) if side == 0 else (b, rb, 1.0)
                 if link >= 0:
@@ -107,13 +106,14 @@ def finish_joints(model, data, memory, dt):
             impulse_of_pair(model, data, memory, n, rows, dt)
     for n in range(model.mimic_count):
         k, source, ratio = model.mimic_dof[n], model.mimic_source[n], model.mimic_ratio[n]
-        error = data.q[model.dof_coordinate[k]] - ratio * data.q[model.dof_coordinate[source]] - model.mimic_offset[n]
-        u = data.new_v[k] - ratio * data.new_v[source] + MIMIC_CORRECTION * error / dt
+        u = data.new_v[k] - ratio * data.new_v[source]
         data.mimic_impulse[n] = dt * memory.pair_force[memory.mimic_mark[n], 1, 0]
         worst = max(worst, abs(u))
     data.report[RESIDUAL] = worst
     if model.group_count > 0:
         measure_errors(model, data, data.q)
+    if model.cluster_count > 0:
+        joint_space_inertia(model, data)  # closing loops moves along it
 
 
 @jit

@@ -56,7 +56,8 @@ def make_memory(compiled: CompiledScene, contacts: Any, options: Options) -> tup
     """The problem and the work space for as many contacts as `contacts` can hold."""
     m, C = compiled.model, contacts.capacity
     W, V, T = row_total(m), m.dof_count, m.tree_count
-    problem = make_problem(C, W, V, int(max(m.dof_depth, default=-1)) + 1)
+    problem = make_problem(C, W, V, int(max(m.dof_depth, default=-1)) + 1,
+                           basis=int(m.cluster_start[-1, 1]))
     D = min(3 * C + W, DENSE_ROWS) if parameters(options)[DENSE] else 0
     shapes = {
         "law": C,

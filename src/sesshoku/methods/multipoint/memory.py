@@ -75,5 +75,6 @@ def make_memory(compiled: CompiledScene, contacts: Any) -> tuple[Problem, Memory
     arrays = {name: np.zeros(shape, dtype=np.int64 if Memory.fields[name].dtype is int else np.float64)
               for name, shape in shapes.items()}
     arrays["law"][:] = DISC
-    problem = make_problem(C, W, V, int(max(m.dof_depth, default=-1)) + 1)
+    problem = make_problem(C, W, V, int(max(m.dof_depth, default=-1)) + 1,
+                           basis=int(m.cluster_start[-1, 1]))
     return problem, Memory(dense_rows=D, **arrays), make_norm_work(D)

@@ -16,11 +16,13 @@ from typing import Any
 
 import numpy as np
 
+from sesshoku.errors import UnsupportedFeature
 from sesshoku.methods.springs.memory import STOP, body_inertia, symmetric
 from sesshoku.methods.springs.options import Options
 from sesshoku.methods.springs.overlaps import overlap_cautions
+from sesshoku.methods.tendon_features import tendon_rows
 from sesshoku.scene.compiler import CompiledScene, link_poses
-from sesshoku.scene.model import PLANAR, POSITION, REVOLUTE, SPHERICAL
+from sesshoku.scene.model import GENERAL, PLANAR, POSITION, REVOLUTE, SPHERICAL
 from sesshoku.scene.model import TORQUE as ACTUATOR_TORQUE
 
 LATE, FAR = 20.0, 0.1  # steps in which a servo's force builds up; rad (m) that its effort moves its link in one step
@@ -32,21 +34,31 @@ def largest_step(square: float, ratio: float) -> float:
     return float(-ratio + np.sqrt(ratio * ratio + 4.0 / square)) if square > 0.0 else np.inf
 
 
+def _given_springs(compiled: CompiledScene, breps: Any, presses: Any, shape: int) -> list[tuple[float, float, str]]:
+    """Stiffness, damping (negative: by the rule) and owner of the springs that users gave a shape."""
+    names, frame = compiled.frame_names, int(breps.shape_frame[shape])
+    found = [(*presses.given[shape], f"body {names[frame]!r}")]
+    for key, (k, c) in zip(breps.pair_key, presses.pair_given, strict=True):
+        pair = divmod(int(key), int(breps.frame_count))
+        if frame in pair:
+            a, b = sorted(str(names[i]) for i in pair)
+            found.append((k, c if c >= 0.0 else float(presses.given[shape, 1]), f"the pair {a!r}, {b!r}"))
+    return [entry for entry in found if entry[0] > 0.0]
+
+
 def cautions(compiled: CompiledScene, options: Options, records: dict[str, Any],
              dt: float) -> list[str | Warning]:
     """What to warn of when a simulation is made: springs too stiff for the step, bodies too deep in each other."""
     breps, presses, bodies = records["breps"], records["presses"], records["bodies"]
     found: list[str | Warning] = [*overlap_cautions(compiled, breps, _poses(compiled))]
+    found += [UnsupportedFeature(f"it leaves out {item}") for item in tendon_rows(compiled)]
     for shape in range(breps.shape_count):
-        k, c = presses.given[shape]
         b = int(breps.shape_body[shape])
-        if k <= 0.0 or bodies.mass[b] == 0.0:
-            continue
-        ratio = c / k if c >= 0.0 else options.damping_steps * dt
-        most = largest_step(k * face_modes(breps, bodies, shape, b, options.stiffness_per == "area"), ratio)
-        if dt > most:
-            name = compiled.frame_names[breps.shape_frame[shape]]
-            found.append(_text(f"the contact springs of body {name!r}", k, ratio * k, most, dt))
+        for k, c, owner in _given_springs(compiled, breps, presses, shape) if bodies.mass[b] > 0.0 else ():
+            ratio = c / k if c >= 0.0 else options.damping_steps * dt
+            most = largest_step(k * face_modes(breps, bodies, shape, b, options.stiffness_per == "area"), ratio)
+            if dt > most:
+                found.append(_text(f"the contact springs of {owner}", k, ratio * k, most, dt))
     if options.joint_springs == "implicit":
         return found  # joints and servos bear any step
     if options.joint_stiffness is not None and records["joints"].spring_count:
@@ -63,13 +75,13 @@ def servo_cautions(compiled: CompiledScene, dt: float) -> list[str]:
     model, slow, strong = compiled.model, [], []
     poses = _poses(compiled)
     for a in range(model.actuator_count):
-        k = int(model.actuator_dof[a])
-        i, kind, gear = int(model.dof_link[k]), model.actuator_kind[a], abs(float(model.actuator_gear[a]))
-        kp = float(model.actuator_kp[a]) if kind == POSITION else 0.0
-        kd = float(model.actuator_kd[a]) if kind != ACTUATOR_TORQUE else 0.0
-        inertia = driven_inertia(compiled, poses, i) + float(model.dof_armature[k])
-        late = gear * (dt * kd + dt * dt * kp) / inertia if model.actuator_implicit[a] else 0.0
-        effort = min(gear * float(model.actuator_effort[a]), float(model.dof_effort[k]))
+        k, gear = int(model.actuator_dof[a]), abs(float(model.actuator_gear[a]))
+        if k < 0:
+            continue  # tendons: the inertia behind them depends on what else moves; bodies: nothing is stiff
+        inertia = driven_inertia(compiled, poses, int(model.dof_link[k])) + float(model.dof_armature[k])
+        kp, kd = servo_gains(model, a)
+        late = (dt * kd + dt * dt * kp) / inertia if model.actuator_implicit[a] else 0.0
+        effort = min(gear * float(np.abs(model.actuator_effort[a]).max()), float(np.abs(model.dof_effort[k]).max()))
         turn = effort * dt * dt / inertia
         if late > LATE and turn > FAR:
             slow.append((late, compiled.actuator_names[a]))
@@ -86,6 +98,15 @@ def servo_cautions(compiled: CompiledScene, dt: float) -> list[str]:
     found.append(f"actuator {name!r}{_more(slow)} is too stiff for the inertia it drives: held by a contact, its force "
                  f"builds up over {late:.0f} steps; lower dt, its gains or its effort, or add armature")
     return found
+
+
+def servo_gains(model: Any, a: int) -> tuple[float, float]:
+    """Stiffness and damping of actuator a along its joint, after the gear; general ones at zero command."""
+    kind, gear = model.actuator_kind[a], abs(float(model.actuator_gear[a]))
+    if kind == GENERAL:
+        return -gear * gear * float(model.actuator_bias[a, 1]), -gear * gear * float(model.actuator_bias[a, 2])
+    kp = float(model.actuator_kp[a]) if kind == POSITION else 0.0
+    return gear * kp, gear * float(model.actuator_kd[a]) if kind != ACTUATOR_TORQUE else 0.0
 
 
 def _more(named: list[tuple[float, str]]) -> str:

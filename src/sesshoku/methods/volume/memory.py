@@ -185,6 +185,7 @@ def make_memory(compiled: CompiledScene, contacts: Any, overlaps: Any, polyhedra
               for name, shape in shapes.items()}
     angle = 2.0 * np.pi * np.arange(P) / P
     arrays["side"][:] = np.c_[np.cos(angle), np.sin(angle)]
-    problem = make_problem(2 * C, W, V, int(max(m.dof_depth, default=-1)) + 1)
+    problem = make_problem(2 * C, W, V, int(max(m.dof_depth, default=-1)) + 1,
+                           basis=int(m.cluster_start[-1, 1]))
     memory = Memory(dense=D, row_capacity=R, joint_capacity=J, **arrays)
     return problem, memory, make_cone_space(D, R, 6), make_simplex_space(B)

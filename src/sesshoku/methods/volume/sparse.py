@@ -20,6 +20,7 @@ from sesshoku.methods.volume.dense import CORNER_RIDGE, cone_rows, times_moment
 from sesshoku.methods.volume.memory import SLIDES
 from sesshoku.solvers import block_lu
 from sesshoku.solvers.problem import push_contact, push_joint, read_contact, read_joint
+from sesshoku.solvers.proximal_primal import join_all
 
 MOST_STEPS = 60
 GAP = 1e-10  # of its start
@@ -52,6 +53,7 @@ def lay_out(model, contacts, problem, memory, sparse, island, contact_list, join
         if span[0, 1] > 0 and span[1, 1] > 0:
             a, b = sparse.dof_block[model.row_dof[span[0, 0]]], sparse.dof_block[model.row_dof[span[1, 0]]]
             touch[a, b] = touch[b, a] = 1
+        join_all(model.row_dof, span[0], sparse)
     used, _ = block_lu.analyze(count, sparse.block_size, touch, sparse.place, sparse.order, sparse.neighbour_start,
                                sparse.neighbour, sparse.degree, sparse.done)  # fmt: skip
     sparse.info[0], sparse.info[1] = count, used
