@@ -272,8 +272,8 @@ class _Builder:
             if item.name in scene.robots:
                 raise self.places.error((*path, "name"), "the name is taken already", "give every robot its own name",
                                         item.name)
-            self.check_known(item.sensors or [], scene.sensors, (*path, "sensors"), "sensor")
-            sensors = [s.name for s in scene.sensors.values()
+            self.check_known(item.sensors or [], [*scene.sensors, *scene.state_sensors], (*path, "sensors"), "sensor")
+            sensors = [s.name for s in (*scene.sensors.values(), *scene.state_sensors.values())
                        if s.body in bodies] if item.sensors is None else item.sensors
             scene.robots[item.name] = Robot(item.name, list(bodies), joints, list(actuators), sensors)
             self.place_joints(path, item, scene.robots[item.name])
@@ -297,7 +297,7 @@ class _Builder:
                         keys["rotation"] = self.rotation(item, (kind, i))
                     add(**keys)
         for kind, add in (("force_sensor", scene.add_force_sensor), ("imu", scene.add_imu),
-                          ("frame", scene.add_frame), ("camera", scene.add_camera)):
+                          ("sensor", scene.add_sensor), ("frame", scene.add_frame), ("camera", scene.add_camera)):
             for i, item in enumerate(getattr(table, kind)):
                 with self.places.inside((kind, i)):
                     keys = item.model_dump(exclude_unset=True, exclude={"rotation", "roll_pitch_yaw"})
