@@ -82,6 +82,7 @@ class FakeSimulation:
         velocities[3, :3] = self.v[self.compiled.model.link_dof[self._crate]:][:3]
         return velocities
 
+    @property
     def energy(self) -> tuple[float, float]:
         return np.sin(OMEGA * self.time)**2, np.cos(OMEGA * self.time)**2
 

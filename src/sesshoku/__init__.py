@@ -30,13 +30,14 @@ from sesshoku.scene.actuators import Actuator, Tendon
 from sesshoku.scene.elements import Body, Geometry, Inertial, Joint, Loop, Material, Mimic, Motion
 from sesshoku.scene.scene import Robot, Scene
 from sesshoku.scene.sensors import ForceSensor, Imu
-from sesshoku.scene.shapes import Box, Capsule, ConvexMesh, Cylinder, Mesh, Plane, Sphere
+from sesshoku.scene.shapes import Box, Capsule, ConvexMesh, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Sphere
 from sesshoku.simulation import Simulation, Snapshot
 from sesshoku.views import Contact
 
 __all__ = [
-    "Actuator", "Body", "Box", "Capsule", "Contact", "ConvexMesh", "Cylinder", "ForceSensor", "Geometry", "Imu",
-    "Inertial", "Joint", "Loop", "Material", "Mesh", "MethodError", "Mimic", "Motion", "Plane", "Recording",
-    "RecordingError", "Report", "Robot", "Scene", "SceneError", "SesshokuError", "Simulation", "SimulationDiverged",
-    "Snapshot", "Sphere", "Tendon", "UnstableStep", "UnsupportedFeature", "__version__", "compare", "methods", "robots",
+    "Actuator", "Body", "Box", "Capsule", "Contact", "ConvexMesh", "Cylinder", "Ellipsoid", "ForceSensor", "Geometry",
+    "HeightField", "Imu", "Inertial", "Joint", "Loop", "Material", "Mesh", "MethodError", "Mimic", "Motion", "Plane",
+    "Recording", "RecordingError", "Report", "Robot", "Scene", "SceneError", "SesshokuError", "Simulation",
+    "SimulationDiverged", "Snapshot", "Sphere", "Tendon", "UnstableStep", "UnsupportedFeature", "__version__",
+    "compare", "methods", "robots",
 ]  # fmt: skip

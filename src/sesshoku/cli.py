@@ -8,6 +8,7 @@ from __future__ import annotations
 import json as json_module
 import sys
 import time as wall
+import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,6 +27,7 @@ from sesshoku.errors import (
     SceneError,
     SesshokuError,
     SimulationDiverged,
+    UnsupportedFeature,
 )
 from sesshoku.methods.registry import make, resolve
 from sesshoku.methods.report import CHANNELS
@@ -111,6 +113,8 @@ def run(
     replay: Annotated[Path | None, typer.Option(
         metavar="DEMO", help="Play a demonstration of `sesshoku play --record-demos` again, in place of FILE, and say "
                              "whether it went the same way.")] = None,
+    strict: Annotated[bool, typer.Option(
+        "--strict", help="Refuse a scene of which the method would leave something out.")] = False,
     fixed_base: FixedBase = False,
     pose: Pose = None,
     repair_inertia: Repair = False,
@@ -151,9 +155,12 @@ def run(
     for path in written:
         if not path.absolute().parent.is_dir():
             raise RecordingError(f"{path}: cannot be written: there is no folder {path.parent}")
-    sim = Simulation(scene, chosen_method(wishes, method, option or []), wishes.get("dt") if dt is None else dt)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnsupportedFeature)  # the table says what is left out
+        sim = Simulation(scene, chosen_method(wishes, method, option or []), wishes.get("dt") if dt is None else dt,
+                         strict=strict)
     duration = time if time is not None else float(wishes.get("time", 5.0))
-    start_energy = sum(sim.energy())
+    start_energy = sum(sim.energy)
     stream = record if record is not None and record.suffix != ".npz" else None
     sim.step(0)  # compile before the clock starts
     sim.run(0.0)
@@ -219,7 +226,7 @@ def draw_strip(scene: Scene, recording: Any, path: Path, count: int = 5) -> None
 
 def summary(sim: Any, recording: Any, per_step: float, start_energy: float) -> dict[str, Any]:
     """What a run did, in plain values."""
-    kinetic, potential = sim.energy()
+    kinetic, potential = sim.energy
     report = recording["report"]
     worst = {name: float(abs(report[:, i]).max()) for i, name in enumerate(CHANNELS)} if len(report) else {}
     worst["converged"] = bool(report[:, CHANNELS.index("converged")].min() > 0) if len(report) else True
@@ -227,7 +234,7 @@ def summary(sim: Any, recording: Any, per_step: float, start_energy: float) -> d
         "scene": sim.scene.name, "method": repr(sim.method), "label": sim.method.label, "dt": sim.dt, "time": sim.time,
         "step_us": round(per_step * 1e6, 3), "real_time_factor": round(sim.dt / per_step, 1),
         "energy": {"start": start_energy, "kinetic": kinetic, "potential": potential},
-        "worst_report": worst, "notes": sim.scene.notes,
+        "worst_report": worst, "notes": sim.scene.notes, "left_out": list(sim.left_out),
         "joints": {name: _plain(sim.joints[name].position) for name in sim.joints},
         "bodies": {name: sim.bodies[name].position.tolist() for name in sim.bodies},
         "contacts": [
@@ -259,6 +266,8 @@ def print_summary(result: dict[str, Any], written: list[Path], most: int = 16) -
         table.add_row("contacts", f"{len(states)} at the end: {counted}")
     if not worst.get("converged", True):
         table.add_row("[red]warning[/]", "some steps did not converge")
+    for item in result["left_out"]:
+        table.add_row("[yellow]left out[/]", escape(item))
     for note in result["notes"]:
         table.add_row("note", escape(note))
     out.print(table)
@@ -284,12 +293,14 @@ def print_summary(result: dict[str, Any], written: list[Path], most: int = 16) -
 
 @app.command()
 def info(file: SceneFile, fixed_base: FixedBase = False, pose: Pose = None, repair_inertia: Repair = False,
+         verbose: Annotated[bool, typer.Option("--verbose", "-v", help="List all that is not supported.")] = False,
          json: Json = False) -> None:
     """Show the tree of a robot or scene: bodies, masses, joints, limits, and what is not supported.
 
     Example: `sesshoku info models/humanoid_small.urdf`
     """
     from sesshoku.scene.compiler import compile_scene
+    from sesshoku.scene.unsupported import summary
 
     scene = read(file, fixed_base, pose, repair_inertia)
     compiled = compile_scene(scene)
@@ -319,6 +330,8 @@ def info(file: SceneFile, fixed_base: FixedBase = False, pose: Pose = None, repa
                       markup=False)
     for note in scene.notes:
         out.print(f"note: {note}", markup=False)
+    for line in summary(scene.unsupported, verbose=True) if verbose else ():
+        out.print(f"not supported: {line}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _finite(value: float) -> float | None:

@@ -70,6 +70,9 @@ def compare(
                                                             "`travel=0±1e-5`; shown beside, agreement in green.")
     ] = None,
     peer: Annotated[list[str] | None, typer.Option(help="Also run `mujoco` on the same model (not on a walk).")] = None,
+    strict: Annotated[bool, typer.Option(
+        "--strict", help="Refuse methods that would leave something of the scene out (rolling friction, restitution).")
+    ] = False,
     html: Annotated[Path | None, typer.Option(help="Write a self-contained page with tables and plots.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
 ) -> None:
@@ -81,8 +84,8 @@ def compare(
 
     `sesshoku compare walk --html walk.html`: a humanoid under one controller; who falls, when and why.
 
-    A method that cannot carry the scene is listed with its reason. Exit code: 0 done, 1 no method could run it,
-    2 bad input.
+    A method that cannot carry the scene is listed with its reason, one that leaves something of it out with what.
+    Exit code: 0 done, 1 no method could run it, 2 bad input.
     """
     from sesshoku.compare import compare as run_compare
     from sesshoku.comparison.page import page_path
@@ -103,7 +106,7 @@ def compare(
         result = run_compare(
             scene, method, time=time if time is not None else usual,
             dt=dt if dt is not None else wishes.get("dt"), watch=watch, peers=peer or (),
-            expected=_expected(expect or []), progress=progress,
+            expected=_expected(expect or []), progress=progress, strict=strict,
             controller=pushed if walk is None else walk)
     if html is not None:
         result.to_html(html)

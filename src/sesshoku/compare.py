@@ -31,18 +31,19 @@ PEERS = ("mujoco",)
 def compare(
     scene: Scene, methods: Iterable[str | Method] | None = None, *, controller: Callable[[Any], None] | None = None,
     time: float = 2.0, dt: float | None = None, watch: Iterable[str] | None = None, peers: Iterable[str] = (),
-    expected: Mapping[str, Any] | None = None, title: str = "", note: str = "",
+    expected: Mapping[str, Any] | None = None, title: str = "", note: str = "", strict: bool = False,
     progress: Callable[[str, float], None] | None = None,
 ) -> Comparison:
     """Run a scene under several methods. methods: default all that are registered, with their presets, but "none".
 
     controller(sim) is called before every step. Each run is made twice, watched and timed: a controller that remembers
-    begins anew where sim.time is 0. With peers=("mujoco",) MuJoCo runs the same model, and a controller is given an
-    object with the parts of Simulation it needs (time, dt, apply_force, actuators, bodies). watch: bodies whose final
-    positions are shown (default: the free ones, at most four, else the last that moves); travel, height and turn are of
-    the first. expected: measure -> value, or (value, within), known in closed form. progress(label, share done) is
-    called often. A controller may tell more of its runs: `look(sim)` is called after every step, `end(stopped)`
-    then gives measures and a remark, and its `MEASURES` are the report's columns (as `control.WatchedWalk` does).
+    begins anew where sim.time is 0. With peers=("mujoco",) MuJoCo runs the same model behind the interface of a
+    Simulation, so that the same controller drives it; its row is result["mujoco"]. watch: bodies whose final positions
+    are shown (default: the free ones, at most four, else the last that moves); travel, height and turn are of
+    the first. expected: measure -> value, or (value, within), known in closed form. strict: a method that would leave
+    something of the scene out is refused; else its row says what. progress(label, share done) is called often. A
+    controller may tell more of its runs: `look(sim)` is called after every step, `end(stopped)` then gives measures and
+    a remark, and its `MEASURES` are the report's columns (as `control.WatchedWalk` does).
     """
     if not isinstance(scene, Scene):
         raise SceneError("compare needs a Scene", element="scene", value=type(scene).__name__)
@@ -56,9 +57,11 @@ def compare(
     watched = _watched(scene, watch)
     answers = check_expected(expected)
     outcomes = []
-    prepare(list(dict.fromkeys(method.module for method in chosen.values())), _compiling(progress))
-    for label, method in chosen.items():
-        outcomes.append(run_method(scene, method, label, controller, duration, step, watched, _told(progress, label)))
+    prepare(list(dict.fromkeys(method.module for method, _ in chosen.values())), _compiling(progress))
+    for label, (method, asked) in chosen.items():
+        outcome = run_method(scene, method, label, controller, duration, step, watched, _told(progress, label), strict)
+        outcome.asked = asked
+        outcomes.append(outcome)
     if "mujoco" in rivals:
         from sesshoku.comparison.mujoco import NAME, run_mujoco
 
@@ -67,17 +70,17 @@ def compare(
                       dict(getattr(controller, "MEASURES", MEASURES)))
 
 
-def choose(methods: Iterable[str | Method] | None) -> dict[str, Method]:
-    """label -> method; unknown ones and repetitions are refused before anything runs."""
+def choose(methods: Iterable[str | Method] | None) -> dict[str, tuple[Method, str]]:
+    """label -> method and how it was spelt; unknown ones and repetitions are refused before anything runs."""
     wanted: Iterable[Any] = [keyword for keyword in keywords() if keyword != "none"] if methods is None else \
         [methods] if isinstance(methods, (str, Method)) else methods
-    chosen: dict[str, Method] = {}
+    chosen: dict[str, tuple[Method, str]] = {}
     for given in wanted:
         method = resolve(given)
         label = method.label
         if label in chosen:
             raise MethodError("asked for twice", element=f"method {label!r}", remedy="name it once")
-        chosen[label] = method
+        chosen[label] = method, given if isinstance(given, str) else label
     if not chosen:
         raise MethodError("nothing to compare", element="methods", remedy=f"methods: {', '.join(keywords())}")
     return chosen
@@ -133,18 +136,20 @@ def _told(progress: Callable[[str, float], None] | None, label: str) -> Callable
 
 
 def run_method(scene: Scene, method: Method, label: str, controller: Callable[[Any], None] | None, duration: float,
-               dt: float, watched: list[str], progress: Callable[[float], None] = lambda done: None) -> Outcome:
+               dt: float, watched: list[str], progress: Callable[[float], None] = lambda done: None,
+               strict: bool = False) -> Outcome:
     """One method's run, measured."""
     outcome = Outcome(label)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnsupportedFeature)
-            sim = Simulation(scene, method, dt)
+            sim = Simulation(scene, method, dt, strict=strict)
         sim.step(0)  # compile before the clock starts
-        sim.body_poses(), sim.energy()
+        sim.body_poses(), sim.energy
     except SesshokuError as error:
         outcome.refused = f"refused: {error}"
         return outcome
+    outcome.left_out = sim.left_out
     steps = max(round(duration / sim.dt), 1)
     watcher, begin = Watcher(watched, steps, sim.dt), sim.save()
     watcher.sample(sim)

@@ -48,6 +48,10 @@ def _rebuild_scene_error(
     return cls(problem, element=element, value=value, remedy=remedy, file=file)
 
 
+class UnknownName(SceneError, KeyError):
+    """A name that a mapping does not hold. Also a KeyError, so that `.get` and `except KeyError` work as ever."""
+
+
 class MethodError(SceneError):
     """A method name, option or scene that the contact method cannot carry."""
 
@@ -69,7 +73,7 @@ class UnstableStep(UserWarning):
 
 
 class UnsupportedFeature(UserWarning):
-    """What a robot file uses and sesshoku does not, listed once per load."""
+    """What a robot file uses and sesshoku does not, listed once per load; what of a scene a method leaves out."""
 
 
 @contextmanager

@@ -17,24 +17,31 @@ from sesshoku.dynamics.crba import mass_matrix
 from sesshoku.dynamics.data import STATE, make_data
 from sesshoku.dynamics.factor import factorize
 from sesshoku.dynamics.jacobian import point_jacobian
-from sesshoku.dynamics.observe import observe_energy, observe_poses, observe_velocities, refresh
+from sesshoku.dynamics.observe import observe_bodies, observe_energy, refresh
 from sesshoku.dynamics.rnea import bias_force, external_wrenches, inverse_dynamics
-from sesshoku.errors import SceneError, SimulationDiverged, UnstableStep
-from sesshoku.methods.registry import DEFAULT, Method, obstacles, resolve
+from sesshoku.errors import MethodError, SceneError, SimulationDiverged, UnstableStep, UnsupportedFeature
+from sesshoku.methods.deep_overlaps import deep_overlap
+from sesshoku.methods.registry import DEFAULT, Method, left_out, obstacles, resolve
 from sesshoku.methods.report import CHANNELS, CONVERGED, Report
 from sesshoku.profiling import profile
 from sesshoku.progress import Progress
+from sesshoku.pushes import Pushes
 from sesshoku.record import Recorder, Recording
+from sesshoku.robot_views import RobotView, RobotViews, find_pose
 from sesshoku.scene import check
 from sesshoku.scene.calls import checked
 from sesshoku.scene.compiler import CompiledScene, compile_scene
 from sesshoku.scene.model import FREE, KINEMATIC, SPHERICAL
-from sesshoku.scene.scene import Robot, Scene
+from sesshoku.scene.names import unknown
+from sesshoku.scene.scene import Robot, RobotPose, Scene
 from sesshoku.script import ScriptedBodies
 from sesshoku.sensors import Sensing, sensor_view
-from sesshoku.views import ActuatorView, BodyView, Contact, JointView, Views, list_contacts
+from sesshoku.sensors.places import FrameView
+from sesshoku.sensors.sensing import add_numbers
+from sesshoku.views import ActuatorView, BodyView, Contact, Energy, JointView, Views, list_contacts, three
 
 DEFAULT_TIME_STEP = 1e-3
+NO_TORQUE = (0.0, 0.0, 0.0)
 
 
 class Snapshot(dict[str, np.ndarray]):
@@ -51,9 +58,17 @@ class Simulation:
 
     method: a keyword ("exact", the default; "lcp", "lcp:recommended" ...; "none": without contact), or a method with
     options (`methods.lcp(max_sweeps=200)`). dt: seconds; where None, the scene's own time step, else 1 ms.
+    What the method does not know of the scene (`left_out`: rolling friction, say) it leaves out, with a warning;
+    strict: it refuses such a scene.
+
+    Properties are the present state and the last step: `time`, `q`, `v`, `energy`, `contacts`, `report`. Methods do
+    something (`step`, `reset`), take arguments (`momentum(robot)`) or compute anew (`mass_matrix()`, `body_poses()`).
+    By name: `bodies`, `joints`, `actuators`, `sensors`, `robots`; what is read there is a copy. `q` and `v` are live:
+    writing to them moves the bodies.
     """
 
-    def __init__(self, scene: Scene, method: str | Method = DEFAULT, dt: float | None = None) -> None:
+    def __init__(self, scene: Scene, method: str | Method = DEFAULT, dt: float | None = None, *,
+                 strict: bool = False) -> None:
         if not isinstance(scene, Scene):
             raise SceneError("a Simulation needs a Scene", element="scene", value=type(scene).__name__,
                              remedy="build one with Scene() or Scene.read(path)")
@@ -62,10 +77,14 @@ class Simulation:
         self.scene = scene
         self.method = resolve(method)
         self.compiled: CompiledScene = compile_scene(scene)
-        reasons = obstacles(self.method, self.compiled)
+        reasons = obstacles(self.method, self.compiled, check.flag(strict, "strict", "Simulation"))
         if reasons:
-            raise SceneError("; ".join(reasons), element=f"method {self.method.keyword!r}",
-                             remedy="choose another method")
+            raise MethodError("; ".join(reasons), element=f"method {self.method.keyword!r}",
+                              remedy="choose another method")
+        self.left_out = tuple(left_out(self.method, self.compiled))
+        if self.left_out:
+            warnings.warn(f"method {self.method.keyword!r} leaves out {'; '.join(self.left_out)} (strict=True refuses)",
+                          UnsupportedFeature, stacklevel=3)
         self.model, self.data = self.compiled.model, make_data(self.compiled)
         self._run = self.method.module.run
         self._parameters = self.method.module.parameters(self.method.options)
@@ -81,17 +100,46 @@ class Simulation:
         self._report[CONVERGED] = 1.0  # nothing went wrong yet
         self._pushed = False  # external forces wait for the next step
         self._stale = True  # link poses and velocities belong to an older state
+        self._unobserved = True  # and so does what bodies are read from: poses, velocities, centres of mass
+        self._lent = False  # somebody holds q or v and may write to them at any time
+        self._seen = b"", b""  # q and v that the links belong to, where they are lent
+        F, L = self.model.frame_count, self.model.link_count
+        self._observed = np.zeros((F, 7)), np.zeros((F, 6)), np.zeros((L, 3))
+        self._commands = self.data.actuator_command.reshape(-1)
+        self._kinematic = (self.model.link_joint == KINEMATIC).tolist()
+        self._external: memoryview[float] = memoryview(self.data.external_force.reshape(-1))
         self._script = ScriptedBodies(self.compiled)
         self._warm = False
+        self._told_deep = cautions is not None  # of bodies deep inside each other: once, or the method itself does
         self._fingerprint = _fingerprint(self.compiled, self.method)
         self.bodies: Mapping[str, BodyView] = Views(self, self.compiled.frame_index, BodyView, "body")
         self.joints: Mapping[str, JointView] = Views(self, self.compiled.joint_link, JointView, "joint")
         self.actuators: Mapping[str, ActuatorView] = Views(self, self.compiled.actuator_index, ActuatorView, "actuator")
+        self.frames: Mapping[str, FrameView] = Views(self, dict.fromkeys(scene.frames, 0), FrameView, "frame")
         self._sensing = Sensing(self) if scene.sensors else None
         self.sensors: Mapping[str, Any] = Views(  # ForceSensorView or ImuView
             self, {name: i for i, name in enumerate(scene.sensors)}, sensor_view, "sensor")
+        self.robots: RobotViews = RobotViews(self)
+        self._pushes = Pushes(self)
+        self._origin: Snapshot | None = None  # the scene's start, once somebody asked for it
         with CompileProgress("the dynamics"):
             self._check_inertia()
+
+    def __repr__(self) -> str:
+        """A short table: what is simulated, how, and how the last step went."""
+        model, report = self.model, self.report
+        size = f"{model.frame_count}, {model.link_count} of them move, {model.dof_count} degrees of freedom"
+        rows = [("bodies", size)]
+        for what in ("robots", "joints", "actuators", "sensors"):
+            names = list(getattr(self, what))
+            if names:
+                rows.append((what, f"{len(names)}: {', '.join(names[:4])}{' ...' if len(names) > 4 else ''}"))
+        rows.append(("contacts", str(len(self.contacts))))
+        rows.append(("last step", f"residual {report.residual:.1e}, depth {report.penetration:.1e} m, "
+                                  f"{'converged' if report.converged else 'not converged'}"))
+        rows += [("left out", item) for item in self.left_out]
+        head = f"Simulation of {self.scene.name!r}: {self.method.label}, {self.time:.6g} s in steps of {self.dt:g} s"
+        return "\n".join([head, *(f"  {what:<10} {text}" for what, text in rows)])
 
     # ---- stepping ------------------------------------------------------------------------------------------------
 
@@ -109,13 +157,26 @@ class Simulation:
         self._stale = True
         sensing = self._sensing if steps > 0 else None
         done = self._advance(steps) if sensing is None else sensing.advance(self, steps)
-        if self._pushed and steps > 0:
+        if (self._pushed or self._pushes.standing) and steps > 0:
             self._release()
         if done != steps:
             self._diverged()
+        if self._report[CONVERGED] == 0.0 and not self._told_deep and "contacts" in self.records:
+            self._tell_deep_overlap()
+
+    def _tell_deep_overlap(self) -> None:
+        """Say once why steps do not converge, where bodies are too deep inside each other."""
+        found = deep_overlap(self.compiled, self.records["contacts"])
+        if found is not None:
+            self._told_deep = True
+            warnings.warn(f"method {self.method.keyword!r}, at {self.time:g} s: {found}", type(found), stacklevel=3)
 
     def _advance(self, steps: int) -> int:
         """Make steps; how many were made before the state stopped being finite."""
+        return self._pushes.advance(steps) if self._pushes.standing else self._make_steps(steps)
+
+    def _make_steps(self, steps: int) -> int:
+        """Make steps under the forces as they stand; how many were made."""
         if not self._script.active:
             return int(self._run(*self._arguments, steps))
         for done in range(steps):
@@ -125,11 +186,13 @@ class Simulation:
         return steps
 
     def _release(self) -> None:
-        """Forces last for one call of `step`."""
+        """Forces last for one call of `step`, but for those that stand."""
         self.data.external_force[:] = 0.0
         if self._sensing is not None:
             self._sensing.release()
         self._pushed = False
+        if self._pushes.standing:
+            self._pushes.forget_once()
 
     def run(self, duration: float, controller: Callable[[Simulation], None] | None = None, *, record: Any = None,
             rate: float | None = None, path: Any = None, progress: bool = False) -> Recording:
@@ -216,15 +279,32 @@ class Simulation:
 
     @property
     def q(self) -> np.ndarray:
-        """Coordinates (Q), the live array; a free joint's are of its body's centre of mass. Change by `set_state`."""
-        self._read_sensors()
+        """Coordinates (Q), live: what is written to it holds. A free joint's are of its body's centre of mass.
+
+        `set_state` checks what it is given; `robots[name].q` has the coordinates as the robot's file counts them.
+        """
+        self._lend()
         return self.data.q[:]  # a view: it can be written to, not resized
+
+    @q.setter
+    def q(self, value: Any) -> None:
+        self.set_state(q=value)
 
     @property
     def v(self) -> np.ndarray:
-        """Velocities (V), the live array."""
-        self._read_sensors()
+        """Velocities (V), live as `q` is."""
+        self._lend()
         return self.data.v[:]
+
+    @v.setter
+    def v(self, value: Any) -> None:
+        self.set_state(v=value)
+
+    def _lend(self) -> None:
+        """Hand out q or v: whoever holds them may write, so that from now on reading looks whether they changed."""
+        self._read_sensors()
+        if not self._lent:
+            self._lent, self._seen = True, (self.data.q.tobytes(), self.data.v.tobytes())
 
     def set_state(self, q: Any = None, v: Any = None) -> None:
         """Set coordinates and velocities; quaternions must be unit."""
@@ -256,6 +336,7 @@ class Simulation:
         self._read_sensors()
         snapshot = Snapshot({name: values.copy() for name, values in self._state().items()})
         snapshot["fingerprint"] = self._fingerprint
+        snapshot |= self._pushes.saved()
         return snapshot
 
     def restore(self, snapshot: Mapping[str, np.ndarray]) -> None:
@@ -271,10 +352,44 @@ class Simulation:
                 raise SceneError("the snapshot belongs to another scene or method", element="restore", value=name)
         for name, values in state.items():
             values[...] = snapshot[name]
+        self._pushes.restore(snapshot)
         if self._sensing is not None:
             self._sensing.unread = False
-        self._pushed = bool(self.data.external_force.any())
+        self._pushed = bool((self._pushes.once if self._pushes.standing else self.data.external_force).any())
         self._stale = True
+
+    def reset(self, pose: str | Mapping[str, Any] | None = None) -> None:
+        """Back to the scene's start: what follows is bit for bit what a new simulation does.
+
+        pose: start in that named pose of the robots' files, as if they had been loaded in it; or with some joints at
+        other positions (joint -> position), position servos aimed at them.
+        """
+        wanted = RobotPose() if pose is None else find_pose(self.scene.robots.values(), pose)
+        for joint in wanted.positions:
+            self.joints[joint]  # known ones only, before anything changes
+        if self._origin is None:
+            self._origin = self._first_state()
+        self.restore(self._origin)
+        for joint, position in wanted.positions.items():
+            self.joints[joint].position = position
+        for joint, velocity in wanted.velocities.items():
+            self.joints[joint].velocity = velocity
+        for name, command in wanted.commands.items():
+            self.data.actuator_command[self.compiled.actuator_index[name]] = command
+        for name, actuator in self.scene.actuators.items() if isinstance(pose, Mapping) else ():
+            if actuator.kind == "position" and actuator.joint in wanted.positions:
+                self.actuators[name].target = float(np.ravel(wanted.positions[actuator.joint])[0])
+
+    def _first_state(self) -> Snapshot:
+        """The state a new simulation of this scene has."""
+        data, records = make_data(self.compiled), self.method.module.make_records(self.compiled, self.method.options)
+        data.report[CONVERGED] = 1.0
+        first = {name: getattr(data, name) for name in (*STATE, "report")}
+        for record, names in self.method.module.STATE.items():
+            first |= {f"{record}.{name}": getattr(records[record], name) for name in names}
+        if self._sensing is not None:
+            first |= {name: np.zeros_like(values) for name, values in self._sensing.state.items()}
+        return Snapshot(first | {"fingerprint": self._fingerprint})
 
     def __reduce__(self) -> Any:
         """Copies and pickles are built anew from the scene, then put into the same state.
@@ -286,9 +401,28 @@ class Simulation:
     def refresh(self) -> None:
         """Bring link poses and velocities up to the present state (views call it when needed)."""
         self._read_sensors()
-        if self._stale:
+        if self._stale or (self._lent and self._written()):
             refresh(self._model_table, self._data_table)
-            self._stale = False
+            self._stale, self._unobserved = False, True
+            self._look()
+
+    def _observe(self) -> None:
+        """Bring up to date what bodies are read from, by one compiled call after each change of the state."""
+        if self._sensing is not None and self._sensing.unread:
+            self._sensing.read(self)
+        stale = self._stale or (self._lent and self._written())
+        if stale or self._unobserved:
+            observe_bodies(self._model_table, self._data_table, stale, *self._observed)
+            self._stale = self._unobserved = False
+            self._look()
+
+    def _written(self) -> bool:
+        """Whether somebody wrote to q or v since the links were brought up to date."""
+        return self._seen != (self.data.q.tobytes(), self.data.v.tobytes())
+
+    def _look(self) -> None:
+        if self._lent:
+            self._seen = self.data.q.tobytes(), self.data.v.tobytes()
 
     def _read_sensors(self) -> None:
         """What the sensors say of the last step, before the links or the state are changed."""
@@ -297,20 +431,34 @@ class Simulation:
 
     # ---- inputs --------------------------------------------------------------------------------------------------
 
-    def apply_force(self, body: str, force: Any, torque: Any = (0, 0, 0), point: Any = None) -> None:
-        """Push a body through the next step(): world axes, N and N m, at its link's centre of mass or a world point."""
-        element = f"apply_force to body {body!r}"
+    def apply_force(self, body: str, force: Any, torque: Any = NO_TORQUE, point: Any = None) -> None:
+        """Push a body through the next step(): world axes, N and N m, at its link's centre of mass or a world point.
+
+        `bodies[body].push` is a force that stands.
+        """
         view = self.bodies[body]
+        link = view.link
+        if link < 0 or self._kinematic[link]:
+            self._check_movable(view, f"apply_force to body {body!r}")
+        x, y, z = three(force) or check.vector(force, "force", f"apply_force to body {body!r}").tolist()
+        a, b, c = torque if torque is NO_TORQUE else three(torque) or check.vector(
+            torque, "torque", f"apply_force to body {body!r}").tolist()
+        if point is not None:
+            at = three(point) or check.vector(point, "point", f"apply_force to body {body!r}").tolist()
+            p, q, r = (here - center for here, center in zip(at, view.center_of_mass.tolist(), strict=True))
+            a, b, c = a + q * z - r * y, b + r * x - p * z, c + p * y - q * x
+        wrench = x, y, z, a, b, c
+        add_numbers(self._external, 6 * link, wrench)
+        if self._sensing is not None:
+            self._read_sensors()
+            self._sensing.push(view._frame, wrench)
+        if self._pushes.standing:
+            self._pushes.add_once(link, view._frame, wrench)
+        self._pushed = True
+
+    def _check_movable(self, view: BodyView, element: str) -> None:
         if view.link < 0 or self.model.link_joint[view.link] == KINEMATIC:
             raise SceneError("the body is fixed or scripted: no force moves it", element=element)
-        f, t = check.vector(force, "force", element), check.vector(torque, "torque", element)
-        if point is not None:
-            t = t + np.cross(check.vector(point, "point", element) - view.center_of_mass, f)
-        self.data.external_force[view.link, :3] += f
-        self.data.external_force[view.link, 3:] += t
-        if self._sensing is not None:
-            self._sensing.push(view._frame, f, t)
-        self._pushed = True
 
     @property
     def actuator_command(self) -> np.ndarray:
@@ -327,7 +475,7 @@ class Simulation:
     @property
     def report(self) -> Report:
         """How well the last step kept physics."""
-        return Report.from_array(self.data.report)
+        return Report.from_array(self.data.report, self.left_out)
 
     @property
     def contacts(self) -> list[Contact]:
@@ -347,32 +495,27 @@ class Simulation:
 
     def body_poses(self) -> np.ndarray:
         """(F, 7) position and quaternion of every named body, in the order of `compiled.frame_names`."""
-        self.refresh()
-        poses = np.empty((self.model.frame_count, 7))
-        observe_poses(self._model_table, self._data_table, poses)
-        return poses
+        self._observe()
+        return self._observed[0].copy()
 
     def body_velocities(self) -> np.ndarray:
         """(F, 6) velocity and angular velocity of every named body's frame, world axes."""
-        self.refresh()
-        velocities = np.empty((self.model.frame_count, 6))
-        observe_velocities(self._model_table, self._data_table, velocities)
-        return velocities
+        self._observe()
+        return self._observed[1].copy()
 
-    def energy(self) -> tuple[float, float]:
+    @property
+    def energy(self) -> Energy:
         """Kinetic and potential energy (gravity and joint springs), J."""
         self.refresh()
-        kinetic, potential = observe_energy(self._model_table, self._data_table)
-        return kinetic, potential
+        return Energy(*observe_energy(self._model_table, self._data_table))
 
     def _links_of(self, robot: str | Robot | None) -> list[tuple[int, int]]:
         """Ranges of links: all, or those of one robot."""
         if robot is None:
             return [(0, self.model.link_count)]
-        name = robot.name if isinstance(robot, Robot) else robot
+        name = robot.name if isinstance(robot, (Robot, RobotView)) else robot
         if name not in self.scene.robots:
-            raise SceneError("no such robot", element=f"robot {name!r}",
-                             remedy=f"robots: {', '.join(self.scene.robots) or 'none'}")
+            raise unknown("robot", name, self.scene.robots)
         links = {int(self.model.frame_link[self.compiled.frame_index[body]]) for body in self.scene.robots[name].bodies}
         return [(link, link + 1) for link in sorted(links) if link >= 0]
 

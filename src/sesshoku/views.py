@@ -2,35 +2,51 @@
 
 from __future__ import annotations
 
-import difflib
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from sesshoku.errors import SceneError
+from sesshoku.pushes import Push
 from sesshoku.scene import check
 from sesshoku.scene.calls import checked
 from sesshoku.scene.model import FREE, KINEMATIC
+from sesshoku.scene.names import unknown
 from sesshoku.spatial.rotation import matrix_to_quaternion, quaternion_to_matrix
 
 if TYPE_CHECKING:
     from sesshoku.simulation import Simulation
 
 
+class Energy(NamedTuple):
+    """Energy of a simulation, J. potential: of gravity and joint springs."""
+
+    kinetic: float
+    potential: float
+
+    @property
+    def total(self) -> float:
+        return self.kinetic + self.potential
+
+
 class Views(Mapping[str, Any]):
-    """name -> view; an unknown name is an error that suggests the nearest one."""
+    """name -> view; an unknown name is an error that suggests the nearest one. A view is made once."""
 
     def __init__(self, sim: Simulation, index: dict[str, int], view: Callable[..., Any], what: str) -> None:
         self._sim, self._index, self._view, self._what = sim, index, view, what
+        self._made: dict[Any, Any] = {}
 
     def __getitem__(self, name: str) -> Any:
-        if not isinstance(name, str) or name not in self._index:
-            near = difflib.get_close_matches(str(name), self._index, n=1)
-            raise SceneError(f"no such {self._what}", element=f"{self._what} {name!r}",
-                             remedy=f"did you mean {near[0]!r}?" if near else f"there are {len(self._index)}")
-        return self._view(self._sim, name, self._index[name])
+        try:
+            return self._made[name]
+        except (KeyError, TypeError):
+            if not isinstance(name, str) or name not in self._index:
+                raise unknown(self._what, name, self._index) from None
+        made = self._made[name] = self._view(self._sim, name, self._index[name])
+        return made
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and name in self._index
@@ -47,62 +63,63 @@ class Views(Mapping[str, Any]):
 
 @checked
 class BodyView:
-    """A body in a simulation. World axes; `position`, `rotation`, `velocity` are of the body's own frame."""
+    """A body in a simulation. World axes; `position`, `rotation`, `velocity` are of the body's own frame.
 
-    __slots__ = ("_frame", "_sim", "link", "name")  # a misspelt assignment is an error
+    What is read is a copy. `push` begins a force that stands until a time or until `release`.
+    """
+
+    __slots__ = ("_along", "_angular", "_center", "_frame", "_linear", "_place", "_sim", "_turn", "link",
+                 "name")  # a misspelt assignment is an error
 
     def __init__(self, sim: Simulation, name: str, frame: int) -> None:
         self._sim, self.name, self._frame = sim, name, frame
         self.link = int(sim.model.frame_link[frame])
+        poses, velocities, centers = sim._observed
+        self._place, self._turn = poses[frame, :3], poses[frame, 3:]
+        self._linear, self._angular = velocities[frame, :3], velocities[frame, 3:]
+        self._center = poses[frame, :3] if self.link < 0 else centers[self.link]
+        self._along = bool((sim.model.frame_rotation[frame] == np.eye(3)).all())  # its axes are its link's
 
     def __repr__(self) -> str:
         return f"BodyView({self.name!r}, position={np.round(self.position, 6).tolist()})"
 
-    def _link_pose(self) -> tuple[np.ndarray, np.ndarray]:
-        self._sim.refresh()
-        data, t = self._sim.data, self._sim.model.link_tree[self.link]
-        return data.tree_origin[t] + data.offset[self.link], data.rotation[self.link]
-
     @property
     def position(self) -> np.ndarray:
         """Position of the body frame (3), m."""
-        offset = self._sim.model.frame_position[self._frame]
-        if self.link < 0:
-            return offset.copy()
-        p, R = self._link_pose()
-        return p + R @ offset
+        self._sim._observe()
+        return self._place.copy()
+
+    def _link_rotation(self) -> np.ndarray:
+        """R_world_link (3, 3), live."""
+        self._sim._observe()
+        R: np.ndarray = self._sim.data.rotation[self.link]
+        return R
 
     @property
     def rotation_matrix(self) -> np.ndarray:
         """R_world_body (3, 3)."""
         R0 = self._sim.model.frame_rotation[self._frame]
-        return R0.copy() if self.link < 0 else self._link_pose()[1] @ R0
+        if self.link < 0:
+            return R0.copy()
+        return self._link_rotation().copy() if self._along else self._link_rotation() @ R0
 
     @property
     def rotation(self) -> np.ndarray:
         """Orientation as a quaternion w x y z."""
-        return matrix_to_quaternion(self.rotation_matrix)
-
-    def _velocity_at(self, point: np.ndarray) -> np.ndarray:
-        if self.link < 0:
-            return np.zeros(3)
-        self._sim.refresh()
-        data, t = self._sim.data, self._sim.model.link_tree[self.link]
-        spatial = data.velocity[self.link]
-        return spatial[:3] + np.cross(spatial[3:], point - data.tree_origin[t])
+        self._sim._observe()
+        return self._turn.copy()
 
     @property
     def velocity(self) -> np.ndarray:
         """Velocity of the body frame's origin (3), m/s."""
-        return self._velocity_at(self.position)
+        self._sim._observe()
+        return self._linear.copy()
 
     @property
     def angular_velocity(self) -> np.ndarray:
         """Angular velocity (3), rad/s."""
-        if self.link < 0:
-            return np.zeros(3)
-        self._sim.refresh()
-        return self._sim.data.velocity[self.link, 3:].copy()
+        self._sim._observe()
+        return self._angular.copy()
 
     @property
     def mass(self) -> float:
@@ -113,19 +130,38 @@ class BodyView:
     @property
     def center_of_mass(self) -> np.ndarray:
         """Centre of mass of the rigid link the body belongs to (with everything fixed to it), world, m."""
-        if self.link < 0:
-            return self.position
-        p, R = self._link_pose()
-        return p + R @ self._sim.model.link_center[self.link]
+        self._sim._observe()
+        return self._center.copy()
 
     @property
     def center_of_mass_velocity(self) -> np.ndarray:
-        return self._velocity_at(self.center_of_mass)
+        """Its velocity (3), m/s."""
+        self._sim._observe()
+        velocity: np.ndarray = self._linear + np.cross(self._angular, self._center - self._place)
+        return velocity
+
+    # ---- forces
+
+    def push(self, force: Any, torque: Any = (0, 0, 0), point: Any = None, until: float | None = None) -> Push:
+        """Begin a standing force: world axes, N and N m, at the link's centre of mass or a world point it then carries.
+
+        until: simulated time at which it ends, s; None: it acts until it is released.
+        """
+        element = f"push of body {self.name!r}"
+        self._sim._check_movable(self, element)
+        f, t = check.vector(force, "force", element), check.vector(torque, "torque", element)
+        at = None if point is None else check.vector(point, "point", element)
+        end = math.inf if until is None else check.number(until, "until", element, infinite=True)
+        return self._sim._pushes.add(self, f, t, at, end)
+
+    def release(self) -> None:
+        """End all standing forces on this body."""
+        self._sim._pushes.release(lambda number, row: row.frame == self._frame)
 
     @property
     def contacts(self) -> list[Contact]:
         """The contacts of this body in the last step."""
-        return [contact for contact in list_contacts(self._sim) if self.name in contact.bodies]
+        return [contact for contact in self._sim.contacts if self.name in contact.bodies]
 
     # ---- setting: free and kinematic bodies only
 
@@ -150,10 +186,10 @@ class BodyView:
         v = self.velocity if velocity is None else check.vector(velocity, "velocity", element)
         w = self.angular_velocity if angular_velocity is None else \
             check.vector(angular_velocity, "angular_velocity", element)
-        origin = self._link_pose()[0]
-        at_link = v + np.cross(w, origin - self.position)
+        here, data = self.position, self._sim.data
+        origin = data.tree_origin[self._sim.model.link_tree[self.link]] + data.offset[self.link]
+        at_link = v + np.cross(w, origin - here)
         first = int(self._sim.model.link_dof[self.link])
-        data = self._sim.data
         self._sim._read_sensors()
         (data.v[first:first + 6] if kind == FREE else data.kinematic_velocity[self.link])[:] = [*at_link, *w]
         self._sim._stale = True
@@ -184,8 +220,8 @@ class JointView:
         return f"JointView({self.name!r}, position={self.position})"
 
     def _body(self) -> BodyView:
-        name = self._sim.compiled.link_names[self.link]
-        return BodyView(self._sim, name, self._sim.compiled.frame_index[name])
+        body: BodyView = self._sim.bodies[self._sim.compiled.link_names[self.link]]
+        return body
 
     @property
     def position(self) -> Any:
@@ -263,7 +299,9 @@ class ActuatorView:
         return f"ActuatorView({self.name!r}, target={self.target}, force={self.force})"
 
     def _set(self, column: int, value: Any, what: str) -> None:
-        self._sim.data.actuator_command[self._index, column] = check.number(value, what, f"actuator {self.name!r}")
+        if type(value) is not float or not math.isfinite(value):
+            value = check.number(value, what, f"actuator {self.name!r}")
+        self._sim.data.actuator_command[self._index, column] = value
 
     @property
     def target(self) -> float:
@@ -353,6 +391,19 @@ class Contact:
                 f"{self.kinetic_friction:g} x {push:.4g} N")
 
 
+def three(value: Any) -> tuple[float, float, float] | None:
+    """A vector's three finite numbers without ado; None where `check.vector` must look at it."""
+    if type(value) is np.ndarray and value.shape == (3,) and value.dtype.char == "d":
+        value = value.tolist()
+    elif type(value) not in (tuple, list) or len(value) != 3:
+        return None
+    x, y, z = value
+    for number in value:
+        if type(number) is not float and type(number) is not int:
+            return None
+    return (x, y, z) if abs(x) + abs(y) + abs(z) < math.inf else None
+
+
 STATES = ("released", "stick", "slip")
 
 
@@ -372,4 +423,4 @@ def list_contacts(sim: Simulation) -> list[Contact]:
     return found
 
 
-__all__ = ["ActuatorView", "BodyView", "Contact", "JointView", "Views", "list_contacts"]
+__all__ = ["ActuatorView", "BodyView", "Contact", "Energy", "JointView", "Views", "list_contacts"]

@@ -7,12 +7,15 @@ on options which no keyword has are asked of the entries in VARIANTS.
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
 import sesshoku as ss
 from sesshoku.experiments.scenes import crate_on_floor
 from sesshoku.methods.registry import keywords, make, resolve
+from sesshoku.methods.report import CHANNELS
 
 KEYWORDS = [keyword for keyword in keywords() if keyword != "none"]
 #: methods with options of their own: those that make `lcp` passive, the paper's sweeps and the preset's
@@ -112,12 +115,12 @@ def tower():
 def test_inelastic_contact_adds_no_energy(method, scene):
     """Neither by the report's word nor by the energy itself."""
     sim = ss.Simulation(scene(), method, 1e-3)
-    before = sum(sim.energy())
+    before = sum(sim.energy)
     scale, touched = max(1.0, before), 0
     for _ in range(1000):
         sim.step()
         assert sim.report.energy_change <= 1e-6 * scale
-        now = sum(sim.energy())
+        now = sum(sim.energy)
         assert now <= before + 1e-5 * scale
         before, touched = now, touched + len(sim.contacts)
     assert touched > 0
@@ -140,11 +143,21 @@ def test_same_state_same_bits(method):
 
 
 @everyone
+def test_a_reset_is_a_new_start(method):
+    first, fresh = (ss.Simulation(crate_on_floor(2.0, height=0.05, tilt=0.2), method, 2e-3) for _ in range(2))
+    first.step(80)
+    first.reset()
+    first.step(100), fresh.step(100)
+    assert np.array_equal(first.q, fresh.q) and np.array_equal(first.v, fresh.v)
+    assert [contact.id for contact in first.contacts] == [contact.id for contact in fresh.contacts]
+
+
+@everyone
 def test_report_and_contacts_are_finite_and_named(method):
     sim = ss.Simulation(crate_on_floor(1.0), method, 1e-3)
     sim.step(5)
     report = sim.report
-    assert all(np.isfinite(value) for value in vars(report).values())
+    assert all(np.isfinite(getattr(report, name)) for name in CHANNELS) and report.left_out == ()
     ids = [contact.id for contact in sim.contacts]
     per_pair = guarantees(method).get("contacts_per_pair", 4)  # a method may see overlaps, not points
     assert len(set(ids)) == len(ids) >= per_pair
@@ -178,6 +191,41 @@ def test_robots_with_servos_limits_and_loops_run(method):
     sim.step(300)
     assert sim.bodies["torso"].position[2] > 0.2, "it must still stand"
     assert np.linalg.norm(sim.bodies["bar"].position - np.array([1, 0, 0.5])) < 1e-3
+
+
+@everyone
+def test_what_a_method_leaves_out_it_says_and_strict_refuses(method, monkeypatch):
+    """`leaves_out` of the module decides: a warning, the report, a row of compare; refused where strict."""
+    resolved = resolve(method)
+    assert resolved.module.leaves_out(ss.Simulation(crate_on_floor(), method, strict=True).compiled) == []
+    monkeypatch.setattr(resolved.module, "leaves_out", lambda compiled: ["the colour of crate"])
+    with pytest.warns(ss.UnsupportedFeature, match="leaves out the colour of crate"):
+        sim = ss.Simulation(crate_on_floor(), method, 1e-3)
+    sim.step(3)
+    assert sim.left_out == sim.report.left_out == ("the colour of crate",)
+    row = ss.compare(crate_on_floor(), [method], time=0.003, dt=1e-3).outcomes[0]
+    assert row.ran and row.refused is None and row.left_out == ("the colour of crate",)
+    with pytest.raises(ss.MethodError, match="leaves out the colour of crate"):
+        ss.Simulation(crate_on_floor(), method, 1e-3, strict=True)
+    refused = ss.compare(crate_on_floor(), [method], time=0.003, dt=1e-3, strict=True).outcomes[0]
+    assert not refused.ran and "the colour of crate" in str(refused.refused)
+
+
+@everyone
+def test_a_ball_with_every_kind_of_friction_is_carried(method):
+    """Rolling friction brakes the ball, by 1.4 m/s^2, where the method does not say that it leaves it out."""
+    scene = ss.Scene()
+    scene.add_ground()
+    scene.add_sphere("ball", radius=0.1, mass=1.0, position=(0, 0, 0.1), velocity=(1, 0, 0),
+                     material=ss.Material(0.5, restitution=0.2, torsional_friction=0.01, rolling_friction=0.02))
+    with warnings.catch_warnings(record=True):
+        warnings.simplefilter("always")
+        sim = ss.Simulation(scene, method, 1e-3)
+    sim.step(400)
+    ball = sim.bodies["ball"]
+    assert ball.position[2] == pytest.approx(0.1, abs=5e-3)
+    without = "torsional and rolling friction of ball" in sim.report.left_out
+    assert ball.velocity[0] == pytest.approx(5 / 7 if without else 0.23, abs=0.05)
 
 
 @everyone

@@ -111,4 +111,4 @@ def test_poses_momentum_and_energy(pair: Pair, rng: np.random.Generator) -> None
     momentum = np.concatenate([mass * data.subtree_linvel[0], data.subtree_angmom[0]])
     assert relative_error(sim.momentum(), momentum) < TOLERANCE
     potential, kinetic = data.energy
-    assert sim.energy() == pytest.approx((kinetic, potential), rel=TOLERANCE)
+    assert sim.energy == pytest.approx((kinetic, potential), rel=TOLERANCE)

@@ -20,7 +20,7 @@ few = settings(max_examples=sample_count(6, 60))
 
 
 def total_energy(sim: ss.Simulation) -> float:
-    return sum(sim.energy())
+    return sum(sim.energy)
 
 
 @few

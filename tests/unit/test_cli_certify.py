@@ -110,6 +110,7 @@ class Made:
                                       module=SimpleNamespace(GUARANTEES=guarantees or {}))
         self.records = {"contacts": object()}
 
+    @property
     def energy(self) -> tuple[float, float]:
         return 1.0, 2.0
 

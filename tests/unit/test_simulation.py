@@ -135,7 +135,7 @@ def test_empty_and_fixed_scenes_run() -> None:
     for integrator in INTEGRATORS:
         sim = simulate(scene, integrator)
         sim.step(10)
-        assert sim.time == pytest.approx(0.01) and sim.energy() == (0.0, 0.0)
+        assert sim.time == pytest.approx(0.01) and sim.energy == (0.0, 0.0)
     scene.add_ground()
     sim = simulate(scene)
     sim.step(3)
@@ -168,6 +168,6 @@ def test_a_chain_of_a_thousand_links() -> None:
     zero = np.zeros(1000)
     a = sim.forward_dynamics(zero)
     assert np.abs(sim.inverse_dynamics(a)).max() < 1e-6
-    before = sum(sim.energy())
+    before = sum(sim.energy)
     sim.step(20)
-    assert abs(sum(sim.energy()) - before) < 1e-6 * 0.5 * 100 * 9.8
+    assert abs(sum(sim.energy) - before) < 1e-6 * 0.5 * 100 * 9.8

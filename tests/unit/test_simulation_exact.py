@@ -58,7 +58,7 @@ def test_the_stages_one_by_one_are_the_step(integrator: str) -> None:
 
 def observed(sim: ss.Simulation) -> list[Any]:
     """What a user sees of a state."""
-    return [sim.report, sim.actuator_force.copy(), sim.body_poses(), sim.body_velocities(), sim.energy()]
+    return [sim.report, sim.actuator_force.copy(), sim.body_poses(), sim.body_velocities(), sim.energy]
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)

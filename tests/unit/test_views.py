@@ -203,5 +203,5 @@ def test_whole_robots() -> None:
     sim.joints[scene.robots["one"].joints[0]].velocity = 1.0
     assert np.abs(sim.momentum("one")).max() > 0.0 and not sim.momentum("two").any()
     np.testing.assert_allclose(sim.momentum("one", about=(0, 0, 0)), sim.momentum(scene.robots["one"], about=(0, 0, 0)))
-    with pytest.raises(ss.SceneError, match="robots: one, two"):
+    with pytest.raises(ss.SceneError, match="no such robot; there are 2: one, two"):
         sim.center_of_mass("three")

@@ -1,197 +1,264 @@
-"""MuJoCo on the same scene, for `compare --peer mujoco`: the scene through `to_mjcf`, MuJoCo's default settings."""
+"""MuJoCo on the same scene, for `compare --peer mujoco`: the scene through `to_mjcf`, MuJoCo's default settings.
+
+`MujocoRun` is a Simulation whose steps MuJoCo makes: after each its state is taken over, so that all that a controller
+reads of a Simulation is there and means the same. Contacts, sensors and forces are MuJoCo's own.
+"""
 
 from __future__ import annotations
 
+import time as wall
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from sesshoku.bench import mujoco_of
+from sesshoku.comparison.mujoco_state import SharedState, find
 from sesshoku.comparison.outcome import Outcome
 from sesshoku.comparison.watch import Watcher, time_steps
-from sesshoku.errors import SceneError, SesshokuError
+from sesshoku.errors import SesshokuError, SimulationDiverged
 from sesshoku.methods.report import Report
+from sesshoku.scene.mjcf_sensors import ELEMENTS
 from sesshoku.scene.scene import Scene
+from sesshoku.scene.sensors import ForceSensor, Imu
+from sesshoku.sensors.memory import make_mounts
+from sesshoku.sensors.sensing import SENSED, add_numbers
+from sesshoku.simulation import Simulation, Snapshot
+from sesshoku.views import Contact
 
-NAME = "MuJoCo"
-OFFERED = "time, dt, scene, bodies, actuators, apply_force, energy, body_poses"
+NAME, KEY = "MuJoCo", "mujoco"  # of its row, and as it is asked for
 UNKNOWN = ("energy_gain", "residual", "residual_max", "unconverged")  # measures MuJoCo does not tell
+AT_THE_CONE = 0.999  # share of its bound from which friction counts as slipping
 
 
-class MujocoBody:
-    """The parts of a body view that controllers and `compare` read."""
+class MujocoSensing:
+    """The sensors of the scene as MuJoCo reads them: of the step's beginning. Stands in for `Sensing`."""
 
-    def __init__(self, peer: MujocoRun, name: str) -> None:
-        self._peer, self._body = peer, peer.body_id(name)
-
-    @property
-    def position(self) -> np.ndarray:
-        return self._peer.data.xpos[self._body].copy()
-
-    @property
-    def rotation(self) -> np.ndarray:
-        return self._peer.data.xquat[self._body].copy()
-
-    @property
-    def rotation_matrix(self) -> np.ndarray:
-        return self._peer.data.xmat[self._body].reshape(3, 3).copy()
+    def __init__(self, sim: MujocoRun) -> None:
+        self.mounts, self.unread = make_mounts(sim.compiled), False
+        self._felt: memoryview[float] = memoryview(self.mounts.push.reshape(-1))
+        self._places: list[tuple[int, int, int]] = []  # row and column of the readings, where in MuJoCo's
+        for row, sensor in enumerate(sim.scene.sensors.values()):
+            parts = ("force", "torque") if isinstance(sensor, ForceSensor) else \
+                ("acceleration", "gyro") if isinstance(sensor, Imu) else ()
+            for column, quantity in enumerate(parts):
+                number = find(sim.peer_model, "sensor", f"{sensor.name}/{ELEMENTS[quantity]}")
+                self._places.append((row, 3 * column, int(sim.peer_model.sensor_adr[number])))
 
     @property
-    def center_of_mass(self) -> np.ndarray:
-        return self._peer.data.xipos[self._body].copy()
+    def state(self) -> dict[str, np.ndarray]:
+        return {SENSED + "reading": self.mounts.reading, SENSED + "push": self.mounts.push}
 
-    def _twist(self) -> np.ndarray:
-        import mujoco
+    def push(self, frame: int, wrench: tuple[float, ...]) -> None:
+        add_numbers(self._felt, 6 * frame, wrench)
 
-        out = np.zeros(6)
-        mujoco.mj_objectVelocity(self._peer.model, self._peer.data, mujoco.mjtObj.mjOBJ_XBODY, self._body, out, 0)
-        return out
+    def release(self) -> None:
+        self.mounts.push[:] = 0.0
 
-    @property
-    def velocity(self) -> np.ndarray:
-        return self._twist()[3:]
+    def compile(self, sim: Any) -> None:
+        """Nothing to compile."""
 
-    @property
-    def angular_velocity(self) -> np.ndarray:
-        return self._twist()[:3]
+    def advance(self, sim: MujocoRun, steps: int) -> int:
+        done = sim._advance(steps)
+        for row, column, at in self._places:
+            self.mounts.reading[row, column:column + 3] = sim.peer_data.sensordata[at:at + 3]
+        return done
 
-
-class MujocoActuator:
-    """An actuator's `target`; MuJoCo takes one number."""
-
-    def __init__(self, control: np.ndarray, index: int, name: str) -> None:
-        object.__setattr__(self, "_parts", (control, index, name))
-
-    @property
-    def target(self) -> float:
-        control, index, _ = self._parts  # type: ignore[attr-defined]
-        return float(control[index])
-
-    def __setattr__(self, key: str, value: float) -> None:
-        control, index, name = self._parts  # type: ignore[attr-defined]
-        if key != "target":
-            raise SceneError(f"MuJoCo's servo takes a target only, not {key}", element=f"actuator {name!r}")
-        control[index] = value
+    def read(self, sim: Any) -> None:
+        """Read already."""
 
 
-class MujocoRun:
-    """MuJoCo behind the part of `Simulation` that controllers use."""
+class MujocoRun(Simulation):
+    """A Simulation whose steps are MuJoCo's. peer_model, peer_data: what they are made with."""
 
     def __init__(self, scene: Scene, dt: float) -> None:
+        super().__init__(scene, "none", dt)
         import mujoco
 
-        self.model, self.data = mujoco_of(scene, dt)
-        self.scene, self.dt = scene, dt
-        self.bodies = _Lookup(lambda name: MujocoBody(self, name))
-        self.actuators = _Lookup(self._actuator)
-        mujoco.mj_forward(self.model, self.data)
+        self.peer_model, self.peer_data = mujoco_of(scene, dt)
+        mujoco.mj_forward(self.peer_model, self.peer_data)
+        self._shared = SharedState(self.compiled, self.peer_model)
+        self._bodies = [find(self.peer_model, "body", name) for name in self.compiled.link_names]
+        self._sensing = MujocoSensing(self) if scene.sensors else None  # type: ignore[assignment]
+        self._prepare_actuators()
+        self._warm = True  # nothing of ours is stepped
+        self.step_seconds = 0.0  # of MuJoCo alone, in the last call of step
+        self._made: tuple[bytes, bytes] = self.data.q.tobytes(), self.data.v.tobytes()
+        self._settled = False
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or name in ("touch", "settle", "model", "data"):
-            raise AttributeError(name)
-        raise SceneError("a controller that shall also drive MuJoCo cannot use it", element=f"sim.{name}",
-                         remedy=f"there is {OFFERED}")
+    def __repr__(self) -> str:
+        return super().__repr__().replace(": none,", f": {NAME},", 1)
 
-    def _id(self, kind: Any, name: str, what: str) -> int:
+    def _prepare_actuators(self) -> None:
+        """Of each actuator: its kind and gain, and the constant force its model has beyond what it is commanded."""
+        scene, model = self.scene, self.peer_model
+        actuators = list(scene.actuators.values())
+        self._torque = np.array([a.kind == "torque" for a in actuators], dtype=bool)
+        self._column = np.array([1 if a.kind == "velocity" else 0 for a in actuators], dtype=np.int64)
+        # what the target velocity of a position servo is worth
+        self._ahead = np.array([a.kd if a.kind == "position" else 0.0 for a in actuators])
+        self._constant = model.actuator_biasprm[:len(actuators), 0].copy()
+        self._constant -= np.where(self._torque, 0.0, self._commanded())
+        self._rows = np.arange(len(actuators))
+
+    def _commanded(self) -> np.ndarray:
+        """(A) constant force that the commands ask of servos: feed-forward, and damping of the target velocity."""
+        command = self.data.actuator_command
+        return command[:, 2] + self._ahead * command[:, 1]
+
+    # ---- stepping
+
+    def _make_steps(self, steps: int) -> int:
         import mujoco
 
-        found = mujoco.mj_name2id(self.model, kind, name)
-        if found < 0:
-            raise SceneError(f"not {what} of the exported model", element=repr(name))
-        return int(found)
+        model, data = self.peer_model, self.peer_data
+        self.step_seconds = 0.0
+        for done in range(steps):
+            self._hand_over()
+            start = wall.perf_counter()
+            mujoco.mj_step(model, data)
+            self.step_seconds += wall.perf_counter() - start
+            if not (np.isfinite(data.qvel).all() and np.isfinite(data.qpos).all()) or any(
+                    data.warning[number].number for number in BAD_STATE):
+                return done
+            self._take_over()
+        return steps
 
-    def body_id(self, name: str) -> int:
+    def _hand_over(self) -> None:
+        """Commands, forces and what a user wrote to the state, before a step."""
+        command, data = self.data.actuator_command, self.peer_data
+        if (self.data.q.tobytes(), self.data.v.tobytes()) != self._made:
+            self._shared.write(self.data, data)
+        self._script.aim(self.data, self.dt)
+        self._shared.place_scripted(self.data, data)
+        if len(self._rows):
+            data.ctrl[:len(self._rows)] = command[self._rows, self._column] + np.where(self._torque, command[:, 2], 0.0)
+            self.peer_model.actuator_biasprm[:len(self._rows), 0] = self._constant + np.where(
+                self._torque, 0.0, self._commanded())
+        data.xfrc_applied[:] = 0.0
+        pushed = np.flatnonzero(self.data.external_force.any(axis=1))
+        if len(pushed):
+            self._observe()
+        for link in pushed:  # ours act at the centre of mass of all that is fixed to the link, MuJoCo's at the body's
+            wrench, body = self.data.external_force[link], self._bodies[link]
+            arm = self._observed[2][link] - self._body_center(body)
+            data.xfrc_applied[body, :3] = wrench[:3]
+            data.xfrc_applied[body, 3:] = wrench[3:] + np.cross(arm, wrench[:3])
+
+    def _body_center(self, body: int) -> np.ndarray:
+        """Centre of mass of a body of MuJoCo's alone, world."""
+        self._settle()
+        center: np.ndarray = self.peer_data.xipos[body]
+        return center
+
+    def _take_over(self) -> None:
+        """MuJoCo's state after a step. Impulses of joints it does not tell."""
+        self._shared.read(self.peer_data, self.data)
+        self._shared.move_scripted(self.data, self.dt)
+        self.data.time[0] = self.peer_data.time
+        self.data.actuator_force[:] = self.peer_data.actuator_force[:len(self._rows)]
+        for name in ("limit_impulse", "friction_impulse"):
+            getattr(self.data, name)[:] = np.nan
+        self._made = self.data.q.tobytes(), self.data.v.tobytes()
+        self._stale, self._settled = True, False
+
+    def _settle(self) -> None:
+        """MuJoCo's poses and velocities belong to a step's beginning until they are brought up to date."""
         import mujoco
 
-        return self._id(mujoco.mjtObj.mjOBJ_BODY, name, "a body")
+        if not self._settled:
+            for bring in (mujoco.mj_kinematics, mujoco.mj_comPos, mujoco.mj_comVel):
+                bring(self.peer_model, self.peer_data)
+            self._settled = True
 
-    def _actuator(self, name: str) -> MujocoActuator:
+    # ---- saved states
+
+    def _peer_state(self) -> np.ndarray:
         import mujoco
 
-        return MujocoActuator(self.data.ctrl, self._id(mujoco.mjtObj.mjOBJ_ACTUATOR, name, "an actuator"), name)
+        kind = mujoco.mjtState.mjSTATE_INTEGRATION
+        state = np.zeros(mujoco.mj_stateSize(self.peer_model, kind))
+        mujoco.mj_getState(self.peer_model, self.peer_data, state, kind)
+        return state
 
-    @property
-    def time(self) -> float:
-        return float(self.data.time)
+    def save(self) -> Snapshot:
+        snapshot = super().save()
+        snapshot[KEY] = self._peer_state()
+        return snapshot
 
-    def apply_force(self, body: str, force: Any, torque: Any = (0, 0, 0), point: Any = None) -> None:
-        index = self.body_id(body)
-        f, t = np.asarray(force, dtype=float), np.asarray(torque, dtype=float)
-        if point is not None:
-            t = t + np.cross(np.asarray(point) - self.data.xipos[index], f)
-        self.data.xfrc_applied[index] += np.concatenate([f, t])
-
-    def step(self) -> None:
+    def restore(self, snapshot: Any) -> None:
         import mujoco
 
-        mujoco.mj_step(self.model, self.data)
+        super().restore(snapshot)
+        mujoco.mj_setState(self.peer_model, self.peer_data, snapshot[KEY], mujoco.mjtState.mjSTATE_INTEGRATION)
+        mujoco.mj_forward(self.peer_model, self.peer_data)
+        self._made, self._settled = (self.data.q.tobytes(), self.data.v.tobytes()), True
 
-    def settle(self) -> None:
-        """After a step: MuJoCo's poses and velocities belong to its beginning until they are brought up to date."""
-        import mujoco
+    def __reduce__(self) -> Any:
+        return _rebuild, (self.scene, self.dt, dict(self.save()))
 
-        self.data.xfrc_applied[:] = 0.0
-        for bring in (mujoco.mj_kinematics, mujoco.mj_comPos, mujoco.mj_comVel):
-            bring(self.model, self.data)
+    def _first_state(self) -> Snapshot:
+        return Snapshot(super()._first_state() | {KEY: MujocoRun(self.scene, self.dt)._peer_state()})
 
-    def energy(self) -> tuple[float, float]:
-        import mujoco
-
-        mujoco.mj_energyPos(self.model, self.data)
-        mujoco.mj_energyVel(self.model, self.data)
-        return float(self.data.energy[1]), float(self.data.energy[0])
-
-    def touch(self) -> tuple[float, float]:
-        """Sum of normal forces, N, and speed of the fastest contact that carries force, m/s."""
-        import mujoco
-
-        total, fastest, force = 0.0, 0.0, np.zeros(6)
-        for i in range(self.data.ncon):
-            contact = self.data.contact[i]
-            mujoco.mj_contactForce(self.model, self.data, i, force)
-            if force[0] <= 0.0:
-                continue
-            total += float(force[0])
-            a, b = (self._velocity_at(int(self.model.geom_bodyid[geom]), contact.pos) for geom in contact.geom)
-            normal = contact.frame[:3]
-            slip = (b - a) - normal * (normal @ (b - a))
-            fastest = max(fastest, float(np.linalg.norm(slip)))
-        return total, fastest
-
-    def _velocity_at(self, body: int, point: np.ndarray) -> np.ndarray:
-        twist = self.data.cvel[body]  # about the centre of mass of the body's tree
-        return twist[3:] + np.cross(twist[:3], point - self.data.subtree_com[self.model.body_rootid[body]])
-
-    def body_poses(self) -> np.ndarray:
-        """(F, 7) of every body of the scene; those that are no bodies to MuJoCo (the ground) as the scene has them."""
-        import mujoco
-
-        poses = np.zeros((len(self.scene.bodies), 7))
-        for row, body in zip(poses, self.scene.bodies.values()):
-            index = mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_BODY, body.name)
-            row[:] = [*body.position, *body.rotation] if index < 0 else [*self.data.xpos[index],
-                                                                         *self.data.xquat[index]]
-        return poses
+    # ---- what happened
 
     @property
     def report(self) -> Report:
-        depth = max((-float(self.data.contact[i].dist) for i in range(self.data.ncon)), default=0.0)
+        depth = max((-float(self.peer_data.contact[i].dist) for i in range(self.peer_data.ncon)), default=0.0)
         return Report(penetration=max(depth, 0.0), residual=float("nan"))
 
+    def touch(self) -> tuple[float, float]:
+        """Sum of normal forces, N, and speed of the fastest contact that carries force, m/s."""
+        found = [contact for contact in self.contacts if contact.normal_force > 0.0]
+        return (sum(contact.normal_force for contact in found),
+                max((contact.slip_speed for contact in found), default=0.0))
 
-class _Lookup:
-    def __init__(self, make: Callable[[str], Any]) -> None:
-        self._make = make
+    @property
+    def contacts(self) -> list[Contact]:
+        """MuJoCo's contacts of the last step. Slipping: friction is at its bound."""
+        import mujoco
 
-    def __getitem__(self, name: str) -> Any:
-        return self._make(name)
+        model, data, wrench = self.peer_model, self.peer_data, np.zeros(6)
+        self._settle()
+        found = []
+        for i in range(data.ncon):
+            contact = data.contact[i]
+            mujoco.mj_contactForce(model, data, i, wrench)
+            a, b = (int(model.geom_bodyid[geom]) for geom in contact.geom)
+            axes = contact.frame.reshape(3, 3)
+            slide = axes[1:] @ (self._velocity_at(b, contact.pos) - self._velocity_at(a, contact.pos))
+            mu, pull = float(contact.friction[0]), float(np.hypot(wrench[1], wrench[2]))
+            state = "released" if wrench[0] <= 0.0 else "slip" if pull >= AT_THE_CONE * mu * wrench[0] else "stick"
+            found.append(Contact(i, (self._body_name(a), self._body_name(b)), contact.pos.copy(), axes[0].copy(),
+                                 -float(contact.dist), axes.T @ wrench[:3], state, float(np.hypot(*slide)), mu, mu,
+                                 axes.T @ wrench[3:]))
+        return found
+
+    def _body_name(self, body: int) -> str:
+        import mujoco
+
+        return mujoco.mj_id2name(self.peer_model, mujoco.mjtObj.mjOBJ_BODY, body) or "world"
+
+    def _velocity_at(self, body: int, point: np.ndarray) -> np.ndarray:
+        twist = self.peer_data.cvel[body]  # about the centre of mass of the body's tree
+        arm = point - self.peer_data.subtree_com[self.peer_model.body_rootid[body]]
+        velocity: np.ndarray = twist[3:] + np.cross(twist[:3], arm)
+        return velocity
+
+
+def _rebuild(scene: Scene, dt: float, state: dict[str, np.ndarray]) -> MujocoRun:
+    run = MujocoRun(scene, dt)
+    run.restore(state)
+    return run
+
+
+BAD_STATE = (3, 4, 5)  # MuJoCo's warnings of numbers that are not finite, upon which it starts anew
 
 
 def run_mujoco(scene: Scene, controller: Callable[[Any], None] | None, duration: float, dt: float, watched: list[str],
                progress: Callable[[float], None] = lambda done: None) -> Outcome:
     """MuJoCo's run, measured as ours are; what it does not report is NaN."""
-    outcome = Outcome(NAME)
+    outcome = Outcome(NAME, asked=KEY)
     steps = max(round(duration / dt), 1)
     watcher = Watcher(watched, steps, dt)
     try:
@@ -201,18 +268,20 @@ def run_mujoco(scene: Scene, controller: Callable[[Any], None] | None, duration:
             if controller is not None:
                 controller(peer)
             peer.step()
-            peer.settle()
             watcher.sample(peer)
             progress((n + 1) / steps)
-        watcher.write(outcome)
-        outcome.measures["step"] = time_steps(MujocoRun(scene, dt), controller, steps)
     except ImportError:
         outcome.refused = "refused: MuJoCo is not installed; pip install mujoco"
         return outcome
+    except SimulationDiverged as error:
+        outcome.refused = f"diverged at {error.time:.4g} s"
     except (ValueError, SesshokuError) as error:
         outcome.refused = f"refused: {error}"
         return outcome
+    watcher.write(outcome)
+    if outcome.refused is None:
+        outcome.measures["step"] = time_steps(MujocoRun(scene, dt), controller, steps)
     outcome.measures |= {name: float("nan") for name in UNKNOWN}
     outcome.traces["residual"] = np.full_like(outcome.time, np.nan)
-    outcome.report = {"penetration": outcome.report["penetration"]}
+    outcome.report = {"penetration": outcome.report.get("penetration", 0.0)}
     return outcome

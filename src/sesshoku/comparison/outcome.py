@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from sesshoku.errors import SceneError
 from sesshoku.record.film import Look
 from sesshoku.scene import check
 from sesshoku.scene.calls import checked
+from sesshoku.scene.names import unknown
 from sesshoku.scene.scene import Scene
 
 
@@ -58,6 +59,8 @@ class Outcome:
     frames: list[tuple[float, np.ndarray]] = field(default_factory=list)  # time, poses (F, 7): for the picture
     film: list[tuple[float, np.ndarray, Look | None]] = field(default_factory=list)  # time, poses, contacts: to play
     remark: str = ""  # how the run ended, in words, where the controller can tell
+    left_out: tuple[str, ...] = ()  # what of the scene the method does not know
+    asked: str = ""  # the name it was asked for by, where the label is another: "exact:recommended", "mujoco"
 
     @property
     def ran(self) -> bool:
@@ -70,9 +73,12 @@ class Outcome:
 
 
 @checked
-@dataclass
+@dataclass(repr=False)
 class Comparison:
-    """The outcomes of all methods on one scene. expected: measure -> (value, within): answers known in closed form."""
+    """The outcomes of all methods on one scene, by name as it was asked for: `result["lcp"]`, `result["mujoco"]`.
+
+    expected: measure -> (value, within): answers known in closed form.
+    """
 
     scene: str
     duration: float
@@ -86,10 +92,31 @@ class Comparison:
     measures: dict[str, Measure] = field(default_factory=lambda: dict(MEASURES))  # the columns
 
     def __getitem__(self, method: str) -> Outcome:
-        for outcome in self.outcomes:
-            if outcome.method == method:
-                return outcome
-        raise KeyError(method)
+        found: Outcome | None = self.get(method)
+        if found is None:
+            raise unknown("method", method, self)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        """The labels of the rows."""
+        return iter([outcome.method for outcome in self.outcomes])
+
+    def __contains__(self, method: object) -> bool:
+        return any(method in (outcome.method, outcome.asked) for outcome in self.outcomes)
+
+    def __len__(self) -> int:
+        return len(self.outcomes)
+
+    def get(self, method: str, default: Any = None) -> Any:
+        """The outcome of a method, or the default where it was not asked for."""
+        found = [outcome for outcome in self.outcomes if method in (outcome.method, outcome.asked)]
+        return found[0] if found else default
+
+    def __repr__(self) -> str:
+        """A short table: the measures that matter most, as many as stand in a line, and how runs ended."""
+        from sesshoku.comparison.table import plain_table
+
+        return plain_table(self)
 
     def hits(self, outcome: Outcome, measure: str) -> bool | None:
         """Whether a measure agrees with its closed form; None where there is none, or nothing was measured."""
@@ -114,7 +141,7 @@ class Comparison:
         return tables(self, title, width)
 
     def endings(self) -> list[str]:
-        """Who was refused or stopped and why, and how runs ended: a line each, with rich's marks."""
+        """Who was refused or stopped and why, who left out what, and how runs ended: a line each, with rich's marks."""
         from sesshoku.comparison.table import endings
 
         return endings(self)
@@ -131,7 +158,7 @@ class Comparison:
         agrees = {name: self.hits(o, name) for name in self.expected}
         said = {"end": o.remark} if o.remark else {}
         return {
-            "method": o.method, "refused": o.refused, **said,
+            "method": o.method, "refused": o.refused, "left_out": list(o.left_out), **said,
             **{name: plain(value) for name, value in o.measures.items()},
             "agrees": agrees, "report": {name: plain(value) for name, value in o.report.items()},
             "positions": {name: place.tolist() for name, place in o.positions.items()},

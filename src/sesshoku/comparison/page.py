@@ -110,6 +110,7 @@ def table(comparison: Comparison, colors: dict[str, str]) -> str:
     for o in comparison.outcomes:
         swatch = f"<span class='swatch {colors[o.method]}'></span>"
         note = f"<small class='refused'> {html.escape(o.refused)}</small>" if o.refused and o.ran else ""
+        note += f"<small> leaves out {html.escape('; '.join(o.left_out))}</small>" if o.left_out else ""
         first = f"<th>{swatch}{html.escape(o.method)}{note}</th>"
         if o.ran:
             rows.append(f"<tr>{first}{''.join(_cell(comparison, o, name) for name in comparison.measures)}</tr>")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -11,6 +12,8 @@ from sesshoku.comparison.outcome import EXACT, MEASURES, Comparison, Outcome
 PREFIXES = ((0.1, 1.0, ""), (1e-4, 1e-3, "m"), (1e-7, 1e-6, "µ"), (0.0, 1e-9, "n"))  # from this size on: scale, prefix
 NOTHING = 1e-9  # smaller numbers are rounding
 GAP = 3  # between columns
+REPR_WIDTH = 100  # characters
+LEFT_OUT = "*"  # mark of a method that left something of the scene out
 
 
 def say(value: float, unit: str) -> str:
@@ -37,17 +40,43 @@ def tables(comparison: Comparison, title: str | None = None, width: int | None =
     return made
 
 
+def plain_table(comparison: Comparison, width: int = REPR_WIDTH) -> str:
+    """The first table of a comparison and its endings as plain text."""
+    from rich.console import Console
+
+    text = io.StringIO()
+    console = Console(file=text, width=width, color_system=None, highlight=False, emoji=False)
+    for part in (tables(comparison, None, width)[0], *endings(comparison)):
+        console.print(part)
+    return "\n".join(line.rstrip() for line in text.getvalue().strip("\n").splitlines())
+
+
 def endings(comparison: Comparison) -> list[str]:
-    """Who was refused or stopped and why, and how runs ended: a line each."""
+    """Who was refused or stopped and why, who left out what of the scene, and how runs ended: a line each."""
     from rich.markup import escape
 
-    said = []
+    said = [f"{LEFT_OUT} {escape(', '.join(methods))}: left out {escape('; '.join(items))}"
+            for items, methods in leaving_out(comparison).items()]
     for outcome in comparison.outcomes:
         if outcome.refused:
             said.append(f"[yellow]{escape(outcome.method)}[/]: {escape(outcome.refused)}")
         if outcome.remark:
             said.append(f"{escape(outcome.method)}: {escape(outcome.remark)}")
     return said
+
+
+def leaving_out(comparison: Comparison) -> dict[tuple[str, ...], list[str]]:
+    """What was left out -> the methods that did."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for outcome in comparison.outcomes:
+        if outcome.left_out:
+            found.setdefault(outcome.left_out, []).append(outcome.method)
+    return found
+
+
+def _named(outcome: Outcome) -> str:
+    """The method, marked where it left something out."""
+    return f"{outcome.method} {LEFT_OUT}" if outcome.left_out else outcome.method
 
 
 def _table(comparison: Comparison, names: list[str]) -> Any:
@@ -64,7 +93,7 @@ def _table(comparison: Comparison, names: list[str]) -> Any:
         made.add_row(EXACT, *cells, style="bold", end_section=True)
     for outcome in comparison.outcomes:
         if outcome.ran:
-            made.add_row(escape(outcome.method), *(_cell(comparison, outcome, name) for name in names))
+            made.add_row(escape(_named(outcome)), *(_cell(comparison, outcome, name) for name in names))
         else:
             made.add_row(escape(outcome.method), *(["[yellow]refused[/]"] + [""] * (len(names) - 1))[:len(names)])
     return made
@@ -81,7 +110,7 @@ def columns(comparison: Comparison, width: int | None) -> list[list[str]]:
     known = comparison.measures
     if width is None:
         return [list(known)]
-    room = width - max(len(EXACT), *(len(outcome.method) for outcome in comparison.outcomes)) - GAP
+    room = width - max(len(EXACT), *(len(_named(outcome)) for outcome in comparison.outcomes)) - GAP
     blocks: list[list[str]] = [[]]
     left = room
     for name in sorted(known, key=lambda name: (name not in comparison.expected, known[name].rank)):

@@ -1,21 +1,20 @@
 """`Watcher`: follows a run step by step and turns it into an Outcome's numbers, traces and frames.
 
-It asks little of what it watches, so that a peer can stand in for a Simulation: time, dt, energy(), report,
-bodies[name] with center_of_mass, position and rotation_matrix, body_poses(); a peer also touch() and settle().
+It asks little of what it watches, so that a peer can stand in for a Simulation: time, dt, energy, report, body_poses(),
+bodies[name] with center_of_mass, position and rotation_matrix; a peer also touch() and step_seconds.
 """
 
 from __future__ import annotations
 
 import time as wall
 from collections.abc import Callable
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from sesshoku.collision.contacts import CONTACTS, RELEASED
 from sesshoku.comparison.outcome import Outcome
-from sesshoku.methods.report import Report
+from sesshoku.methods.report import CHANNELS
 from sesshoku.record.film import Look, look
 
 SAMPLES = 400  # samples kept of a run, for the plots
@@ -46,9 +45,7 @@ def time_steps(sim: Any, controller: Callable[[Any], None] | None, steps: int) -
             controller(sim)
         start = wall.perf_counter()
         sim.step()
-        spent += wall.perf_counter() - start
-        if controller is not None and hasattr(sim, "settle"):
-            sim.settle()
+        spent += getattr(sim, "step_seconds", wall.perf_counter() - start)  # a peer's own time, without the stand-in's
         done += 1
     return spent / max(done, 1)
 
@@ -80,7 +77,7 @@ class Watcher:
 
     def sample(self, sim: Any) -> None:
         """Take in the state after a step (and the start)."""
-        energy, report, (force, slip) = float(sum(sim.energy())), sim.report, touch(sim)
+        energy, report, (force, slip) = float(sum(sim.energy)), sim.report, touch(sim)
         self.last = {name: sim.bodies[name].position for name in self.watched}
         if self.watched:
             body = sim.bodies[self.watched[0]]
@@ -92,10 +89,10 @@ class Watcher:
             self.unconverged += not report.converged
             self.slip += sim.dt * slip
             self.gain = max(self.gain, report.energy_change)
-            for item in fields(Report):
-                value = float(getattr(report, item.name))
-                self.worst[item.name] = min(self.worst.get(item.name, 1.0), value) if item.name == "converged" else \
-                    max(self.worst.get(item.name, 0.0), abs(value))
+            for name in CHANNELS:
+                value = float(getattr(report, name))
+                self.worst[name] = min(self.worst.get(name, 1.0), value) if name == "converged" else \
+                    max(self.worst.get(name, 0.0), abs(value))
         way = self.place - self.start
         self.lift = max(self.lift, float(way[2]))
         self.energies.append(energy)

@@ -30,6 +30,7 @@ class Data(Record):
     kinematic_acceleration = array(float, 2)  # (L, 6)
     kinematic_lead = array(float, 2)  # (L, 6) velocity at the coming step's end minus its mean, as the script says
     friction_slips = array(int, 1)  # (V) 1: the joint's Coulomb friction is in its kinetic state
+    friction_state = array(int, 1)  # (V) how the method treats it in this step (0: as a row)
     friction_impulse = array(float, 1)  # (V) of the last step, N s or N m s: where the next solve starts
     limit_impulse = array(float, 1)  # (V) positive: pushed up from the lower limit
     mimic_impulse = array(float, 1)  # (M)
@@ -149,16 +150,18 @@ def row_total(model: Model) -> int:
 def make_data(compiled: CompiledScene) -> Data:
     """Allocate the work space of a model and set its start state."""
     m = compiled.model
-    L, V, Q, T, A, R = (m.link_count, m.dof_count, m.coordinate_count, m.tree_count, m.actuator_count, int(m.dof_row[-1]))
+    L, V, Q, T, A = m.link_count, m.dof_count, m.coordinate_count, m.tree_count, m.actuator_count
+    R = int(m.dof_row[-1])
     W = row_capacity(m)
     chain = int(max(m.dof_depth, default=0)) + 1 if V else 0
     sizes = {"L": L, "V": V, "Q": Q, "T": T, "A": A, "R": R, "W": W, "J": 2 * W * chain, "C": m.loop_count,
-             "M": m.mimic_count, "K": m.cluster_count, "U": int(m.cluster_start[-1, 0]), "B": int(m.cluster_start[-1, 1]),
-             "F": int(m.cluster_start[-1, 2]), "KL": L if m.loop_count else 0, "KV": V if m.loop_count else 0,
-             "KT": T if m.loop_count else 0, "N": m.tendon_count}
+             "M": m.mimic_count, "K": m.cluster_count, "U": int(m.cluster_start[-1, 0]),
+             "B": int(m.cluster_start[-1, 1]), "F": int(m.cluster_start[-1, 2]), "KL": L if m.loop_count else 0,
+             "KV": V if m.loop_count else 0, "KT": T if m.loop_count else 0, "N": m.tendon_count}
     shapes = {
         "time": (1,), "q": "Q", "v": "V", "kinematic_pose": ("L", 7), "kinematic_velocity": ("L", 6),
-        "kinematic_acceleration": ("L", 6), "kinematic_lead": ("L", 6), "friction_slips": "V", "friction_impulse": "V",
+        "kinematic_acceleration": ("L", 6), "kinematic_lead": ("L", 6), "friction_slips": "V",
+        "friction_state": "V", "friction_impulse": "V",
         "limit_impulse": "V", "mimic_impulse": "M", "loop_impulse": ("C", 6), "actuator_command": ("A", 3),
         "external_force": ("L", 6),
         "tree_origin": ("T", 3), "rotation": ("L", 3, 3), "offset": ("L", 3), "axis": ("V", 6), "inertia": ("L", 10),

@@ -20,6 +20,25 @@ def refresh(model_table, data_table):
 
 
 @jit
+def observe_bodies(model_table, data_table, stale, poses_out, velocities_out, centers_out):
+    """What is read of bodies one by one: (F, 7) `frame_poses`, (F, 6) `frame_velocities`, (L, 3) centres of mass.
+
+    stale: 1 where the links must be brought up to the present state first, as `refresh` does.
+    """
+    model, data = as_model(model_table), as_data(data_table)
+    if stale:
+        kinematics(model, data, data.q)
+        link_velocities(model, data, data.v)
+    frame_poses(model, data, poses_out)
+    frame_velocities(model, data, velocities_out)
+    for i in range(model.link_count):
+        R, c, t = data.rotation[i], model.link_center[i], model.link_tree[i]
+        for a in range(3):
+            centers_out[i, a] = (data.tree_origin[t, a] + data.offset[i, a]
+                                 + R[a, 0] * c[0] + R[a, 1] * c[1] + R[a, 2] * c[2])  # fmt: skip
+
+
+@jit
 def observe_poses(model_table, data_table, poses_out):
     """(F, 7) `frame_poses`. Needs `refresh`."""
     frame_poses(as_model(model_table), as_data(data_table), poses_out)

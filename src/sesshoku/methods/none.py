@@ -79,11 +79,13 @@ def make_records(compiled: CompiledScene, options: Options) -> dict[str, Record]
     return {}
 
 
-TURNING_FRICTION = True  # nothing touches: no material matters
-
-
 def supports(compiled: CompiledScene) -> list[str]:
     """Reasons why the method cannot carry a scene: none."""
+    return []
+
+
+def leaves_out(compiled: CompiledScene) -> list[str]:
+    """What of a scene the method leaves out: nothing but contact, which its name says."""
     return []
 
 

@@ -5,7 +5,8 @@ The module of a method provides
     PRESETS             (optional) preset name -> options, e.g. {"recommended": Options(...)}
     parameters(options) the float64 array compiled code takes of them
     supports(compiled)  reasons why it cannot carry a scene; empty: it can
-    TURNING_FRICTION    (optional) True: it knows rolling and torsional friction, else it is given no scene with them
+    leaves_out(compiled)  what of a scene it leaves out, in words (`methods/features.py` has them): users are told, and
+                        `strict` refuses such a scene
     make_records(compiled, options)  its records beyond model and data, by name ("contacts" is what users see), in the
                         order `run` takes them;  STATE: record name -> fields a saved state must hold
     cautions(compiled, options, records, dt)  (optional) what to warn of when a simulation is made: steps too long for
@@ -35,7 +36,6 @@ from sesshoku.scene.calls import checked_as
 
 if TYPE_CHECKING:
     from sesshoku.scene.compiler import CompiledScene
-    from sesshoku.scene.scene import Scene
 
 MODULES = {name: f"sesshoku.methods.{name}" for name in (
     "none", "lcp", "exact", "multipoint", "volume", "implicit", "springs")}
@@ -63,6 +63,10 @@ class Method:
                    if getattr(self.options, field.name) != getattr(usual, field.name)]
         return self.keyword + (f" ({', '.join(changed)})" if changed else "")
 
+    def __call__(self, **options: Any) -> Method:
+        """The same with some options changed: `methods.lcp.recommended(max_sweeps=50)`."""
+        return make(self, options)
+
     def __reduce__(self) -> Any:
         return (_rebuild, (self.keyword, self.options))
 
@@ -79,9 +83,15 @@ class _CallableModule(ModuleType):
                               remedy=f"options: {', '.join(field.name for field in fields(load(keyword).Options))}")
         return make(keyword, options)
 
+    def __getattr__(self, name: str) -> Method:
+        """A preset: `methods.lcp.recommended`."""
+        if name.startswith("_") or name not in {"recommended", *vars(self).get("PRESETS", {})}:
+            raise AttributeError(f"method {self.__name__.rpartition('.')[2]!r} has no {name!r}")
+        return resolve(f"{self.__name__.rpartition('.')[2]}:{name}")
+
 
 def register(module_name: str) -> None:
-    """Make a method's module callable: `methods.none(integrator="rk4")`."""
+    """Make a method's module callable: `methods.none(integrator="rk4")`, `methods.lcp.recommended(max_sweeps=50)`."""
     sys.modules[module_name].__class__ = _CallableModule
 
 
@@ -105,9 +115,10 @@ def load(keyword: str) -> ModuleType:
     return importlib.import_module(MODULES[keyword])
 
 
-def make(keyword: str, options: dict[str, Any]) -> Method:
+def make(method: str | Method, options: dict[str, Any]) -> Method:
     """A method, or a preset of one, with some options changed."""
-    usual = resolve(keyword)
+    usual = resolve(method)
+    keyword = usual.keyword
     known = {field.name for field in fields(usual.options)}
     for name in options:
         if name not in known:
@@ -118,29 +129,23 @@ def make(keyword: str, options: dict[str, Any]) -> Method:
     return Method(keyword, replace(usual.options, **options), usual.module)
 
 
-def obstacles(method: Method, compiled: CompiledScene) -> list[str]:
-    """Reasons why a method cannot carry a scene: its own, and materials it does not know."""
+def obstacles(method: Method, compiled: CompiledScene, strict: bool = False) -> list[str]:
+    """Reasons why a method cannot carry a scene; with `strict` also what it would leave out."""
     reasons = list(method.module.supports(compiled))
-    if compiled.model.has_turning and not getattr(method.module, "TURNING_FRICTION", False):
-        reasons.append(_turning_reason(compiled.scene, method.keyword))
-    return reasons
+    return reasons + [f"it leaves out {item}" for item in left_out(method, compiled)] if strict else reasons
 
 
-def _turning_reason(scene: Scene, keyword: str) -> str:
-    used = [(f"body {body.name!r}", geometry.material or scene.material)
-            for body in scene.bodies.values() for geometry in body.geometries if geometry.collides]
-    used += [("pair", material) for material in scene.pair_friction.values()]
-    for owner, material in used:
-        for kind in ("rolling", "torsional"):
-            if getattr(material, f"{kind}_friction") > 0.0:
-                name = f"material {material.name!r}" if material.name else f"the material of {owner}"
-                return f"{name} has {kind} friction, which {keyword} does not know ('exact' does)"
-    return f"{keyword} does not know rolling and torsional friction"
+def left_out(method: Method, compiled: CompiledScene) -> list[str]:
+    """What of a scene a method leaves out, in words: "rolling friction of ball"."""
+    return list(method.module.leaves_out(compiled))
 
 
 @checked_as(MethodError)
 def resolve(method: str | Method | ModuleType) -> Method:
-    """A Method from a keyword ("lcp"), a keyword with a preset ("lcp:recommended"), or a Method itself."""
+    """A Method from a keyword ("lcp"), a keyword with a preset ("lcp:recommended"), or a Method itself.
+
+    "recommended" is known of every method: one without presets is recommended as it is.
+    """
     if isinstance(method, Method):
         return method
     if isinstance(method, _CallableModule):
@@ -150,6 +155,8 @@ def resolve(method: str | Method | ModuleType) -> Method:
     if not colon:
         return Method(keyword, module.Options(), module)
     presets = getattr(module, "PRESETS", {})
+    if preset == "recommended" and preset not in presets:  # what measures best is what it does by itself
+        return Method(keyword, module.Options(), module)
     if preset not in presets:
         raise MethodError(f"no preset {preset!r}", element=f"method {keyword!r}",
                           remedy=f"presets: {', '.join(presets) or 'none'}")

@@ -25,6 +25,7 @@ class Report:
     mimic, rad or m. rows: scalar constraints solved. iterations: passes of the solver. tunnelling: shapes that pass
     through another shape within the step (`methods.tunnelling` says how that is found). converged: the residual met
     the tolerance. overflow: a fixed capacity was too small and contacts were left out.
+    left_out: what of the scene the method does not know and leaves out in every step, in words.
     """
 
     residual: float = 0.0
@@ -40,13 +41,21 @@ class Report:
     tunnelling: int = 0
     converged: bool = True
     overflow: bool = False
+    left_out: tuple[str, ...] = ()
 
     @classmethod
-    def from_array(cls, values: np.ndarray) -> Report:
-        kinds: dict[str, Any] = {"int": int, "bool": bool, "float": float}
-        return cls(**{field.name: kinds[str(field.type)](values[i]) for i, field in enumerate(fields(cls))})
+    def from_array(cls, values: np.ndarray, left_out: tuple[str, ...] = ()) -> Report:
+        numbers = {name: kind(value) for name, kind, value in zip(CHANNELS, KINDS, values.tolist())}
+        return cls(**numbers, left_out=left_out)
+
+
+def _numbers(cls: type) -> list[Any]:
+    """The fields that compiled code writes."""
+    return [field for field in fields(cls) if field.name != "left_out"]
 
 
 (RESIDUAL, MOMENTUM_RESIDUAL, PENETRATION, CONE_VIOLATION, ENERGY_CHANGE, CORRECTION_WORK, LIMIT_VIOLATION, LOOP_ERROR,
  ROWS, ITERATIONS, TUNNELLING, CONVERGED, OVERFLOW) = range(13)  # places in the array, in the order of Report's fields
-CHANNELS = tuple(field.name for field in fields(Report))
+CHANNELS = tuple(field.name for field in _numbers(Report))
+KINDS: tuple[Any, ...] = tuple({"int": int, "bool": bool, "float": float}[str(field.type)]
+                               for field in _numbers(Report))

@@ -33,7 +33,7 @@ class Certificate:
         self.sim, self.tolerance, self.controller = sim, float(tolerance), controller
         self.times: list[float] = []
         self.reports: list[np.ndarray] = []
-        self.start_energy = float(sum(sim.energy()))
+        self.start_energy = float(sum(sim.energy))
         self._seen = sim.time
 
     def __call__(self, sim: Any) -> None:
@@ -67,7 +67,7 @@ class Certificate:
                          "steps_above": int(above.sum()), "when": _ranges(times, above, dt)},
             "covers": self._covers(solved), "unconverged": int(np.sum(column["converged"] == 0.0)),
             "momentum_imbalance": imbalance,
-            "energy": {"start": self.start_energy, "end": float(sum(self.sim.energy())),
+            "energy": {"start": self.start_energy, "end": float(sum(self.sim.energy)),
                        "by_contact": float(column["energy_change"].sum()),
                        "by_depth_correction": float(column["correction_work"].sum()),
                        "largest_gain_of_a_step": max(worst(gain, signed=True), 0.0)},

@@ -146,7 +146,7 @@ def _command(compiled: Any) -> Channel:
 def _one_axis(which: str, first: str) -> Callable[[Any], Read]:
     """A reader of the entries of q or v that belong to joints of one axis."""
     def bind(compiled: Any) -> Read:
-        model, get = compiled.model, attrgetter(which)
+        model, get = compiled.model, _state(which)(compiled)
         at = np.array([getattr(model, first)[i] for i, kind in enumerate(model.link_joint)
                        if kind in (REVOLUTE, PRISMATIC)], dtype=np.int64)
         return lambda sim: get(sim)[at]
@@ -233,13 +233,18 @@ def _read_sensors(kind: type) -> Callable[[Any], Read]:
     return bind
 
 
+def _state(name: str) -> Callable[[Any], Read]:
+    """q or v as they are: a simulation's own would take the recorder for one who may write to them."""
+    return lambda compiled: lambda sim: getattr(getattr(sim, "data", sim), name)
+
+
 def _always(read: Read) -> Callable[[Any], Read]:
     return lambda compiled: read
 
 
 BUILT_IN: dict[str, tuple[Callable[[Any], Channel], Callable[[Any], Read]]] = {
-    "q": (lambda c: _per_joint("q", c, COORDINATE_PARTS), _always(attrgetter("q"))),
-    "v": (lambda c: _per_joint("v", c, VELOCITY_PARTS), _always(attrgetter("v"))),
+    "q": (lambda c: _per_joint("q", c, COORDINATE_PARTS), _state("q")),
+    "v": (lambda c: _per_joint("v", c, VELOCITY_PARTS), _state("v")),
     "joints": (lambda c: _per_joint("joints", c, COORDINATE_PARTS, one_axis=True), _one_axis("q", "link_coordinate")),
     "joint_velocities": (lambda c: _per_joint("joint_velocities", c, VELOCITY_PARTS, one_axis=True),
                          _one_axis("v", "link_dof")),
@@ -254,7 +259,7 @@ BUILT_IN: dict[str, tuple[Callable[[Any], Channel], Callable[[Any], Read]]] = {
     "force_sensors": (_sensor_channel("force_sensors", ForceSensor, WRENCH_PARTS, WRENCH_UNITS),
                       _read_sensors(ForceSensor)),
     "imus": (_sensor_channel("imus", Imu, IMU_PARTS, IMU_UNITS), _read_sensors(Imu)),
-    "energy": (lambda c: _vector("energy", ("kinetic", "potential"), "J"), _always(methodcaller("energy"))),
+    "energy": (lambda c: _vector("energy", ("kinetic", "potential"), "J"), _always(attrgetter("energy"))),
     "momentum": (lambda c: _vector("momentum", ("px", "py", "pz", "Lx", "Ly", "Lz"), ("N s",) * 3 + ("N m s",) * 3),
                  _always(methodcaller("momentum"))),
     "com": (lambda c: _vector("com", "xyz", "m"), _always(methodcaller("center_of_mass"))),

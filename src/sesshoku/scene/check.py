@@ -25,6 +25,7 @@ REMEDIES = {
     "size": "give full edge lengths in metres, such as (0.1, 0.2, 0.3)",
     "radius": "give it in metres, such as 0.1",
     "length": "give it in metres, such as 0.5",
+    "radii": "give half axes in metres, such as (0.1, 0.2, 0.3)",
     "scale": "give one number, or three",
 }
 T = TypeVar("T")
@@ -52,6 +53,25 @@ def vector(value: Any, what: str, element: str, size: int = 3) -> np.ndarray:
         raise SceneError(f"{what} needs {size} numbers", element=element, value=value, remedy=REMEDIES.get(what))
     if not np.isfinite(result).all():
         raise SceneError(f"{what} is not finite", element=element, value=value,
+                         remedy="replace NaN and infinity by numbers")
+    return result
+
+
+def heights(value: Any, element: str) -> np.ndarray:
+    """A finite float64 table of at least two rows and columns, copied."""
+    try:
+        if not is_numeric(value):
+            raise TypeError
+        result = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        result = np.zeros(0)
+    if result.ndim != 2 or min(result.shape) < 2:
+        raise SceneError("heights are not a table of at least two rows and two columns of numbers", element=element,
+                         value=result.shape if result.size else type(value).__name__,
+                         remedy="give elevations in metres, rows along y, columns along x: [[0, 0], [0, 0.1]]")
+    if not np.isfinite(result).all():
+        bad = np.argwhere(~np.isfinite(result))[0]
+        raise SceneError("heights are not finite", element=element, value=f"row {bad[0]}, column {bad[1]}",
                          remedy="replace NaN and infinity by numbers")
     return result
 

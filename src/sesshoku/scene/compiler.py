@@ -11,7 +11,7 @@ from sesshoku.errors import SceneError
 from sesshoku.scene import mesh
 from sesshoku.scene.actuator_arrays import actuator_arrays, lift_array, tendon_arrays
 from sesshoku.scene.bounds import bound_arrays
-from sesshoku.scene.elements import JOINT_SIZES, Body, Inertial
+from sesshoku.scene.elements import JOINT_SIZES, Body, Inertial, Material
 from sesshoku.scene.filters import filter_arrays
 from sesshoku.scene.group_arrays import group_arrays, joined_trees
 from sesshoku.scene.inertias import inertia_arrays
@@ -78,6 +78,7 @@ class CompiledScene:
     kinematic_pose: np.ndarray  # (L, 7) position and quaternion of kinematic links
     kinematic_velocity: np.ndarray  # (L, 6)
     actuator_command: np.ndarray  # (A, 3) target, target velocity, feed-forward
+    pair_materials: list[Material | None]  # of the rows of the model's table of pairs
     activation: np.ndarray  # (A)
 
 
@@ -109,6 +110,8 @@ def compile_scene(scene: Scene) -> CompiledScene:
     arrays |= {"tree_joined": joined_trees(arrays)}
     shapes = shape_arrays(scene, frame_index, arrays)
     arrays |= shapes | bound_arrays(shapes) | polyhedron_arrays(shapes) | filter_arrays(scene, frame_index, shapes)
+    del arrays["shape_geometry"]
+    pair_materials = arrays.pop("pair_materials")
     loop_names = list(scene.loops)
     loop_names = [loop_names[i] for i in arrays.pop("loop_order")]
     command = np.array([[a.target, a.target_velocity, a.feed_forward] for a in scene.actuators.values()]).reshape(-1, 3)
@@ -116,7 +119,7 @@ def compile_scene(scene: Scene) -> CompiledScene:
         scene, Model(**arrays), list(scene.bodies), [link.owner.joint.name or link.owner.name for link in links],
         [link.owner.name for link in links], list(scene.actuators), loop_names, frame_index, joint_link,
         {name: i for i, name in enumerate(scene.actuators)}, q, v, kinematic_pose, kinematic_velocity, command,
-        np.array([a.activation for a in scene.actuators.values()]))
+        pair_materials, np.array([a.activation for a in scene.actuators.values()]))
 
 
 # ---- links --------------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from sesshoku.errors import SceneError
 from sesshoku.scene import check
 from sesshoku.scene.actuators import Actuator, Tendon
 from sesshoku.scene.calls import checked
+from sesshoku.scene.frames import Camera, Frame
 from sesshoku.scene.sensors import Sensor
 from sesshoku.scene.shapes import Shape
 
@@ -26,6 +27,8 @@ JOINT_SIZES: dict[str, tuple[int, int]] = {
     "planar": (3, 3), "fixed": (0, 0),
 }
 SINGLE_AXIS = ("revolute", "continuous", "prismatic")
+#: two geometries: body and number of the geometry there, twice, sorted
+GeometryPair = tuple[tuple[str, int], tuple[str, int]]
 
 
 @checked
@@ -33,10 +36,15 @@ SINGLE_AXIS = ("revolute", "continuous", "prismatic")
 class Material:
     """Surface properties. Of two materials friction combines by the geometric mean, restitution by the maximum.
 
+    `scene.materials` states the whole rule; `combine`, `priority` and `condim` are how MJCF files change it.
+
     static_friction, kinetic_friction: Coulomb coefficients; kinetic defaults to static and may not exceed it.
     restitution: 0 (no bounce) to 1. stiffness (N/m), damping (N s/m): for the compliant methods; None lets them choose.
     torsional_friction, rolling_friction (m): the torque that resists turning about the normal, and rolling, per normal
-    force; the larger of the two materials' counts. Methods that do not know them refuse such a scene.
+    force; the larger of the two materials' counts. Methods that do not know them leave them out, and say so.
+    combine: "maximum" takes the larger friction of two materials instead of the mean, whatever the other one says.
+    priority: the material of higher priority decides all friction alone. condim: in how many directions friction acts:
+    1 none, 3 sliding, 4 torsional too, 6 rolling too; None: as the coefficients say. Of two materials the larger.
     """
 
     static_friction: float = 0.5
@@ -47,6 +55,9 @@ class Material:
     name: str | None = None
     torsional_friction: float = 0.0
     rolling_friction: float = 0.0
+    combine: Literal["mean", "maximum"] = "mean"
+    priority: int = 0
+    condim: Literal[1, 3, 4, 6] | None = None
 
     def __post_init__(self) -> None:
         element = f"material {check.text(self.name, 'name', 'material')!r}" if self.name else "material"
@@ -64,6 +75,32 @@ class Material:
             value = getattr(self, attribute)
             if value is not None or attribute.endswith("friction"):
                 object.__setattr__(self, attribute, check.number(value, attribute, element, least=0.0))
+        self._check_rule(element)
+
+    def _check_rule(self, element: str) -> None:
+        if self.combine not in ("mean", "maximum"):
+            raise SceneError("unknown rule of combining friction", element=element, value=self.combine,
+                             remedy="use mean or maximum")
+        for attribute, known, remedy in (("priority", None, "give a whole number"),
+                                         ("condim", (None, 1, 3, 4, 6), "use 1, 3, 4 or 6, or leave it out")):
+            value = getattr(self, attribute)
+            whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+            if (not whole and (known is None or value is not None)) or (known is not None and value not in known):
+                raise SceneError(f"{attribute} is not possible", element=element, value=value, remedy=remedy)
+
+    @property
+    def dimension(self) -> int:
+        """In how many directions friction acts, the normal counted: `condim`, or as the coefficients say."""
+        if self.condim is not None:
+            return self.condim
+        return 6 if self.rolling_friction > 0.0 else 4 if self.torsional_friction > 0.0 else 3
+
+    @property
+    def coefficients(self) -> tuple[float, float, float, float]:
+        """Static, kinetic, torsional and rolling friction, as far as `dimension` lets them act."""
+        n = self.dimension
+        return (self.static_friction if n >= 3 else 0.0, float(self.kinetic_friction or 0.0) if n >= 3 else 0.0,
+                self.torsional_friction if n >= 4 else 0.0, self.rolling_friction if n >= 6 else 0.0)
 
 
 @checked
@@ -426,7 +463,10 @@ class RobotDescription:
 
     root bodies have parent None; their pose is the file's. `unsupported` lists what the file uses and we don't.
     floats: the file does not say how the base is held (URDF), so it is free unless the user bolts it down.
-    poses: named start positions (MJCF keyframes): joint name -> position, free joints as position and quaternion.
+    geometry_pairs: see `Scene.add_geometry_pair`.
+    poses: named start positions (MJCF keyframes): joint name -> position, free joints and scripted bodies as position
+    and quaternion. pose_velocities: joint name -> velocity (free joints: world axes). pose_commands: actuator name ->
+    command; a pose without them aims position servos at itself.
     """
 
     name: str
@@ -436,11 +476,17 @@ class RobotDescription:
     mimics: list[Mimic] = field(default_factory=list)
     excluded_pairs: list[tuple[str, str]] = field(default_factory=list)
     forced_pairs: list[tuple[str, str]] = field(default_factory=list)
+    geometry_pairs: dict[GeometryPair, Material | None] = field(default_factory=dict)
     unsupported: list[str] = field(default_factory=list)
     gravity: np.ndarray | None = None
     gravity_stated: bool = True  # False: the format's default, which the file leaves unsaid
     time_step: float | None = None
+    time_step_stated: bool = True
     floats: bool = False
     poses: dict[str, dict[str, Any]] = field(default_factory=dict)
+    pose_velocities: dict[str, dict[str, Any]] = field(default_factory=dict)
+    pose_commands: dict[str, dict[str, float]] = field(default_factory=dict)
     sensors: list[Sensor] = field(default_factory=list)
+    frames: list[Frame] = field(default_factory=list)
+    cameras: list[Camera] = field(default_factory=list)
     tendons: list[Tendon] = field(default_factory=list)

@@ -114,7 +114,7 @@ def tendons_trees(arrays: dict[str, Any]) -> list[list[int]]:
 
 
 def joined_trees(arrays: dict[str, Any]) -> np.ndarray:
-    """For each tree the first of those that loops, mimics and tendons join with it. The world and scripts join nobody."""
+    """For each tree the first of those that loops, mimics and tendons join with it; the world and scripts join none."""
     joined = np.arange(arrays["tree_count"])
     tree, kind, dof_link = (np.asarray(arrays[name]) for name in ("link_tree", "link_joint", "dof_link"))
     mimics = zip(arrays["mimic_dof"], arrays["mimic_source"], strict=True)

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.scene.elements import Loop, Mimic, RobotDescription
+from sesshoku.scene.elements import Loop, Material, Mimic, RobotDescription
 from sesshoku.scene.mjcf_actuators import read_tendon_equality
 from sesshoku.scene.mjcf_bodies import ModelNames, usual
 from sesshoku.scene.spec import Unsupported
+from sesshoku.scene.unsupported import Grade
 from sesshoku.spatial.rotation import multiply
 
 CONNECT, WELD, JOINT_EQUALITY, TENDON_EQUALITY = range(4)  # mjtEq
@@ -31,7 +32,7 @@ def read_equalities(model: Any, names: ModelNames, description: RobotDescription
     for i in range(model.neq):
         name, kind = f"equality {names.equality[i]!r}", int(model.eq_type[i])
         if not model.eq_active0[i]:
-            unsupported.add(f"{name}: not active")
+            unsupported.add(f"{name}: not active", Grade.LOOKS)
             continue
         if kind in (CONNECT, WELD):
             description.loops += _read_loop(model, names, i, name, unsupported)
@@ -44,7 +45,7 @@ def read_equalities(model: Any, names: ModelNames, description: RobotDescription
             continue
         for attribute in ("solref", "solimp"):
             if not np.array_equal(getattr(model, f"eq_{attribute}")[i], getattr(usual().default.equality, attribute)):
-                unsupported.add(f"{attribute} of {name}")
+                unsupported.add(f"{attribute} of {name}", Grade.SLIGHT)
 
 
 def _read_loop(model: Any, names: ModelNames, i: int, name: str, unsupported: Unsupported) -> list[Loop]:
@@ -63,11 +64,11 @@ def _read_loop(model: Any, names: ModelNames, i: int, name: str, unsupported: Un
         a, b = objects
         point_a, point_b, relative = data[0:3].copy(), data[3:6].copy(), np.array([1.0, 0, 0, 0])
     if weld and data[10] != 1.0:
-        unsupported.add(f"torquescale of {name}")
+        unsupported.add(f"torquescale of {name}", Grade.SLIGHT)
     if a == 0:  # a loop starts at a body, the world comes second
         a, b, point_a, point_b, relative = b, a, point_b, point_a, _conjugate(relative)
     if a == 0:
-        unsupported.add(f"{name}: it binds the world to itself")
+        unsupported.add(f"{name}: it binds the world to itself", Grade.LOOKS)
         return []
     length = float(np.linalg.norm(relative))
     turn = _conjugate(relative / length) if length > 0.0 else relative  # R_b_a: the axes of body a seen from body b
@@ -84,10 +85,11 @@ def _read_mimic(model: Any, names: ModelNames, i: int, name: str, unsupported: U
     """MuJoCo: q1 - ref1 = c0 + c1 (q2 - ref2) + ...; our positions are MuJoCo's, so the refs go into the offset."""
     one, two, data = int(model.eq_obj1id[i]), int(model.eq_obj2id[i]), model.eq_data[i]
     if two < 0:
-        unsupported.add(f"{name}: it holds joint {names.joint[one]!r} at a constant")
+        unsupported.add(f"{name}: it holds joint {names.joint[one]!r} at a constant",
+                        remedy="give the joint equal limits")
         return []
     if data[2:5].any():
-        unsupported.add(f"{name}: polycoef beyond the linear term")
+        unsupported.add(f"{name}: polycoef beyond the linear term", remedy="close the linkage by a loop")
         return []
     ref_one, ref_two = (float(model.qpos0[model.jnt_qposadr[j]]) for j in (one, two))
     offset, ratio = float(data[0]), float(data[1])
@@ -117,30 +119,16 @@ def _read_pair(model: Any, names: ModelNames, i: int, there: set[str], descripti
     a, b = (int(model.geom_bodyid[k]) for k in geoms)
     name = label("contact pair", names.pair[i]) if names.pair[i] else (
         f"contact pair of {names.geom_label(model, geoms[0])} and {names.geom_label(model, geoms[1])}")
-    description.forced_pairs.append((names.body[a], names.body[b]))
-    others = [k for k in range(model.ngeom) if int(model.geom_bodyid[k]) in (a, b) and k not in geoms
-              and (model.geom_contype[k] or model.geom_conaffinity[k])]
-    if others:
-        unsupported.add(f"{name}: all geometries of the two bodies may touch")
-    unsupported.add(f"friction and contact parameters of {name}")
-
-
-def read_keyframes(model: Any, names: ModelNames, unsupported: Unsupported) -> dict[str, dict[str, Any]]:
-    """keyframe name -> joint name -> position."""
-    import mujoco
-
-    poses: dict[str, dict[str, Any]] = {}
-    for n in range(model.nkey):
-        name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_KEY, n) or f"key{n}"
-        qpos = model.key_qpos[n]
-        sizes = {0: 7, 1: 4}  # free, ball; hinge and slide have one number
-        poses[name] = {}
-        for j in range(model.njnt):
-            at, size = int(model.jnt_qposadr[j]), sizes.get(int(model.jnt_type[j]), 1)
-            poses[name][names.joint[j]] = float(qpos[at]) if size == 1 else qpos[at : at + size].copy()
-        if model.key_qvel[n].any():
-            unsupported.add(f"velocities of keyframe {name!r}")
-        held = [float(qpos[model.jnt_qposadr[j]]) if 0 <= j < model.njnt else 0.0 for j in model.actuator_trnid[:, 0]]
-        if model.key_ctrl[n].any() and not np.allclose(model.key_ctrl[n], held):
-            unsupported.add(f"controls of keyframe {name!r}")
-    return poses
+    if a == b or any(k not in names.geometry for k in geoms):
+        unsupported.add(f"{name}: {'both are of one body' if a == b else 'a shape of the two is not read'}")
+        return
+    sliding, across, torsional, rolling, aslant = (float(value) for value in model.pair_friction[i])
+    if (condim := int(model.pair_dim[i])) >= 3 and sliding != across or condim >= 6 and rolling != aslant:
+        unsupported.add(f"{name}: friction that differs by direction, the larger is used")
+    material = Material(max(sliding, across), torsional_friction=torsional, rolling_friction=max(rolling, aslant),
+                        combine="maximum", condim=condim)  # type: ignore[arg-type]
+    first, second = sorted((names.body[body], names.geometry[k]) for body, k in zip((a, b), geoms, strict=True))
+    description.geometry_pairs[first, second] = material
+    for attribute in ("solref", "solimp", "margin", "gap"):
+        if not np.array_equal(getattr(model, f"pair_{attribute}")[i], getattr(usual().default.pair, attribute)):
+            unsupported.add(f"{attribute} of {name}", Grade.SLIGHT)

@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from sesshoku.scene.mjcf_places import PlaceWriter
 from sesshoku.scene.sensors import ForceSensor, Imu, Sensor
 from sesshoku.scene.spec import Names, Unsupported
-from sesshoku.scene.to_mjcf_text import Lost, Naming, Xml, unless
+from sesshoku.scene.to_mjcf_text import Lost, Naming, Xml
+from sesshoku.scene.unsupported import Grade
 
 #: MuJoCo's kind -> our element and the quantity it reads
 KINDS: dict[str, tuple[type, str]] = {
@@ -49,7 +51,7 @@ def read_sensors(model: Any, names: Any, unsupported: Unsupported) -> list[Senso
         element, quantity = KINDS[kind]
         label = f"sensor {mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_SENSOR, i) or site_name(site)!r}"
         if model.sensor_cutoff[i] != 0.0:
-            unsupported.add(f"cutoff of {label}")
+            unsupported.add(f"cutoff of {label}", Grade.LOOKS)
         found.setdefault((site, element), {})[f"{quantity}_noise"] = float(model.sensor_noise[i])
     fresh = Names().fresh
     sensors: list[Sensor] = []
@@ -60,14 +62,11 @@ def read_sensors(model: Any, names: Any, unsupported: Unsupported) -> list[Senso
     return sensors
 
 
-def write_sensors(sensors: dict[str, Sensor], sites: dict[str | None, list[dict[str, Any]]], names: Naming,
-                  lost: Lost) -> Xml:
-    """The section <sensor>; the sites it needs are added to `sites` (body -> sites)."""
+def write_sensors(sensors: dict[str, Sensor], places: PlaceWriter, names: Naming, lost: Lost) -> Xml:
+    """The section <sensor>; the sites it needs are added to `places`."""
     xml = Xml()
     for sensor in sensors.values():
-        site = names.fresh("site", sensor.name)
-        sites.setdefault(sensor.body, []).append(
-            {"name": site, "pos": unless(sensor.position, np.zeros(3)), "quat": unless(sensor.rotation, [1, 0, 0, 0])})
+        site = places.site(sensor.name, sensor.body, sensor.position, sensor.rotation)
         for quantity in ("force", "torque") if isinstance(sensor, ForceSensor) else ("acceleration", "gyro"):
             xml.add(ELEMENTS[quantity], name=names.fresh("sensor", f"{sensor.name}/{ELEMENTS[quantity]}"), site=site,
                     noise=getattr(sensor, f"{quantity}_noise") or None)

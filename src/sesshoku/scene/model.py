@@ -27,10 +27,15 @@ DIRECT, INTEGRATOR, FILTER, FILTER_EXACT = range(4)
 BALL, HINGE, WELD = range(3)
 LOOP_ROWS = (3, 5, 6)  # rows of each
 # shape types
-SHAPE_PLANE, SHAPE_BOX, SHAPE_SPHERE, SHAPE_CAPSULE, SHAPE_CYLINDER, SHAPE_CONVEX = range(6)
+(SHAPE_PLANE, SHAPE_BOX, SHAPE_SPHERE, SHAPE_CAPSULE, SHAPE_CYLINDER, SHAPE_CONVEX, SHAPE_ELLIPSOID,
+ SHAPE_FIELD) = range(8)
 # columns of shape_filter: rigid group, the group its joint hangs on (-1), the family it does not touch (-1), whether it
-# moves (by forces), whether its body has a pair with rules of its own; see `filters`
-GROUP, HANGS_ON, FAMILY, MOVES, RULED = range(5)
+# moves (by forces), whether a pair with rules of its own names it or its body, whether one names the shape itself;
+# see `filters`
+GROUP, HANGS_ON, FAMILY, MOVES, RULED, PAIRED = range(6)
+# columns of shape_rule: how its friction combines with another's; see `collision.materials`
+COMBINE, PRIORITY, CONDIM = range(3)
+MEAN, MAXIMUM = range(2)
 # rules of pairs of bodies
 NO_RULE, APART, TOGETHER = range(3)
 
@@ -165,21 +170,26 @@ class Model(Record):
     shape_link = array(int, 1)  # (G) link, -1 for the world
     shape_frame = array(int, 1)  # (G) the body it belongs to
     shape_type = array(int, 1)
-    shape_size = array(float, 2)  # (G, 3) box: half edges; sphere: r; capsule, cylinder: r, half length
+    # (G, 3) box: half edges; sphere: r; capsule, cylinder: r, half length; ellipsoid: half axes; height field: edges of
+    # a cell along x and y, and how far its ground reaches below z = 0
+    shape_size = array(float, 2)
     shape_position = array(float, 2)  # (G, 3) in the link frame
     shape_rotation = array(float, 3)  # (G, 3, 3)
     shape_material = array(float, 2)  # (G, 3) static, kinetic, restitution
     shape_turning = array(float, 2)  # (G, 2) torsional and rolling friction, m
+    shape_rule = array(int, 2)  # (G, 3) how friction combines, by the columns COMBINE .. CONDIM
     shape_category = array(int, 1)
     shape_mask = array(int, 1)
     shape_box = array(float, 3)  # (G, 2, 3) centre and half edges of a box around it, shape frame; planes: zero
     shape_radius = array(float, 1)  # (G) half the diagonal of that box
-    shape_filter = array(int, 2)  # (G, 5) what it may touch, by the columns GROUP .. RULED
+    shape_filter = array(int, 2)  # (G, 6) what it may touch, by the columns GROUP .. PAIRED
     shape_level = array(int, 1)  # (G) size class in the broad phase, 0: the smallest; planes: -1
     shape_vertex = array(int, 2)  # (G, 2) first and last+1 vertex of a convex polyhedron
     shape_face = array(int, 2)  # (G, 2)
     vertices = array(float, 2)  # (n, 3) of all convex polyhedra, shape frame
     faces = array(int, 2)  # (m, 3) vertex numbers within the shape
+    shape_field = array(int, 2)  # (G, 3) height fields: place of the first elevation, rows (along y), columns (along x)
+    elevation = array(float, 1)  # m, above z = 0 of the shape's frame, of all height fields, row by row
     # flat faces of convex polyhedra as polygons (scene.polyhedra)
     shape_polygon = array(int, 2)  # (G, 2) first and last+1 polygon
     polygon_start = array(int, 1)  # (polygons + 1) ranges of polygon_corner
@@ -191,7 +201,8 @@ class Model(Record):
     around_start = array(int, 1)  # (n + 1) ranges of around, by vertex
     around = array(int, 1)  # polygons that meet in the vertex
 
-    # pairs of bodies with rules of their own; frames a < b, sorted by key a * frame_count + b
+    # pairs with rules of their own, sorted by key: of bodies, frames a < b: a * frame_count + b; behind them those of
+    # shapes, a < b: frame_count^2 + a * shape_count + b
     pair_key = array(int, 1)
     pair_rule = array(int, 1)  # NO_RULE, APART or TOGETHER
     pair_material = array(float, 2)  # (n, 3) static, kinetic, restitution; static -1: as the materials combine

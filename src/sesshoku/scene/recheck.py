@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from sesshoku.errors import SceneError
@@ -34,6 +36,7 @@ def recheck(scene: Scene) -> None:
         joints[str(body.joint.name)] = body.joint.kind
     _recheck_companions(scene, joints)
     _recheck_sensors(scene)
+    _recheck_places(scene)
     _recheck_pairs(scene)
 
 
@@ -120,6 +123,20 @@ def _recheck_sensors(scene: Scene) -> None:
             raise SceneError("no such body", element=f"sensor {key!r}", value=sensor.body, remedy="name a body")
 
 
+def _recheck_places(scene: Scene) -> None:
+    kinds: tuple[tuple[str, Any], ...] = (("frame", scene.frames), ("camera", scene.cameras))
+    for what, places in kinds:
+        for key, place in places.items():
+            place.__post_init__()
+            if place.name != key:
+                raise SceneError(f"the {what} was renamed after it was added", element=f"{what} {key!r}",
+                                 value=place.name,
+                                 remedy="give the name when it is added")
+            for body in (place.body, getattr(place, "target", None)):
+                if body is not None and body not in scene.bodies:
+                    raise SceneError("no such body", element=f"{what} {key!r}", value=body, remedy="name a body")
+
+
 def _recheck_pairs(scene: Scene) -> None:
     for pair, material in scene.pair_friction.items():
         check.kind(material, Material, "friction of a pair", f"pair {pair}", "a Material(static_friction=...)")
@@ -127,6 +144,14 @@ def _recheck_pairs(scene: Scene) -> None:
         for name in pair:
             if name not in scene.bodies:
                 raise SceneError("no such body", element=f"pair {pair}", value=name, remedy="name two bodies")
+    for ends, own in scene.geometry_pairs.items():
+        if own is not None:
+            check.kind(own, Material, "material", f"geometry pair {ends}", "a Material(static_friction=...)")
+        for name, number in ends:
+            geometries = scene.bodies[name].geometries if name in scene.bodies else []
+            if not 0 <= number < len(geometries) or not geometries[number].collides:
+                raise SceneError("no such colliding geometry", element=f"geometry pair {ends}", value=(name, number),
+                                 remedy="name two geometries that collide")
 
 
 def _recheck_axis(name: str, joints: dict[str, str], element: str) -> None:

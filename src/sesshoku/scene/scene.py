@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from copy import copy
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,6 +19,7 @@ from sesshoku.scene.elements import (
     SINGLE_AXIS,
     Body,
     Geometry,
+    GeometryPair,
     Inertial,
     Joint,
     Loop,
@@ -26,29 +28,52 @@ from sesshoku.scene.elements import (
     Motion,
     RobotDescription,
 )
+from sesshoku.scene.frames import Camera, Frame, NamedPlaces
+from sesshoku.scene.materials import combine_materials
 from sesshoku.scene.mesh_repair import check_arrays
+from sesshoku.scene.names import Named, unknown
 from sesshoku.scene.sensors import Sensor, SensorMounts
-from sesshoku.scene.shapes import Box, Capsule, Cylinder, Mesh, Plane, Shape, Sphere
+from sesshoku.scene.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Shape, Sphere
+from sesshoku.scene.unsupported import Item, summary
 from sesshoku.spatial.rotation import multiply, quaternion_to_matrix
 
 DEFAULT_GRAVITY = (0.0, 0.0, -9.8)
 
 
+@dataclass
+class RobotPose:
+    """A named start of a robot where it was placed.
+
+    positions, velocities: joint -> position and velocity; of a free joint those of the body, world axes. commands:
+    actuator -> target, target velocity and feed-forward.
+    """
+
+    positions: dict[str, Any] = field(default_factory=dict)
+    velocities: dict[str, Any] = field(default_factory=dict)
+    commands: dict[str, tuple[float, float, float]] = field(default_factory=dict)
+
+
 @checked
 class Robot:
-    """A robot placed in a scene: the names of its bodies, joints, actuators and sensors there."""
+    """A robot placed in a scene: the names of its bodies, joints, actuators and sensors there.
+
+    poses: the file's named starts, as they are where the robot was placed; `sim.reset(pose=name)` takes one. In a
+    simulation, `sim.robots[robot]` has its positions, velocities and commands.
+    """
 
     def __init__(self, name: str, bodies: list[str], joints: list[str], actuators: list[str],
-                 sensors: Iterable[str] = ()) -> None:
+                 sensors: Iterable[str] = (), poses: Mapping[str, RobotPose] | None = None) -> None:
         self.name, self.bodies, self.joints, self.actuators = name, bodies, joints, actuators
         self.sensors = list(sensors)
+        self.poses: dict[str, RobotPose] = Named("pose")
+        self.poses.update(poses or {})
 
     def __repr__(self) -> str:
         return f"Robot({self.name!r}, {len(self.bodies)} bodies, {len(self.joints)} joints)"
 
 
 @checked
-class Scene(SensorMounts):
+class Scene(SensorMounts, NamedPlaces):
     """Bodies, robots, sensors, materials and filters; handed to `Simulation`.
 
         scene = Scene()
@@ -63,17 +88,20 @@ class Scene(SensorMounts):
         self.time_step: float | None = None  # a loaded file's wish, taken where the user gives none
         self.material = Material() if material is None else check.kind(
             material, Material, "material", "scene", "a Material(static_friction=...)")
-        self.bodies: dict[str, Body] = {}
+        self.bodies: dict[str, Body] = Named("body")
         self._joint_owner: dict[str, str] = {}  # joint name -> body name
-        self.actuators: dict[str, Actuator] = {}
-        self.tendons: dict[str, Tendon] = {}
-        self.loops: dict[str, Loop] = {}
-        self.mimics: dict[str, Mimic] = {}
-        self.sensors: dict[str, Sensor] = {}
-        self.robots: dict[str, Robot] = {}
+        self.actuators: dict[str, Actuator] = Named("actuator")
+        self.tendons: dict[str, Tendon] = Named("tendon")
+        self.loops: dict[str, Loop] = Named("loop")
+        self.mimics: dict[str, Mimic] = Named("mimic")
+        self.sensors: dict[str, Sensor] = Named("sensor")
+        self.frames: dict[str, Frame] = Named("frame")
+        self.cameras: dict[str, Camera] = Named("camera")
+        self.robots: dict[str, Robot] = Named("robot")
         self.pair_friction: dict[tuple[str, str], Material] = {}
         self.excluded_pairs: set[tuple[str, str]] = set()
         self.forced_pairs: set[tuple[str, str]] = set()
+        self.geometry_pairs: dict[GeometryPair, Material | None] = {}
         self.self_colliding: set[str] = set()
         self.notes: list[str] = []  # what was taken from files (gravity, time step), for `info`
         self.unsupported: list[str] = []
@@ -125,8 +153,11 @@ class Scene(SensorMounts):
             raise SceneError("the name is taken already", element=f"joint {body.joint.name!r}",
                              remedy="give every joint its own name")
         held = body.joint.kind == "fixed" and body.parent is None
-        if not held and any(isinstance(geometry.shape, Plane) for geometry in body.geometries):
-            raise SceneError("a plane belongs to a body fixed to the world", element=element, remedy="use a box")
+        if not held:
+            for endless in (geometry.shape for geometry in body.geometries):
+                if isinstance(endless, (Plane, HeightField)):
+                    raise SceneError(f"a {endless.kind.replace('_', ' ')} belongs to a body fixed to the world",
+                                     element=element, remedy="use a box, or a mesh")
         self.bodies[body.name] = body
         self._joint_owner[str(body.joint.name)] = body.name
         self._note(body.joint.start_note())
@@ -152,24 +183,40 @@ class Scene(SensorMounts):
         elif not fixed:
             raise SceneError("a moving body needs mass or density", element=f"body {name!r}",
                              remedy="give mass= or density=")
-        geometry = Geometry(shape, material=material, color=color)
+        bits = {key: options.pop(key) for key in ("category", "mask") if key in options}
+        geometry = Geometry(shape, material=material, color=color, **bits)
         return self.add_body(name, inertial=inertial, geometries=[geometry], **options)
 
     def add_ground(self, name: str = "ground", *, height: float = 0.0, material: Material | None = None,
-                   rotation: Any = (1, 0, 0, 0)) -> Body:
+                   rotation: Any = (1, 0, 0, 0), category: int = 1, mask: int = 0xFFFF) -> Body:
         """Add a fixed half-space; its surface is the plane z = height (turned by `rotation`: an incline)."""
         return self.add_body(name, fixed=True, position=(0, 0, height), rotation=rotation,
-                             geometries=[Geometry(Plane(), material=material)])
+                             geometries=[Geometry(Plane(), material=material, category=category, mask=mask)])
 
     def add_box(self, name: str, *, size: Any, mass: float | None = None, density: float | None = None,
                 material: Material | None = None, color: Any = None, **options: Any) -> Body:
-        """Add a box; `size` holds its edge lengths. Options: those of `add_body`."""
+        """Add a box; `size` holds its edge lengths. Options: those of `add_body`, `category` and `mask` (Geometry)."""
         return self._add_shape(name, Box(size), mass, density, material, color, options)
 
     def add_sphere(self, name: str, *, radius: float, mass: float | None = None, density: float | None = None,
                    material: Material | None = None, color: Any = None, **options: Any) -> Body:
-        """Add a sphere. Options: those of `add_body`."""
+        """Add a sphere. Options: those of `add_body`, `category` and `mask` (Geometry)."""
         return self._add_shape(name, Sphere(radius), mass, density, material, color, options)
+
+    def add_ellipsoid(self, name: str, *, radii: Any, mass: float | None = None, density: float | None = None,
+                      material: Material | None = None, color: Any = None, **options: Any) -> Body:
+        """Add an ellipsoid; `radii` holds its half axes along x, y, z. Options: those of `add_body`."""
+        return self._add_shape(name, Ellipsoid(radii), mass, density, material, color, options)
+
+    def add_height_field(self, name: str, heights: Any, *, size: Any, base: float | None = None,
+                         material: Material | None = None, color: Any = None, **options: Any) -> Body:
+        """Add terrain that does not move: elevations (rows along y, columns along x), m, over a rectangle `size`.
+
+        Its middle is the body's origin; the ground below is solid down to z = -base. Options: those of `add_body`.
+        """
+        if not options.get("kinematic", False):
+            options.setdefault("fixed", True)
+        return self._add_shape(name, HeightField(heights, size, base), None, None, material, color, options)
 
     def add_capsule(self, name: str, *, radius: float, length: float, mass: float | None = None,
                     density: float | None = None, material: Material | None = None, color: Any = None,
@@ -209,8 +256,8 @@ class Scene(SensorMounts):
         """The joint of that name."""
         if name in self._joint_owner:
             return self.bodies[self._joint_owner[name]].joint
-        known = _listed(body.joint.name for body in self.bodies.values() if body.joint.kind != "fixed")
-        raise SceneError("no such joint", element=f"joint {name!r}", remedy=f"joints: {known}")
+        raise unknown("joint", name, (str(body.joint.name) for body in self.bodies.values()
+                                      if body.joint.kind != "fixed"))
 
     def add_actuator(self, joint: str | None = None, kind: ActuatorKind = "torque", *, name: str | None = None,
                      **options: Any) -> Actuator:
@@ -291,6 +338,8 @@ class Scene(SensorMounts):
 
     add_force_sensor, add_imu = SensorMounts.add_force_sensor, SensorMounts.add_imu  # their calls checked as the others
 
+    add_frame, add_camera = NamedPlaces.add_frame, NamedPlaces.add_camera
+
     # ---- materials and filters -----------------------------------------------------------------------------------
 
     def friction(self, a: str, b: str, *, static: float, kinetic: float | None = None,
@@ -308,6 +357,9 @@ class Scene(SensorMounts):
             name=f"{a} on {b}",
             torsional_friction=usual.torsional_friction if torsional is None else torsional,
             rolling_friction=usual.rolling_friction if rolling is None else rolling)
+        for one, other in self.geometry_pairs:  # what a file said of single geometries is overruled
+            if {one[0], other[0]} == {a, b}:
+                self.geometry_pairs[one, other] = self.pair_friction[pair]
 
     def combined_material(self, a: str, b: str) -> Material:
         """What two bodies' (first) materials combine to, see `combine_materials`."""
@@ -319,6 +371,31 @@ class Scene(SensorMounts):
             if geometry.collides:
                 return geometry.material or self.material
         return self.material
+
+    def add_geometry_pair(self, a: str, geometry_a: int | str, b: str, geometry_b: int | str,
+                          material: Material | None = None) -> None:
+        """Let two geometries touch, whatever groups, adjacency and filters of their bodies say (MJCF's <pair>).
+
+        A geometry is named by its number on its body, or by its name. material: the coefficients of just this pair;
+        None: what their materials combine to.
+        """
+        element = f"geometry pair of {a!r} and {b!r}"
+        ends = sorted(((a, self._geometry(a, geometry_a, element)), (b, self._geometry(b, geometry_b, element))))
+        if a == b:
+            raise SceneError("a geometry pair joins two different bodies", element=element, value=a)
+        if material is not None:
+            check.kind(material, Material, "material", element, "a Material(static_friction=...)")
+        self.geometry_pairs[ends[0], ends[1]] = material
+
+    def _geometry(self, name: str, geometry: int | str, element: str) -> int:
+        """Number of a geometry on its body, by number or name."""
+        geometries = self._body(name, element).geometries
+        known = [i for i, item in enumerate(geometries) if item.collides and geometry in (i, item.name)]
+        if not known or isinstance(geometry, bool):
+            listed = _listed(item.name or i for i, item in enumerate(geometries) if item.collides)
+            raise SceneError(f"body {name!r} has no such colliding geometry", element=element, value=geometry,
+                             remedy=f"geometries: {listed}")
+        return known[0]
 
     def exclude_collision(self, a: str, b: str) -> None:
         """Bodies a and b never touch."""
@@ -336,7 +413,7 @@ class Scene(SensorMounts):
         """Let the links of a robot touch each other (adjacent links never do). Off by default."""
         name = robot.name if isinstance(robot, Robot) else robot
         if name not in self.robots:
-            raise SceneError("no such robot", element=f"robot {name!r}", remedy=f"robots: {_listed(self.robots)}")
+            raise unknown("robot", name, self.robots)
         (self.self_colliding.add if check.flag(on, "on", f"robot {name!r}") else self.self_colliding.discard)(name)
 
     # ---- robots --------------------------------------------------------------------------------------------------
@@ -347,9 +424,11 @@ class Scene(SensorMounts):
         """Load a URDF or MJCF file. `name` becomes a prefix of all its names ("left/knee"): needed to load it twice.
 
         The base is free unless `fixed_base` (URDF) or the file itself fixes it (MJCF without a free joint); `position`
-        and `rotation` place it. `pose`: start in that keyframe of the file (MJCF), position servos aimed at it.
+        and `rotation` place it. `pose`: start in that keyframe of the file (MJCF), with its velocities and commands;
+        where it states no commands, position servos are aimed at it.
         `repair_inertia`: replace inertias that no body can have by the nearest possible ones, instead of an error.
-        What the file uses and sesshoku does not (and what was repaired) is listed in one warning.
+        What the file uses and sesshoku does not (and what was repaired) is told in one warning, what changes the
+        motion first; `unsupported` lists it all.
         """
         from sesshoku.scene.spec import load_robot
 
@@ -362,8 +441,9 @@ class Scene(SensorMounts):
                 description = in_pose(description, pose)
             robot = self.add_robot(description, position=position, rotation=rotation, fixed_base=fixed_base, name=name)
         if description.unsupported:
-            self.unsupported += [f"{Path(path).name}: {item}" for item in description.unsupported]
-            listed = "\n  - ".join(description.unsupported)
+            items = [item if isinstance(item, Item) else Item(item) for item in description.unsupported]
+            self.unsupported += [item.within(Path(path).name) for item in items]
+            listed = "\n  - ".join(summary(items))
             warnings.warn(f"{path}: not supported, left out or changed:\n  - {listed}", UnsupportedFeature,
                           stacklevel=3)  # this, the check of the call, the caller
         return robot
@@ -371,11 +451,11 @@ class Scene(SensorMounts):
     def add_robot(self, description: RobotDescription, *, position: Any = None, rotation: Any = None,
                   fixed_base: bool | None = None, name: str | None = None) -> Robot:
         """Place a robot description; all or nothing: on an error the scene is as before."""
-        kept = {key: dict(getattr(self, key))
-                for key in ("bodies", "_joint_owner", "actuators", "tendons", "loops", "mimics", "sensors",
-                            "robots")}
+        kept = {key: copy(getattr(self, key))
+                for key in ("bodies", "_joint_owner", "actuators", "tendons", "loops", "mimics", "sensors", "frames",
+                            "cameras", "robots")}
         others = {key: type(getattr(self, key))(getattr(self, key))
-                  for key in ("excluded_pairs", "forced_pairs", "notes")}
+                  for key in ("excluded_pairs", "forced_pairs", "geometry_pairs", "notes")}
         try:
             return self._place(description, position, rotation, fixed_base, name)
         except SceneError:
@@ -415,22 +495,64 @@ class Scene(SensorMounts):
             self._insert_mimic(replace(mimic, joint=prefix + mimic.joint, source=prefix + mimic.source))
         for sensor in description.sensors:
             self._insert_sensor(replace(sensor, name=prefix + sensor.name, body=prefix + sensor.body))
+        self._insert_places(description, prefix, position, rotation)
         for a, b in description.excluded_pairs:
             self.exclude_collision(prefix + a, prefix + b)
         for a, b in description.forced_pairs:
             self.include_collision(prefix + a, prefix + b)
+        for ((a, i), (b, j)), material in description.geometry_pairs.items():
+            self.add_geometry_pair(prefix + a, i, prefix + b, j, material)
         if description.gravity is not None and self._gravity is None:
             self._gravity = check.vector(description.gravity, "gravity", f"robot {robot_name!r}")
             unsaid = "" if description.gravity_stated else ", MuJoCo's default: the file states none"
             self.notes.append(f"gravity {self._gravity.tolist()} taken from {robot_name}{unsaid}")
         if description.time_step is not None and self.time_step is None:
             self.time_step = description.time_step
-            self.notes.append(f"time step {self.time_step:g} s taken from {robot_name} where none is given")
+            unsaid = "" if description.time_step_stated else ", MuJoCo's default: the file states none"
+            self.notes.append(f"time step {self.time_step:g} s taken from {robot_name} where none is given{unsaid}")
+        poses = {pose: self._placed_pose(description, pose, prefix, position, rotation, fixed_base)
+                 for pose in description.poses}
         robot = Robot(robot_name, bodies, [joint for joint in joints if joint is not None],
                       [prefix + actuator.name for actuator in description.actuators],
-                      [prefix + sensor.name for sensor in description.sensors])
+                      [prefix + sensor.name for sensor in description.sensors], poses)
         self.robots[robot_name] = robot
         return robot
+
+    def _placed_pose(self, description: RobotDescription, pose: str, prefix: str, position: Any, rotation: Any,
+                     fixed_base: bool | None) -> RobotPose:
+        """A named pose of a robot where it was placed: what the scene would start with, had it been loaded so."""
+        wanted, found = in_pose(description, pose), RobotPose()
+        for body in wanted.bodies:
+            placed = self.bodies[prefix + body.name]
+            name = str(placed.joint.name)
+            if placed.joint.kind == "free":
+                root = self._place_root(body, position, rotation, fixed_base, True)
+                found.positions[name] = np.concatenate([root.position, root.rotation])
+                found.velocities[name] = np.concatenate([root.velocity, root.angular_velocity])
+            elif placed.joint.kind != "fixed" and body.joint.kind == placed.joint.kind:
+                found.positions[name], found.velocities[name] = body.joint.position, body.joint.velocity
+        for actuator in wanted.actuators:
+            found.commands[prefix + actuator.name] = (actuator.target, actuator.target_velocity, actuator.feed_forward)
+        return found
+
+    def _insert_places(self, description: RobotDescription, prefix: str, position: Any, rotation: Any) -> None:
+        """The description's frames and cameras; those of its world are placed as its fixed bodies are."""
+        element = f"robot {description.name!r}"
+        turn = np.array([1.0, 0, 0, 0]) if rotation is None else check.quaternion(rotation, "rotation", element)
+        shift = np.zeros(3) if position is None else check.vector(position, "position", element)
+
+        def placed(place: Any) -> Any:
+            place = replace(place, name=prefix + place.name)
+            if place.body is not None:
+                return replace(place, body=prefix + place.body)
+            return replace(place, position=shift + quaternion_to_matrix(turn) @ place.position,
+                           rotation=multiply(turn, place.rotation))
+
+        for frame in description.frames:
+            self._insert_place(placed(frame), self.frames, "frame")
+        for camera in description.cameras:
+            target = None if camera.target is None else prefix + camera.target
+            self._insert_place(replace(placed(camera), target=target), self.cameras, "camera")
 
     def _place_root(self, body: Body, position: Any, rotation: Any, fixed_base: bool | None, floats: bool) -> Body:
         """Give a robot's root its joint and its pose: the placement in front of the file's own pose."""
@@ -443,6 +565,10 @@ class Scene(SensorMounts):
         turn = np.array([1.0, 0, 0, 0]) if rotation is None else check.quaternion(rotation, "rotation", element)
         shift = np.zeros(3) if position is None else check.vector(position, "position", element)
         joint = body.joint if kind == body.joint.kind else Joint(kind, name=body.joint.name)
+        moving = kind == "free" or body.kinematic  # the velocities of a pose turn with the placement
+        speed, spin = (quaternion_to_matrix(turn) @ vector if moving else np.zeros(3)
+                       for vector in (body.velocity, body.angular_velocity))
+        body = replace(body, velocity=speed, angular_velocity=spin)
         if kind == "free" and position is not None:  # a free base stands where the user says, not where it was drawn
             return replace(body, joint=joint, position=shift, rotation=multiply(turn, body.rotation))
         return replace(body, joint=joint, position=shift + quaternion_to_matrix(turn) @ body.position,
@@ -486,54 +612,44 @@ class Scene(SensorMounts):
 
 
 def in_pose(description: RobotDescription, pose: str) -> RobotDescription:
-    """The description with its joints, free bodies and servo targets in one of its named poses."""
+    """The description with its joints, free bodies and actuators' commands in one of its named poses."""
     if pose not in description.poses:
         raise SceneError("no such pose", element=f"robot {description.name!r}", value=pose,
                          remedy=f"poses: {_listed(description.poses)}")
-    wanted = description.poses[pose]
+    wanted, moving = description.poses[pose], description.pose_velocities.get(pose, {})
     bodies = []
     for body in description.bodies:
-        value = wanted.get(str(body.joint.name))
-        if value is not None and body.joint.kind == "free":
+        name = str(body.joint.name)
+        value, velocity = wanted.get(body.name if body.kinematic else name), moving.get(name)
+        free = body.joint.kind == "free"
+        if value is not None and (free or body.kinematic):
             body = replace(body, position=value[:3], rotation=value[3:])
         elif value is not None:
             body = replace(body, joint=replace(body.joint, position=value))
+        if velocity is not None and free:
+            body = replace(body, velocity=velocity[:3], angular_velocity=velocity[3:])
+        elif velocity is not None:
+            body = replace(body, joint=replace(body.joint, velocity=velocity))
         bodies.append(body)
+    commands = description.pose_commands.get(pose)
     lengths = {tendon.name: sum(arm * float(wanted.get(joint, 0.0)) for joint, arm in tendon.joints.items())
                for tendon in description.tendons}
-    return replace(description, bodies=bodies, actuators=[_held(actuator, wanted, lengths)
-                                                          for actuator in description.actuators])
+    actuators = [_commanded(actuator, wanted, lengths, commands) for actuator in description.actuators]
+    return replace(description, bodies=bodies, actuators=actuators)
 
 
-def _held(actuator: Actuator, joints: Mapping[str, Any], lengths: Mapping[str, float]) -> Actuator:
-    """The actuator with the command that holds its joint or tendon in a pose, if it is a servo."""
+def _commanded(actuator: Actuator, joints: Mapping[str, Any], lengths: Mapping[str, float],
+               commands: Mapping[str, float] | None) -> Actuator:
+    """The actuator with a pose's command; where the pose has none, a servo holds its joint or tendon in the pose."""
+    if commands is not None:
+        return with_control(actuator, commands[actuator.name]) if actuator.name in commands else actuator
     length = joints.get(actuator.joint) if actuator.joint is not None else lengths.get(str(actuator.tendon))
     control = None if length is None else holding_control(actuator, float(length))
     return actuator if control is None else with_control(actuator, control)
 
 
 BODY_OPTIONS = {"parent", "joint", "position", "rotation", "velocity", "angular_velocity", "fixed", "kinematic",
-                "motion", "robot", "gravity_compensation"}
-
-
-def combine_materials(a: Material, b: Material) -> Material:
-    """Friction by the geometric mean, restitution, torsional and rolling friction by the maximum, stiffness in series,
-    damping by the mean."""
-    stiffness = damping = None
-    if a.stiffness is not None and b.stiffness is not None:
-        total = a.stiffness + b.stiffness
-        stiffness = a.stiffness * b.stiffness / total if total > 0 else 0.0
-    elif a.stiffness is not None or b.stiffness is not None:
-        stiffness = a.stiffness if a.stiffness is not None else b.stiffness
-    if a.damping is not None and b.damping is not None:
-        damping = 0.5 * (a.damping + b.damping)
-    elif a.damping is not None or b.damping is not None:
-        damping = a.damping if a.damping is not None else b.damping
-    kinetic = float(np.sqrt((a.kinetic_friction or 0.0) * (b.kinetic_friction or 0.0)))
-    static = max(float(np.sqrt(a.static_friction * b.static_friction)), kinetic)
-    return Material(static, kinetic, max(a.restitution, b.restitution), stiffness, damping,
-                    torsional_friction=max(a.torsional_friction, b.torsional_friction),
-                    rolling_friction=max(a.rolling_friction, b.rolling_friction))
+                "motion", "robot", "category", "mask", "gravity_compensation"}
 
 
 def _listed(names: Iterable[Any], most: int = 12) -> str:
@@ -563,4 +679,4 @@ def refuse_mimic_circle(mimics: Mapping[str, Mimic], start: str) -> None:
                          value=" -> ".join([*seen, start]), remedy="let one of them move by itself")
 
 
-__all__ = ["Motion", "Robot", "Scene", "combine_materials"]
+__all__ = ["Motion", "Robot", "RobotPose", "Scene", "combine_materials"]

@@ -17,6 +17,7 @@ import numpy as np
 from sesshoku.errors import UnsupportedFeature
 from sesshoku.scene.elements import Body, Inertial, Joint, Loop
 from sesshoku.scene.mass import combine
+from sesshoku.scene.mjcf_places import PlaceWriter
 from sesshoku.scene.mjcf_sensors import write_sensors
 from sesshoku.scene.recheck import recheck
 from sesshoku.scene.scene import Scene
@@ -63,20 +64,20 @@ class _Export:
                             for body in scene.bodies.values()
                             if body.joint.kind not in ("fixed", "planar")}
         self.geoms = GeomWriter(scene, self.lost, self.names)
-        self.sites: dict[str | None, list[dict[str, Any]]] = {}
+        self.places = PlaceWriter(scene, self.names)
         self.key: dict[str, list[float]] = {"qpos": [], "qvel": [], "mpos": [], "mquat": []}
 
     def text(self) -> str:
         scene = self.scene
         # geoms named by pairs and sites named by loops and sensors must be known before the bodies are written
         contact, equality = self.contacts(), self.equalities()
-        sensor = write_sensors(scene.sensors, self.sites, self.names, self.lost)
-        drives = ActuatorWriter(scene, self.lost, self.names, self.joint_names, self.sites)
+        sensor = write_sensors(scene.sensors, self.places, self.names, self.lost)
+        drives = ActuatorWriter(scene, self.lost, self.names, self.joint_names, self.places)
         bodies = self.bodies()
         root = Xml()
         root.open("mujoco", model=scene.name)
         root.add("compiler", angle="radian", autolimits=True, inertiafromgeom=False)
-        root.add("option", gravity=scene.gravity, timestep=scene.run.get("dt", scene.time_step))
+        root.add("option", gravity=scene.gravity, timestep=scene.run.get("dt", scene.time_step or 0.001))
         for tag, part in (("asset", self.geoms.assets), ("worldbody", bodies), ("contact", contact),
                           ("tendon", drives.tendons()), ("equality", equality), ("actuator", drives.actuators()),
                           ("sensor", sensor), ("keyframe", self.keyframe())):
@@ -99,8 +100,7 @@ class _Export:
         for child in self.scene.bodies.values():
             children.setdefault(child.parent, []).append(child)
         xml = Xml()
-        for site in self.sites.get(None, []):
-            xml.add("site", **site)
+        self.place(xml, None)
         stack: list[Body | None] = [*reversed(children.get(None, []))]
         while stack:
             body = stack.pop()
@@ -131,8 +131,14 @@ class _Export:
             self.joint(xml, body)
         for index, geometry in enumerate(body.geometries):
             self.geoms.geometry(xml, body, index, geometry)
-        for site in self.sites.get(body.name, []):
+        self.place(xml, body.name)
+
+    def place(self, xml: Xml, body: str | None) -> None:
+        """Sites and cameras of a body, or of the world."""
+        for site in self.places.sites.get(body, []):
             xml.add("site", **site)
+        for camera in self.places.cameras(body, self.body_names):
+            xml.add("camera", **camera)
 
     def inertial(self, xml: Xml, body: Body) -> None:
         given, moving = body.inertial, body.joint.kind != "fixed"
@@ -225,6 +231,9 @@ class _Export:
             self.lost.add(f"the mean of unlike frictions for {found.left_out} pairs (MuJoCo takes the larger)")
         for (a, b), material in self.scene.pair_friction.items():
             self.geoms.material_losses(material, f"{a} on {b}")
+        for ((a, _), (b, _)), pair_material in self.scene.geometry_pairs.items():
+            if pair_material is not None:
+                self.geoms.material_losses(pair_material, f"{a} on {b}")
         return xml
 
     def equalities(self) -> Xml:
@@ -252,10 +261,8 @@ class _Export:
             ends = []
             for side, body, position, rotation in (("a", loop.body_a, loop.position, frame),
                                                    ("b", loop.body_b, position_b, rotation_b)):
-                name = self.names.fresh("site", f"{loop.name}/{side}{number or ''}")
-                self.sites.setdefault(body, []).append(
-                    {"name": name, "pos": position + arm * rotation[:, 2], "quat": matrix_to_quaternion(rotation)})
-                ends.append(name)
+                ends.append(self.places.site(f"{loop.name}/{side}{number or ''}", body, position + arm * rotation[:, 2],
+                                             matrix_to_quaternion(rotation)))
             name = self.names.fresh("equality", f"{loop.name}/{number}" if number else loop.name)
             xml.add("weld" if loop.kind == "weld" else "connect", name=name, site1=ends[0], site2=ends[1])
 

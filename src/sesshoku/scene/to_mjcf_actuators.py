@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from sesshoku.scene.actuators import Actuator
+from sesshoku.scene.mjcf_places import PlaceWriter
 from sesshoku.scene.scene import Scene
 from sesshoku.scene.to_mjcf_text import Lost, Naming, Xml
 
@@ -33,13 +34,13 @@ def start_control(actuator: Actuator) -> float:
 
 
 class ActuatorWriter:
-    """Writes actuators and tendons; those that push bodies get sites of their own, added to `sites`."""
+    """Writes actuators and tendons; those that push bodies get sites of their own, added to `places`."""
 
     def __init__(self, scene: Scene, lost: Lost, names: Naming, joint_names: dict[str, str],
-                 sites: dict[str | None, list[dict[str, Any]]]) -> None:
-        self.scene, self.lost, self.names, self.joint_names, self.sites = scene, lost, names, joint_names, sites
+                 places: PlaceWriter) -> None:
+        self.scene, self.lost, self.joint_names, self.places = scene, lost, joint_names, places
         self.tendon_names = {name: names.fresh("tendon", name) for name in scene.tendons}
-        self.places = self.place_actuators()
+        self.ends = self.place_actuators()
 
     def bounds(self, given: Any, name: str) -> list[float] | None:
         return force_bounds(given, name, self.lost)
@@ -62,24 +63,22 @@ class ActuatorWriter:
             return {"joint": self.joint_names[actuator.joint], "gear": gear}
         if actuator.tendon is not None:
             return {"tendon": self.tendon_names[actuator.tendon], "gear": gear}
-        ends = self.places[actuator.name]
+        ends = self.ends[actuator.name]
         return {**ends, "gear": [actuator.gear * value for value in actuator.wrench]}
 
     def place_actuators(self) -> dict[str, dict[str, str]]:
         """Sites for the actuators that push bodies: actuator -> attributes of its transmission."""
-        places = {}
+        found = {}
         for actuator in self.scene.actuators.values():
             if actuator.body is None:
                 continue
-            own = {"site": self.names.fresh("site", f"{actuator.name}/at")}
-            turned = {"quat": actuator.rotation}
-            self.sites.setdefault(actuator.body, []).append(
-                {"name": own["site"], "pos": actuator.position} | (turned if actuator.base is None else {}))
+            turn, plain = np.asarray(actuator.rotation, dtype=float), np.array([1.0, 0, 0, 0])
+            own = {"site": self.places.site(f"{actuator.name}/at", actuator.body, np.asarray(actuator.position),
+                                            turn if actuator.base is None else plain)}
             if actuator.base is not None:
-                own["refsite"] = self.names.fresh("site", f"{actuator.name}/base")
-                self.sites.setdefault(actuator.base, []).append({"name": own["refsite"], **turned})
-            places[actuator.name] = own
-        return places
+                own["refsite"] = self.places.site(f"{actuator.name}/base", actuator.base, np.zeros(3), turn)
+            found[actuator.name] = own
+        return found
 
     def tendons(self) -> Xml:
         xml = Xml()

@@ -11,10 +11,12 @@ from typing import Any
 from sesshoku.errors import SceneError, in_file
 from sesshoku.scene import check, toml_schema
 from sesshoku.scene.actuators import belongs_to
+from sesshoku.scene.described import is_described
 from sesshoku.scene.elements import Geometry, Joint, Material, Motion
 from sesshoku.scene.recheck import recheck
 from sesshoku.scene.scene import Robot, Scene
 from sesshoku.scene.shapes import Shape
+from sesshoku.scene.spec import ROBOT_SUFFIXES
 from sesshoku.scene.toml_errors import Places, parse, validated
 from sesshoku.scene.toml_lines import Path as KeyPath
 from sesshoku.scene.toml_shapes import ALL_SHAPE_KEYS, SHAPE_KEYS, body_inertial, is_file, make_shape
@@ -23,20 +25,21 @@ from sesshoku.spatial.rotation import from_roll_pitch_yaw
 
 __all__ = ["read_scene", "write_scene"]
 
-BODY_TABLES = ("box", "sphere", "capsule", "cylinder", "convex", "mesh", "body", "robot")
+BODY_TABLES = ("box", "sphere", "ellipsoid", "capsule", "cylinder", "convex", "mesh", "height_field", "body", "robot")
 
 
 def read_scene(path: str | Path) -> Scene:
-    """Read a scene from a TOML file; a URDF or MJCF file makes a scene of that robot alone."""
+    """Read a scene from a TOML file; a robot file (URDF, MJCF, .body ...) makes a scene of that robot alone."""
     path = check.path(path, "scene file")
     with in_file(path):
         suffix = path.suffix.lower()
-        if suffix in (".urdf", ".xml", ".mjcf"):
+        if suffix in ROBOT_SUFFIXES or is_described(path):
             scene = Scene(name=path.stem)
             scene.load(path)
             return scene
         if suffix != ".toml":
-            raise SceneError("unknown kind of file", value=path.name, remedy="give a .toml, .urdf or .xml file")
+            raise SceneError("unknown kind of file", value=path.name,
+                             remedy=f"give a .toml file or a robot: {' '.join(ROBOT_SUFFIXES)}")
         try:
             text = path.read_bytes().decode("utf-8-sig")
         except UnicodeDecodeError as error:
@@ -141,6 +144,8 @@ class _Builder:
             self.scene.add_body(item.name, inertial=body_inertial(item, geometries), geometries=geometries, **options)
         else:
             shape = self.shape(path, str(path[0]), item)
+            if path[0] == "height_field" and not item.kinematic:
+                options["fixed"] = True
             self.scene._add_shape(item.name, shape, item.mass, item.density, self.material(item.material, path),
                                   _color(item.color), options)
 
@@ -191,8 +196,9 @@ class _Builder:
             if getattr(item, key) is not None:
                 raise self.places.error((*path, key), f"a robot from a file has no {key} of its own",
                                         "leave the key out")
-        file = self.folder / str(item.file)
-        if not is_file(file):
+        named = is_described(str(item.file))
+        file = Path(str(item.file)) if named else self.folder / str(item.file)
+        if not named and not is_file(file):
             raise self.places.error((*path, "file"), "no such file", "give it relative to the scene file", item.file)
         turn = None if item.rotation is None and item.roll_pitch_yaw is None else self.rotation(item, path)
         robot = self.scene.load(file, position=item.position, rotation=turn, fixed_base=item.fixed_base, name=item.name,
@@ -290,7 +296,8 @@ class _Builder:
                     if getattr(item, "roll_pitch_yaw", None) is not None:
                         keys["rotation"] = self.rotation(item, (kind, i))
                     add(**keys)
-        for kind, add in (("force_sensor", scene.add_force_sensor), ("imu", scene.add_imu)):
+        for kind, add in (("force_sensor", scene.add_force_sensor), ("imu", scene.add_imu),
+                          ("frame", scene.add_frame), ("camera", scene.add_camera)):
             for i, item in enumerate(getattr(table, kind)):
                 with self.places.inside((kind, i)):
                     keys = item.model_dump(exclude_unset=True, exclude={"rotation", "roll_pitch_yaw"})
@@ -311,6 +318,10 @@ class _Builder:
             for i, (a, b) in enumerate(pairs):
                 with self.places.inside(("collision", key, i)):
                     apply(a, b)
+        for i, pair_table in enumerate(self.table.geometry_pair):
+            with self.places.inside(("geometry_pair", i)):
+                (a, b), (m, n) = pair_table.bodies, pair_table.geometries
+                scene.add_geometry_pair(a, m, b, n, self.material(pair_table.material, ("geometry_pair", i)))
         for i, name in enumerate(filters.self_):
             with self.places.inside(("collision", "self", i)):
                 scene.self_collision(name)

@@ -15,6 +15,9 @@ Limit = Annotated[float, Field(allow_inf_nan=True)]
 Vector = Annotated[list[Number], Field(min_length=3, max_length=3)]
 Quaternion = Annotated[list[Number], Field(min_length=4, max_length=4)]
 Triangle = Annotated[list[int], Field(min_length=3, max_length=3)]
+Size = Annotated[list[Number], Field(min_length=2, max_length=3)]
+Lengths = Annotated[list[Number], Field(min_length=2, max_length=2)]
+Heights = list[list[Number]]
 Pair = Annotated[list[str], Field(min_length=2, max_length=2)]
 Bits = Annotated[int, Field(ge=0, le=0xFFFF_FFFF)]
 
@@ -56,6 +59,13 @@ class MaterialTable(Table):
     torsional_friction: NotNegative = Field(
         0.0, description="m: torque against turning about the normal per normal force; method `exact` knows it")
     rolling_friction: NotNegative = Field(0.0, description="m: torque against rolling per normal force, likewise")
+    combine: Literal["mean", "maximum"] = Field(
+        "mean", description="how friction combines with another material's: geometric mean, or the larger one if "
+                            "either of the two says so (MJCF files do)")
+    priority: int = Field(0, description="the material of higher priority decides all friction of a pair alone")
+    condim: Literal[1, 3, 4, 6] | None = Field(
+        None, description="in how many directions friction acts: 1 none, 3 sliding, 4 torsional too, 6 rolling too "
+                          "(default: as the coefficients say); of two materials the larger")
     stiffness: NotNegative | None = Field(None, description="N/m, for the compliant methods")
     damping: NotNegative | None = Field(None, description="N s/m, for the compliant methods")
     name: str | None = Field(None, description="name; in `[materials.NAME]` the key is the name")
@@ -105,10 +115,15 @@ class MotionTable(Table):
 class ShapeTable(Turned):
     """What says a shape; which keys belong to which shape is checked when the shape is made."""
 
-    size: Vector | None = Field(None, description="box: edge lengths [x, y, z], m")
+    size: Size | None = Field(None, description="box: edge lengths [x, y, z], m; height field: [x, y]")
+    radii: Vector | None = Field(None, description="ellipsoid: half axes [x, y, z], m")
+    heights: Heights | None = Field(None, description="height field: rows along y, numbers along x, m")
+    base: Number | None = Field(
+        None, description="height field: the ground reaches down to z = -base (default: a metre below), m")
     radius: Positive | None = Field(None, description="sphere, capsule, cylinder: m")
     length: Positive | None = Field(None, description="capsule (between the half spheres), cylinder: along z, m")
-    file: str | None = Field(None, description="convex, mesh: mesh file, relative to the scene file")
+    file: str | None = Field(
+        None, description="convex, mesh: mesh file, relative to the scene file; height field: .npy or .csv")
     scale: Scale = Field(1.0, description="convex, mesh: one factor or [x, y, z]")
     vertices: list[Vector] | None = Field(
         None, description="convex, mesh: points [[x, y, z], ...] instead of a file, m")
@@ -119,8 +134,9 @@ class ShapeTable(Turned):
 
 
 class GeometryTable(ShapeTable):
-    shape: Literal["plane", "box", "sphere", "capsule", "cylinder", "convex", "mesh"] = Field(
-        description="plane, box, sphere, capsule, cylinder, convex or mesh")
+    shape: Literal["plane", "box", "sphere", "ellipsoid", "capsule", "cylinder", "convex", "mesh",
+                   "height_field"] = Field(
+        description="plane, box, sphere, ellipsoid, capsule, cylinder, convex, mesh or height_field")
     position: Vector = Field([0.0, 0.0, 0.0], description="in the body's frame, m")
     material: MaterialChoice | None = Field(None, description="name of a material, or a table of its values")
     name: str | None = Field(None, description="name of the geometry")
@@ -167,6 +183,18 @@ class SphereTable(ShapedBody):
     radius: Positive = Field(description="m")
 
 
+class EllipsoidTable(ShapedBody):
+    radii: Vector = Field(description="half axes [x, y, z], m")
+
+
+class HeightFieldTable(ShapedBody):
+    size: Lengths = Field(description="lengths of the rectangle around the origin [x, y], m")
+    heights: Heights | None = Field(None, description="elevations: rows along y, numbers along x, both ascending, m")
+    file: str | None = Field(
+        None, description="the same in a file, .npy or lines of numbers, relative to the scene file")
+    base: Number | None = Field(None, description="the ground reaches down to z = -base (default: a metre below), m")
+
+
 class RoundTable(ShapedBody):
     radius: Positive = Field(description="m")
     length: Positive = Field(description="along z, m (a capsule's: between its half spheres)")
@@ -202,7 +230,9 @@ class RobotTable(Turned):
         None, description="true fixes the base to the world, false frees it (default: as the file says)")
     package_paths: list[str] = Field(
         [], description="folders where package:// is looked for, relative to the scene file")
-    pose: str | None = Field(None, description="start in this keyframe of the file (MJCF), servos aimed at it")
+    pose: str | None = Field(
+        None, description="start in this keyframe of the file (MJCF), with its commands; without any, "
+                          "servos aimed at it")
     repair_inertia: bool = Field(
         False, description="replace inertias that no body can have by the nearest possible ones")
     joints: dict[str, Coordinates] = Field({}, description="start positions: { knee = 0.6 }, rad or m")
@@ -303,6 +333,25 @@ class ImuTable(SensorKeys):
     gyro_bias: Vector = Field([0.0, 0.0, 0.0], description="added to the angular velocity, rad/s")
 
 
+class FrameTable(Turned):
+    name: str = Field(description="name of the frame, its own in the scene")
+    body: str | None = Field(None, description="body that carries it (default: the world)")
+    position: Vector = Field([0.0, 0.0, 0.0], description="in the body's frame, m")
+
+
+class CameraTable(Turned):
+    name: str = Field(description="name of the camera, its own in the scene")
+    body: str | None = Field(None, description="body that carries it (default: the world)")
+    position: Vector = Field([0.0, 0.0, 0.0], description="in the body's frame, m")
+    mode: Literal["fixed", "track", "trackcom", "targetbody", "targetbodycom"] = Field(
+        "fixed", description="fixed, track, trackcom, targetbody or targetbodycom, as in MJCF")
+    target: str | None = Field(None, description="body that targetbody and targetbodycom look at")
+    fovy: Positive = Field(0.7853981633974483, description="vertical field of view, rad (orthographic: height seen, m)")
+    orthographic: bool = Field(False, description="parallel projection")
+    resolution: Annotated[list[int], Field(min_length=2, max_length=2)] | None = Field(
+        None, description="width and height, pixels")
+
+
 class FrictionTable(Table):
     bodies: Pair = Field(description="names of the two bodies")
     static: NotNegative = Field(description="coefficient of static friction of the pair")
@@ -315,6 +364,14 @@ class FrictionTable(Table):
     stiffness: NotNegative | None = Field(None, description="N/m, for the compliant methods")
     damping: NotNegative | None = Field(None, description="N s/m, for the compliant methods")
     name: str | None = Field(None, description="name of the pair (default: made of the bodies)")
+
+
+class GeometryPairTable(Table):
+    bodies: Pair = Field(description="names of the two bodies")
+    geometries: Annotated[list[int | str], Field(min_length=2, max_length=2)] = Field(
+        description="which geometry of each: its number on the body, from 0, or its name")
+    material: MaterialChoice | None = Field(
+        None, description="coefficients of just this pair (default: what their materials combine to)")
 
 
 class CollisionTable(Table):
@@ -339,7 +396,9 @@ class SceneTable(Table):
     gravity: Vector | None = Field(
         None, description="m/s^2, world axes (default: [0, 0, -9.8], or what a robot file says; "
                           "MJCF that says nothing means -9.81)")
-    time_step: Positive | None = Field(None, description="step used where none is given, s")
+    time_step: Positive | None = Field(
+        None, description="step used where none is given, s (default: 0.001, or what a robot file says; "
+                          "MJCF that says nothing means 0.002)")
     material: MaterialChoice | None = Field(None, description="material of geometries that name none")
     notes: list[str] = Field([], description="where values came from, for information")
     unsupported: list[str] = Field([], description="what robot files used and the scene left out, for information")
@@ -347,10 +406,12 @@ class SceneTable(Table):
     ground: GroundTable | None = Field(None, description="table: a half-space")
     box: list[BoxTable] = Field([], description="tables `[[box]]`")
     sphere: list[SphereTable] = Field([], description="tables `[[sphere]]`")
+    ellipsoid: list[EllipsoidTable] = Field([], description="tables `[[ellipsoid]]`")
     capsule: list[RoundTable] = Field([], description="tables `[[capsule]]`")
     cylinder: list[RoundTable] = Field([], description="tables `[[cylinder]]`")
     convex: list[HullTable] = Field([], description="tables `[[convex]]`")
     mesh: list[MeshTable] = Field([], description="tables `[[mesh]]`")
+    height_field: list[HeightFieldTable] = Field([], description="tables `[[height_field]]`: terrain")
     body: list[BodyTable] = Field([], description="tables `[[body]]`")
     robot: list[RobotTable] = Field([], description="tables `[[robot]]`")
     tendon: list[TendonTable] = Field([], description="tables `[[tendon]]`")
@@ -359,7 +420,11 @@ class SceneTable(Table):
     mimic: list[MimicTable] = Field([], description="tables `[[mimic]]`")
     force_sensor: list[ForceSensorTable] = Field([], description="tables `[[force_sensor]]`")
     imu: list[ImuTable] = Field([], description="tables `[[imu]]`")
+    frame: list[FrameTable] = Field([], description="tables `[[frame]]`: named places")
+    camera: list[CameraTable] = Field([], description="tables `[[camera]]`: for renderers")
     friction: list[FrictionTable] = Field([], description="tables `[[friction]]`")
+    geometry_pair: list[GeometryPairTable] = Field(
+        [], description="tables `[[geometry_pair]]`: two geometries that may touch, whatever the filters say")
     collision: CollisionTable | None = Field(None, description="table: filters of pairs")
     run: RunTable | None = Field(None, description="table: how `sesshoku run` runs it")
 

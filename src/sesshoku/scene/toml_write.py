@@ -15,10 +15,11 @@ from pydantic import ValidationError
 from sesshoku.errors import SceneError, in_file
 from sesshoku.scene.actuators import Actuator, Tendon, belongs_to
 from sesshoku.scene.elements import Body, Geometry, Inertial, Joint, Loop, Material, Mimic, Motion
+from sesshoku.scene.frames import Camera, Frame
 from sesshoku.scene.recheck import recheck
 from sesshoku.scene.scene import Robot, Scene
 from sesshoku.scene.sensors import ForceSensor, Imu
-from sesshoku.scene.shapes import ConvexMesh, Mesh, Shape
+from sesshoku.scene.shapes import ConvexMesh, HeightField, Mesh, Shape
 from sesshoku.scene.toml_schema import RunTable
 from sesshoku.scene.toml_shapes import make_shape
 
@@ -65,8 +66,14 @@ def scene_to_tables(scene: Scene, folder: Path) -> dict[str, Any]:
     for key, kind in (("force_sensor", ForceSensor), ("imu", Imu)):
         tables[key] = [_changed(sensor, kind(sensor.name, sensor.body), "", always=("name", "body", "position"))
                        for sensor in scene.sensors.values() if isinstance(sensor, kind)]
+    tables["frame"] = [_changed(frame, Frame(frame.name), "", always=("name",)) for frame in scene.frames.values()]
+    tables["camera"] = [_changed(camera, Camera(camera.name), "", always=("name",))
+                        for camera in scene.cameras.values()]
     tables["friction"] = [_pair_friction(a, b, material, scene.combined_material(a, b))
                           for (a, b), material in scene.pair_friction.items()]
+    tables["geometry_pair"] = [{"bodies": [a, b], "geometries": [i, j]}
+                               | ({} if material is None else {"material": _material(material, materials)})
+                               for ((a, i), (b, j)), material in scene.geometry_pairs.items()]
     tables["collision"] = {key: value for key, value in (
         ("exclude", sorted(scene.excluded_pairs)), ("include", sorted(scene.forced_pairs)),
         ("self", sorted(scene.self_colliding))) if value}
@@ -103,6 +110,7 @@ def _shared_materials(scene: Scene) -> dict[str, Material]:
     """The named materials; of two that share a name the first, the other is written where it is used."""
     found: dict[str, Material] = {}
     used = [scene.material] + [g.material for body in scene.bodies.values() for g in body.geometries if g.material]
+    used += [material for material in scene.geometry_pairs.values() if material is not None]
     for material in used:
         if material.name:
             found.setdefault(material.name, material)
@@ -197,6 +205,8 @@ def _inertial(inertial: Inertial) -> dict[str, Any]:
 def _geometry(geometry: Geometry, body: Body, materials: dict[str, Material], folder: Path) -> dict[str, Any]:
     if isinstance(geometry.shape, (ConvexMesh, Mesh)):
         shape = _mesh(geometry.shape, folder, geometry.collides)
+    elif isinstance(geometry.shape, HeightField):
+        shape = _height_field(geometry.shape, folder)
     else:
         shape = {field.name: getattr(geometry.shape, field.name) for field in fields(geometry.shape)}
     table = {"shape": geometry.shape.kind} | shape
@@ -222,6 +232,19 @@ def _mesh(shape: ConvexMesh | Mesh, folder: Path, collides: bool) -> dict[str, A
     if shape.repairs:
         table["repairs"] = shape.repairs
     return table
+
+
+def _height_field(shape: HeightField, folder: Path) -> dict[str, Any]:
+    """With a reference to the file of its heights where that holds them still."""
+    table: dict[str, Any] = {"size": shape.size, "base": shape.base}
+    if shape.source is not None and Path(shape.source).is_file():
+        referring = table | {"file": _relative(Path(shape.source), folder)}
+        try:
+            if make_shape(shape.kind, referring, folder) == shape:
+                return referring
+        except SceneError:
+            pass
+    return table | {"heights": shape.heights}
 
 
 def _relative(source: Path, folder: Path) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.errors import SceneError
+from sesshoku.errors import MethodError
 from sesshoku.scene.sensors import ForceSensor
 from sesshoku.sensors.measure import GIVEN, LEFT, MIDDLE, measure
 from sesshoku.sensors.memory import make_mounts
@@ -34,10 +34,11 @@ class Sensing:
         runge_kutta = getattr(sim.method.options, "integrator", "") in RUNGE_KUTTA
         self._place = GIVEN if self._leave_motion else MIDDLE if runge_kutta else LEFT
         if self._leave_motion is not None and self._loops_matter():
-            raise SceneError("this method cannot say what passes through a loop", element=self._looped(sim),
-                             remedy="choose another method, or move the sensor")
+            raise MethodError("this method cannot say what passes through a loop", element=self._looped(sim),
+                              remedy="choose another method, or move the sensor")
         errors = enumerate(map(_Errors, sim.scene.sensors.values()))
         self._errors = [(error, self.mounts.reading[i]) for i, error in errors if error.matters]
+        self._felt: memoryview[float] = memoryview(self.mounts.push.reshape(-1))
         # looked up once: these are read in every step
         self._tables = (sim.model.table, sim.data.table, self.mounts.table)
         velocities = (self.mounts.old_v, sim.data.v)
@@ -60,10 +61,9 @@ class Sensing:
         """What a saved state holds of the sensors."""
         return {SENSED + "reading": self.mounts.reading, SENSED + "push": self.mounts.push}
 
-    def push(self, frame: int, force: np.ndarray, torque: np.ndarray) -> None:
-        """A user's force on a body, and torque about its link's centre of mass."""
-        self.mounts.push[frame, :3] += force
-        self.mounts.push[frame, 3:] += torque
+    def push(self, frame: int, wrench: tuple[float, ...]) -> None:
+        """A user's force on a body, and torque about its link's centre of mass (6)."""
+        add_numbers(self._felt, 6 * frame, wrench)
 
     def release(self) -> None:
         self.mounts.push[:] = 0.0
@@ -87,7 +87,7 @@ class Sensing:
         if sim._advance(1) == 0:
             return int(done)
         self.unread = True
-        if self._place != LEFT or sim._pushed:  # what it takes does not stay
+        if self._place != LEFT or sim._pushed or sim._pushes.standing or sim._lent:  # what it takes does not stay
             self.read(sim)
         return steps
 
@@ -101,6 +101,14 @@ class Sensing:
         for error, reading in self._errors:
             error.add(round(sim.time / sim.dt), reading)
         sim._stale = False  # the links are at the step's end
+
+
+def add_numbers(total: memoryview[float], at: int, values: tuple[float, ...]) -> None:
+    """total[at:] += values, one by one: for six numbers a quarter of what NumPy takes."""
+    for value in values:
+        if value:
+            total[at] += value
+        at += 1
 
 
 class _Errors:

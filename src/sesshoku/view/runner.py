@@ -15,7 +15,7 @@ from typing import Any
 
 from sesshoku.dynamics.data import STATE
 from sesshoku.errors import SesshokuError, SimulationDiverged
-from sesshoku.methods.registry import Method, keywords, obstacles, resolve
+from sesshoku.methods.registry import Method, keywords, left_out, obstacles, resolve
 from sesshoku.scene.scene import Scene
 from sesshoku.simulation import Simulation
 from sesshoku.view import frame, messages
@@ -317,6 +317,7 @@ class Runner:
 
 
 def _offered(sim: Simulation, names: tuple[str, ...] | None) -> list[dict[str, str]]:
-    """The methods of the menu, each with the reason why it cannot carry the scene, if there is one."""
-    return [{"name": name, "refused": "; ".join(obstacles(resolve(name), sim.compiled))}
-            for name in names or keywords()]
+    """The methods of the menu, each with the reason why it cannot carry the scene, if any, and what it leaves out."""
+    offered = {name: resolve(name) for name in names or keywords()}
+    return [{"name": name, "refused": "; ".join(obstacles(method, sim.compiled)),
+             "left_out": "; ".join(left_out(method, sim.compiled))} for name, method in offered.items()]

@@ -105,11 +105,11 @@ def test_a_finger_that_passes_a_plate_in_one_step_is_counted(gap, torque):
                                            (32e-3, 1.2e-2)])
 def test_tilted_drop_ends_flat(dt, depth):
     sim, low = ss.Simulation(crate_on_floor(height=0.5, tilt=np.radians(12)), "exact", dt), 0.0
-    energy = sum(sim.energy())
+    energy = sum(sim.energy)
     for _ in range(round(4.0 / dt)):
         sim.step()
         low = min(low, lowest_corner(sim))
-        assert sum(sim.energy()) <= energy * (1 + 1e-9)
+        assert sum(sim.energy) <= energy * (1 + 1e-9)
     assert low > -depth
     assert np.abs(sim.v).max() < 1e-6 and abs(lowest_corner(sim)) < 1.1e-5  # what `slop` leaves of an overlap
     assert sim.bodies["crate"].rotation_matrix[2, 2] == pytest.approx(1.0, abs=1e-9)
@@ -118,10 +118,10 @@ def test_tilted_drop_ends_flat(dt, depth):
 @pytest.mark.parametrize("dt", [1e-3, 4e-3])
 def test_tilted_rebound_without_friction_keeps_its_energy(dt):
     sim = ss.Simulation(crate_on_floor(height=0.5, tilt=np.radians(12), restitution=1.0, static=0.0), "exact", dt)
-    energy = sum(sim.energy())
+    energy = sum(sim.energy)
     for _ in range(round(3.0 / dt)):
         sim.step()
-        assert sum(sim.energy()) == pytest.approx(energy, rel=1e-11)
+        assert sum(sim.energy) == pytest.approx(energy, rel=1e-11)
 
 
 def bouncing(kind, bounce, friction, dt, rng):
@@ -149,11 +149,11 @@ def test_restitution_with_friction_makes_no_energy(kind, bounce, friction, rng):
     dt = 2e-3
     for _ in range(10 if FULL else 2):
         sim = bouncing(kind, bounce, friction, dt, rng)
-        start = before = sum(sim.energy())
+        start = before = sum(sim.energy)
         given = 0.0
         for _ in range(round(1.5 / dt)):
             sim.step()
-            now = sum(sim.energy())
+            now = sum(sim.energy)
             given += sim.report.correction_work
             assert now <= before + sim.report.correction_work + 1e-4 * start
             before = now
@@ -168,9 +168,9 @@ def test_stack_rebounds_without_loss_where_nothing_rubs():
     for n in range(3):
         scene.add_box(f"box{n}", size=(1, 1, 1), mass=1.0, position=(0, 0, 0.5 + n + 0.3 * (n + 1)), material=material)
     sim = ss.Simulation(scene, "exact", 1e-3)
-    start = sum(sim.energy())
+    start = sum(sim.energy)
     sim.step(2000)
-    assert sum(sim.energy()) == pytest.approx(start, rel=5e-3)
+    assert sum(sim.energy) == pytest.approx(start, rel=5e-3)
 
 
 def test_a_ball_gives_its_speed_to_its_twin():

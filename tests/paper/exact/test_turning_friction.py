@@ -316,12 +316,14 @@ def test_pairs_have_coefficients_of_their_own():
     assert scene.pair_friction["ball", "ground"].rolling_friction == 1e-3
 
 
-def test_other_methods_refuse_by_name():
+def test_other_methods_leave_it_out_by_name():
     scene = ball(ss.Material(0.5, rolling_friction=1e-3, name="felt"))
-    with pytest.raises(ss.SceneError, match="material 'felt' has rolling friction, which lcp does not know"):
-        ss.Simulation(scene, "lcp")
-    with pytest.raises(ss.SceneError, match="ball.*torsional friction"):
-        ss.Simulation(ball(material(0.0, 1e-3)), "lcp:recommended")
-    ss.Simulation(scene, "none")
+    with pytest.warns(ss.UnsupportedFeature, match="'lcp' leaves out rolling friction of ball"):
+        assert ss.Simulation(scene, "lcp").report.left_out == ("rolling friction of ball",)
+    with pytest.raises(ss.MethodError, match="leaves out torsional friction of ball"):
+        ss.Simulation(ball(material(0.0, 1e-3)), "lcp:recommended", strict=True)
+    for method in ("none", "exact"):
+        assert ss.Simulation(scene, method, strict=True).report.left_out == ()
     result = ss.compare(scene, ["lcp", "exact"], time=0.02)
-    assert "rolling friction" in str(result["lcp"].refused) and result["exact"].refused is None
+    assert result["lcp"].ran and result["lcp"].left_out == ("rolling friction of ball",)
+    assert result["exact"].left_out == ()

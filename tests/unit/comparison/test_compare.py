@@ -174,22 +174,3 @@ def test_mujoco_carries_the_weight_and_slips_with_the_crate() -> None:
     assert np.median(outcome.traces["force"][-20:]) == pytest.approx(9.8, rel=1e-3)
     assert 0.0 < outcome.measures["slip"] < 2 * outcome.measures["travel"]
     assert np.isnan(outcome.measures["residual"])
-
-
-def test_a_controller_mujoco_cannot_follow_is_a_refusal() -> None:
-    result = compare(crate_on_floor(), ["none"], controller=lambda sim: sim.joints, time=DT, dt=DT, peers=["mujoco"])
-    assert "sim.joints" in str(result["MuJoCo"].refused) and "apply_force" in str(result["MuJoCo"].refused)
-
-
-def test_mujoco_servos_take_targets() -> None:
-    from sesshoku.comparison.mujoco import MujocoRun
-
-    scene = ss.Scene()
-    scene.load(ss.robots.path("arm_gripper.xml"), pose="home")
-    peer = MujocoRun(scene, 1e-3)
-    peer.actuators["elbow"].target = 0.7
-    assert peer.actuators["elbow"].target == 0.7
-    with pytest.raises(ss.SceneError, match="target only"):
-        peer.actuators["elbow"].feed_forward = 1.0
-    with pytest.raises(ss.SceneError, match="not an actuator"):
-        peer.actuators["nose"].target = 1.0

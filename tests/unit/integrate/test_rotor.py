@@ -82,9 +82,9 @@ def test_a_tumbling_body_keeps_energy_and_momentum(method: str, turn: float, rng
     scene.add_body("body", inertial=ss.Inertial(2.0, matrix=random_inertia(rng)), velocity=(1, 2, 3),
                    angular_velocity=spin * turn / dt / np.linalg.norm(spin))
     sim = ss.Simulation(scene, method, dt)
-    energy, momentum = sim.energy()[0], sim.momentum()
+    energy, momentum = sim.energy[0], sim.momentum()
     sim.step(2000)
-    assert sim.energy()[0] == pytest.approx(energy, rel=1e-11)
+    assert sim.energy[0] == pytest.approx(energy, rel=1e-11)
     np.testing.assert_allclose(sim.momentum(), momentum, rtol=0, atol=1e-11 * np.abs(momentum).max())
 
 

@@ -36,11 +36,11 @@ def tumble(integrator: str, dt: float, time: float) -> tuple[float, float, float
     scene = ss.Scene(gravity=(0, 0, 0))
     scene.add_body("rock", inertial=ss.Inertial(1.0, (0, 0, 0), np.diag(MOMENTS)), angular_velocity=SPIN)
     sim = simulate(scene, integrator, dt)
-    energy, momentum = sim.energy()[0], sim.momentum()[3:]
+    energy, momentum = sim.energy[0], sim.momentum()[3:]
     sim.step(round(time / dt))
     turn = sim.bodies["rock"].rotation_matrix @ quaternion_to_matrix(tumbling(time)).T
     lost = np.linalg.norm(sim.momentum()[3:] - momentum) / np.linalg.norm(momentum)
-    return float(np.linalg.norm(rotation_vector(turn))), abs(sim.energy()[0] / energy - 1), float(lost)
+    return float(np.linalg.norm(rotation_vector(turn))), abs(sim.energy[0] / energy - 1), float(lost)
 
 
 @pytest.mark.parametrize("integrator", ["rk4", "rkg"])
@@ -96,11 +96,11 @@ def test_double_pendulum_without_friction(integrator: str) -> None:
         return np.concatenate([y[2:], np.linalg.solve(H, -h)])
 
     sim = simulate(double_pendulum(), integrator)
-    energy = sum(sim.energy())
+    energy = sum(sim.energy)
     sim.step(10_000)
     wanted = solve_ivp(rate, (0, 10), [np.pi / 4, 0, 0, 0], **FINE).y[:2, -1]
     assert np.abs(sim.q - wanted).max() < 1e-6
-    assert abs(sum(sim.energy()) - energy) < 1e-9 * abs(energy)
+    assert abs(sum(sim.energy) - energy) < 1e-9 * abs(energy)
 
 
 class RubbingPendulum:

@@ -34,8 +34,8 @@ def test_mjcf_sensors_are_read(tmp_path: Path) -> None:
     assert (imu.name, imu.body) == ("wrist_2", "b")
     np.testing.assert_allclose(force.position, [0, 0, 0.1])
     np.testing.assert_allclose(force.rotation, np.array([1, 1, 0, 0]) / np.sqrt(2))
-    assert sorted(made.unsupported) == ["cutoff of sensor 'spin'", "sensor 'ground'", "sensor 'where'", "site 'floor'",
-                                        "site 'mark'"]
+    assert sorted(made.unsupported) == ["cutoff of sensor 'spin'", "sensor 'ground'", "sensor 'where'"]
+    assert [frame.name for frame in made.frames] == ["floor", "wrist", "mark"]
 
 
 def measured_scene() -> ss.Scene:

@@ -28,7 +28,7 @@ def test_a_frame_holds_poses_contacts_and_numbers() -> None:
     sim.step(50)
     head, found = parts(snapshot(sim, {"number": 7.0, "speed": 0.5}))
     assert head["number"] == 7.0 and head["speed"] == 0.5
-    assert np.isclose(head["time"], sim.time) and np.isclose(head["kinetic"] + head["potential"], sum(sim.energy()))
+    assert np.isclose(head["time"], sim.time) and np.isclose(head["kinetic"] + head["potential"], sum(sim.energy))
     np.testing.assert_allclose(found["bodies"], sim.body_poses(), atol=1e-6)
     contacts = sim.contacts
     assert len(found["contacts"]) == len(contacts) == 8

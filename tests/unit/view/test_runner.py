@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import sesshoku as ss
-from sesshoku.methods.registry import keywords
+from sesshoku.methods.registry import keywords, resolve
 from sesshoku.scene.elements import Inertial, Joint
 from sesshoku.view import messages
 from sesshoku.view import runner as runner_module
@@ -97,11 +97,12 @@ def test_method_switch_goes_on_from_the_same_state() -> None:
         assert runner.sim.method.keyword == "lcp"
 
 
-def test_unknown_and_refused_methods_are_said() -> None:
-    with running(ss.Simulation(box_scene(1, ss.Material(0.5, restitution=0.5))), playing=False) as runner:
+def test_unknown_and_refused_methods_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resolve("volume").module, "supports", lambda compiled: ["it cannot carry boxes"])
+    with running(ss.Simulation(box_scene(1)), playing=False) as runner:
         refused = {entry["name"]: entry["refused"] for entry in runner.methods}
-        assert "restitution" in refused["volume"] and refused["exact"] == ""
-        for name, word in (("../etc", "not offered"), ("volume", "restitution")):
+        assert "cannot carry boxes" in refused["volume"] and refused["exact"] == ""
+        for name, word in (("../etc", "not offered"), ("volume", "cannot carry boxes")):
             runner.receive(messages.ChooseMethod(type="method", name=name))
             until(lambda word=word: word in runner.notice)
         assert runner.sim.method.keyword == "exact"
@@ -276,10 +277,11 @@ def test_a_page_whose_display_fails_does_not_stop_the_simulation() -> None:
         assert "KeyError" in runner.notice
 
 
-def test_a_material_that_a_method_cannot_carry_greys_it() -> None:
+def test_a_material_that_a_method_does_not_know_is_said() -> None:
     with running(playing=False) as runner:
-        assert not next(entry for entry in runner.methods if entry["name"] == "volume")["refused"]
+        assert not next(entry for entry in runner.methods if entry["name"] == "volume")["left_out"]
         runner.receive(messages.ChangeMaterial(type="material", material=0, field="restitution", value=0.5))
         until(lambda: runner.materials[0]["restitution"] == 0.5)
         settle(runner)
-        assert "restitution" in next(entry for entry in runner.methods if entry["name"] == "volume")["refused"]
+        volume = next(entry for entry in runner.methods if entry["name"] == "volume")
+        assert "restitution" in volume["left_out"] and volume["refused"] == ""

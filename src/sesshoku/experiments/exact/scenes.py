@@ -19,18 +19,10 @@ G = 9.8  # m/s^2
 Engine = Callable[[Scene, float], Any]  # (scene, dt) -> what has step(), time, bodies and apply_force(...)
 
 
-class MujocoEngine(MujocoRun):
-    """MuJoCo, whose poses after a step are those of its end."""
-
-    def step(self) -> None:
-        super().step()
-        self.settle()
-
-
 def engine(name: Any = "exact") -> Engine:
     """What makes a simulation of a scene: by a method (keyword or Method), or by "mujoco" with its defaults."""
     if name == "mujoco":
-        return MujocoEngine
+        return MujocoRun
     return lambda scene, dt: Simulation(scene, name, dt)
 
 

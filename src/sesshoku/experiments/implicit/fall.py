@@ -77,7 +77,7 @@ def fall(integrator: str, ms: float, damping: float = HELD) -> Fall:
     """One fall, watched at every step."""
     method = make("implicit", {"integrator": integrator, "rate_terms": False, "max_passes": 1})
     sim = Simulation(limp_figure(damping), method, 1e-3 * ms)
-    start, steps = sum(sim.energy()), round(DURATION / (1e-3 * ms))
+    start, steps = sum(sim.energy), round(DURATION / (1e-3 * ms))
     found = Fall(np.full(len(TIMES), np.nan), np.inf, 1.0, [(0.0, float(sim.center_of_mass()[2]))])
     marks = {round(t / (1e-3 * ms)): n for n, t in enumerate(TIMES)}
     for n in range(1, steps + 1):
@@ -86,13 +86,13 @@ def fall(integrator: str, ms: float, damping: float = HELD) -> Fall:
         except SimulationDiverged:
             found.peak = np.inf
             return found
-        found.peak = max(found.peak, float(sum(sim.energy()) / start))
+        found.peak = max(found.peak, float(sum(sim.energy) / start))
         height = float(sim.center_of_mass()[2])
         if n in marks:
             found.heights[marks[n]] = height
         if n % max(1, steps // 60) == 0:
             found.course.append((sim.time, height))
-    found.kinetic = float(sim.energy()[0])
+    found.kinetic = float(sim.energy[0])
     return found
 
 

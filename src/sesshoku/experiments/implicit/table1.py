@@ -57,14 +57,14 @@ def method(integrator: str) -> Any:
 def drop(integrator: str, dt: float, duration: float = DURATION) -> Drop:
     """One drop, watched at every step."""
     sim = Simulation(box_drop(), method(integrator), dt)
-    box, start = sim.bodies["box"], sum(sim.energy())
+    box, start = sim.bodies["box"], sum(sim.energy)
     highest = with_spring = 1.0
     for _ in range(round(duration / dt)):
         try:
             sim.step()
         except SimulationDiverged:
             return Drop(DIVERGED, np.inf, np.inf)
-        energy = sum(sim.energy())
+        energy = sum(sim.energy)
         depths = np.array([max(contact.depth, 0.0) for contact in sim.contacts])
         highest = max(highest, energy / start)
         with_spring = max(with_spring, (energy + 0.5 * K * float(depths @ depths)) / start)

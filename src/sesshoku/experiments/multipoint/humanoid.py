@@ -102,7 +102,7 @@ def watch(sim: Simulation, biped: Biped, duration: float, frames: Sequence[float
             for side, foot in enumerate(feet):
                 if foot in contact.bodies:
                     load[side] += contact.force[2]
-        report, kinetic = sim.report_array, sim.energy()[0]
+        report, kinetic = sim.report_array, sim.energy[0]
         base = sim.sensors[BASE]
         views = sim.sensors["left_ankle"], sim.sensors["right_ankle"]
         ankles = [(view.rotation_matrix @ view.force)[2] for view in views]

@@ -34,7 +34,8 @@ from sesshoku.collision.contacts import Contacts, make_contacts
 from sesshoku.collision.detect import CONTACT_STATE, CONTACT_VIEW, contact_capacity, pair_capacity
 from sesshoku.compiled.table import Record
 from sesshoku.dynamics.data import Data
-from sesshoku.errors import MethodError, UnsupportedFeature
+from sesshoku.errors import MethodError
+from sesshoku.methods.features import turning_friction
 from sesshoku.methods.implicit import usual
 from sesshoku.methods.implicit.elastic import damping_ratio_of, restitution_of, spring_and_damper
 from sesshoku.methods.implicit.memory import Memory, make_memory
@@ -75,9 +76,9 @@ def supports(compiled: CompiledScene) -> list[str]:
     return []
 
 
-def cautions(compiled: CompiledScene, options: Options, records: dict[str, Record], dt: float) -> list[Warning]:
-    """What to warn of when a simulation is made: what of a scene the method leaves out."""
-    return [UnsupportedFeature(f"it leaves out {item}") for item in tendon_rows(compiled)]
+def leaves_out(compiled: CompiledScene) -> list[str]:
+    """What of a scene the method leaves out: friction against turning, limits and friction of tendons."""
+    return turning_friction(compiled) + tendon_rows(compiled)
 
 
 #: what the contract suite may hold the method to

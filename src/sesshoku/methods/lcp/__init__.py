@@ -41,6 +41,7 @@ from sesshoku.dynamics.rnea import external_wrenches, link_velocities
 from sesshoku.integrate.rk4 import TABLEAU
 from sesshoku.integrate.runge_kutta import runge_kutta
 from sesshoku.methods.contact_forces import apply_forces
+from sesshoku.methods.features import turning_friction
 from sesshoku.methods.free_motion import (
     RUNGE_KUTTA,
     SEMI_IMPLICIT,
@@ -87,6 +88,11 @@ def make_records(compiled: CompiledScene, options: Options) -> dict[str, Record]
 def supports(compiled: CompiledScene) -> list[str]:
     """Reasons why the method cannot carry a scene: none."""
     return []
+
+
+def leaves_out(compiled: CompiledScene) -> list[str]:
+    """What of a scene the method leaves out: friction against turning."""
+    return turning_friction(compiled)
 
 
 #: what the contract suite may hold the method to

@@ -42,6 +42,7 @@ from sesshoku.dynamics.data import Data, as_data
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import external_wrenches, link_velocities
 from sesshoku.methods.contact_forces import apply_forces
+from sesshoku.methods.features import turning_friction
 from sesshoku.methods.free_motion import SEMI_IMPLICIT, SPIN, finish, free_velocity, joint_space_inertia
 from sesshoku.methods.joint_constraints import measure_errors
 from sesshoku.methods.multipoint.islands import solve_islands
@@ -78,6 +79,11 @@ def make_records(compiled: CompiledScene, options: Options) -> dict[str, Record]
 def supports(compiled: CompiledScene) -> list[str]:
     """Reasons why the method cannot carry a scene: none."""
     return []
+
+
+def leaves_out(compiled: CompiledScene) -> list[str]:
+    """What of a scene the method leaves out: friction against turning."""
+    return turning_friction(compiled)
 
 
 #: what the contract suite may hold the method to

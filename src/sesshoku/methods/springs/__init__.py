@@ -51,6 +51,7 @@ from sesshoku.compiled.table import Record
 from sesshoku.dynamics.actuation import advance_activations
 from sesshoku.dynamics.data import Data, as_data
 from sesshoku.integrate.position import move_kinematic
+from sesshoku.methods.features import restitution, sentence, turning_friction
 from sesshoku.methods.registry import register
 from sesshoku.methods.report import MOMENTUM_RESIDUAL
 from sesshoku.methods.springs.bodies import (
@@ -67,6 +68,7 @@ from sesshoku.methods.springs.drives import drive_joints, drive_mimics, rub_join
 from sesshoku.methods.springs.friction import press_contacts, rub_after, stiffen_contacts
 from sesshoku.methods.springs.joints import let_go, place_anchors
 from sesshoku.methods.springs.memory import (
+    LENT,
     LOST,
     PRESSES,
     STRAY,
@@ -76,7 +78,8 @@ from sesshoku.methods.springs.memory import (
     as_bodies,
     as_joints,
     as_presses,
-    body_inertia,
+    inert,
+    lent_inertia,
     make_bodies,
     make_joints,
     make_presses,
@@ -150,13 +153,11 @@ def make_records(compiled: CompiledScene, options: Options) -> dict[str, Record]
 
 
 def supports(compiled: CompiledScene) -> list[str]:
-    """Reasons why the method cannot carry a scene: links without mass or inertia have no motion of their own."""
+    """Reasons why the method cannot carry a scene: trees without any mass, which have no motion of their own."""
     model, reasons = compiled.model, []
+    lent = lent_inertia(model)
     for i in range(model.link_count):
-        if model.link_joint[i] == KINEMATIC:
-            continue
-        I = body_inertia(model, i)
-        if model.link_mass[i] <= 0.0 or np.linalg.eigvalsh(I)[0] <= 1e-12 * max(np.trace(I), 1e-300):
+        if model.link_joint[i] != KINEMATIC and i not in lent and not inert(model, i):
             reasons.append(f"body {compiled.link_names[i]!r} has no mass or inertia of its own: every link is a free "
                            f"body here")
     for body in compiled.scene.bodies.values():
@@ -165,6 +166,17 @@ def supports(compiled: CompiledScene) -> list[str]:
                 reasons.append(f"a mesh of body {body.name!r} was loaded without its convex pieces: contacts cannot be "
                                f"listed")
     return reasons
+
+
+def leaves_out(compiled: CompiledScene) -> list[str]:
+    """What of a scene the method leaves out.
+
+    Restitution (dampers decide how bodies part), friction against turning, and that links have no mass: every link is a
+    free body here, and one without mass is lent some.
+    """
+    massless = [compiled.link_names[i] for i in lent_inertia(compiled.model)]
+    said = sentence(f"the lack of mass or inertia (lent: {100 * LENT:g} % of the next link's)", massless)
+    return restitution(compiled) + turning_friction(compiled) + said
 
 
 #: what the contract suite may hold the method to: friction follows the spring's part of the normal force, so the

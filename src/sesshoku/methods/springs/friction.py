@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from math import sqrt
 
+from sesshoku.collision.filter import find_pair
 from sesshoku.compiled.jit import jit
 from sesshoku.methods.springs.bodies import point_velocity, times_inertia
 from sesshoku.methods.springs.joints import anchor_distance, world_anchor
@@ -66,13 +67,17 @@ def stiffen_contacts(breps, bodies, springs, presses, options, dt):
 
 @jit
 def given_stiffness(breps, presses, c, options):
-    """What the materials say: springs in series, dampers in series; negative: nothing.
+    """What the pair says, else the materials: springs in series, dampers in series; negative: nothing.
 
     Per area: a material's stiffness is a square metre's, and the smaller of the touching flat faces is shared by the
     springs of the two shapes.
     """
     a, b = presses.shape[c, 0], presses.shape[c, 1]
     k, d = in_series(presses.given[a, 0], presses.given[b, 0]), in_series(presses.given[a, 1], presses.given[b, 1])
+    pair = find_pair(breps, a, b)
+    if pair >= 0:
+        own = presses.pair_given[pair]
+        k, d = own[0] if own[0] >= 0.0 else k, own[1] if own[1] >= 0.0 else d
     if options[PER_AREA] and (k > 0.0 or d > 0.0):
         n = 0
         for other in range(presses.counts[PRESSES]):

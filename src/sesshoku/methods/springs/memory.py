@@ -10,9 +10,10 @@ from sesshoku.compiled.table import Record, array, scalar, viewer
 from sesshoku.methods.springs.options import Options
 from sesshoku.scene.compiler import CompiledScene
 from sesshoku.scene.model import BALL, FREE, HINGE, KINEMATIC, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL, Model
-from sesshoku.scene.shapes import Box, Capsule, Cylinder, Mesh, Plane, Sphere
+from sesshoku.scene.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Sphere
 
 BIG_TURN = 0.02  # rad per step: beyond it the gyroscopic torque is the mean over the step
+LENT = 0.05  # of the next link's mass and inertia: to a link that has none
 JOINT_SHARE = 0.5  # of the stiffness a step allows a body: its joints' springs, the rest is left for contacts
 # what a joint's spring does: on the axis, beside it, a limit's stop
 AXIS, TORQUE, STOP = range(3)
@@ -127,8 +128,39 @@ def body_inertia(model: Model, i: int) -> np.ndarray:
     return I
 
 
+def inert(model: Model, i: int) -> bool:
+    """Whether link i has mass and inertia of its own, as a body that moves by itself must."""
+    moments = np.linalg.eigvalsh(body_inertia(model, i))
+    return bool(model.link_mass[i] > 0.0 and moments[0] > 1e-12 * max(moments.sum(), 1e-300))
+
+
+def lent_inertia(model: Model) -> dict[int, tuple[float, np.ndarray]]:
+    """link without mass or inertia of its own -> what it is lent: LENT of the next link's that has some.
+
+    Such links stand between the joints of a body that has several. The next one is below it, else above.
+    """
+    moving = [i for i in range(model.link_count) if model.link_joint[i] != KINEMATIC]
+    solid = {i for i in moving if inert(model, i)}
+    found: dict[int, tuple[float, np.ndarray]] = {}
+    for i in moving:
+        if i in solid:
+            continue
+        near, below = None, [i]
+        while below and near is None:
+            below = [j for j in moving if model.link_parent[j] in below]
+            near = next((j for j in below if j in solid), None)
+        above = int(model.link_parent[i])
+        while near is None and above >= 0:
+            near, above = above if above in solid else None, int(model.link_parent[above])
+        if near is not None:
+            size = float(np.trace(body_inertia(model, near))) / 3.0
+            found[i] = LENT * float(model.link_mass[near]), LENT * size * np.eye(3)
+    return found
+
+
 def make_bodies(model: Model) -> Bodies:
     """The bodies of a model, not placed yet."""
+    lent = lent_inertia(model)
     L, B = model.link_count, model.link_count + 1
     arrays = zeros(Bodies, {
         "position": (B, 3), "quaternion": (B, 4), "velocity": (B, 6), "seen_q": model.coordinate_count,
@@ -146,9 +178,10 @@ def make_bodies(model: Model) -> Bodies:
         arrays["center"][i] = model.link_center[i]
         if model.link_joint[i] == KINEMATIC:
             continue
-        arrays["mass"][i] = model.link_mass[i]
-        arrays["inverse_mass"][i] = 1.0 / model.link_mass[i]
-        I = body_inertia(model, i)
+        mass, more = lent.get(i, (0.0, np.zeros((3, 3))))
+        arrays["mass"][i] = model.link_mass[i] + mass
+        arrays["inverse_mass"][i] = 1.0 / arrays["mass"][i]
+        I = body_inertia(model, i) + more
         arrays["own_inertia"][i] = I[order]
         arrays["own_inverse"][i] = np.linalg.inv(I)[order]
     arrays["above"][:] = -1
@@ -334,6 +367,7 @@ class Presses(Record):
     facing = array(float, 3)  # (C, 2, 3) the normal in the frames of guest and host
     # ---- shapes
     given = array(float, 2)  # (S, 2) stiffness and damping of the material, negative: none
+    pair_given = array(float, 2)  # (rows of pair_key, 2) the same of pairs of bodies with their own
     model_shape = array(int, 1)  # (S) the model's (first) shape
     fresh = array(int, 1)  # (1) 1: the bodies were placed, contacts must be found before the step
     # ---- the set before, for matching
@@ -368,6 +402,7 @@ def make_presses(compiled: CompiledScene, breps: Any, first: int, capacity: int)
         "normal": (C, 3), "depth": C, "moved": (C, 3), "place": (C, 3), "drag": (C, 3), "held": (C, 3), "id": C,
         "stiffness": C, "damping": C, "limit": C, "mu": (C, 3), "push": (C, 3), "point": (C, 3), "foot": (C, 3),
         "slide": C, "rubbing": (C, 3), "facing": (C, 2, 3), "given": (S, 2),
+        "pair_given": (len(breps.pair_key), 2),
         "model_shape": S, "fresh": 1, "old_key": C, "old_variant": C, "old_feature": (C, 2), "old_shape": (C, 2),
         "old_state": C, "old_age": C, "old_moved": (C, 3), "old_place": (C, 3), "old_drag": (C, 3),
         "old_held": (C, 3), "old_id": C, "old_local": (C, 2, 3), "old_used": C, "work": (8, 3)}
@@ -383,7 +418,19 @@ def make_presses(compiled: CompiledScene, breps: Any, first: int, capacity: int)
             arrays["model_shape"][n] = pieces
             pieces += len(geometry.shape.pieces) if isinstance(geometry.shape, Mesh) else 1
             n += 1
+    arrays["pair_given"][:] = pair_springs(compiled, breps.pair_key)
     return Presses(capacity=C, first=first, **arrays)
+
+
+def pair_springs(compiled: CompiledScene, keys: np.ndarray) -> np.ndarray:
+    """(rows of pair_key, 2) stiffness and damping given for pairs of bodies, -1 where the materials decide."""
+    model, frames = compiled.model, compiled.frame_index
+    given = np.full((len(keys), 2), -1.0)
+    for pair, material in compiled.scene.pair_friction.items():
+        first, second = sorted(frames[name] for name in pair)
+        place = np.searchsorted(keys, first * model.frame_count + second)
+        given[place] = [-1.0 if v is None else v for v in (material.stiffness, material.damping)]
+    return given
 
 
 def shape_margins(compiled: CompiledScene, options: Options) -> np.ndarray:
@@ -395,7 +442,8 @@ def shape_margins(compiled: CompiledScene, options: Options) -> np.ndarray:
     for body in compiled.scene.bodies.values():
         for geometry in body.geometries:
             if geometry.collides:
-                widths.append(np.inf if isinstance(geometry.shape, Plane) else smallest_width(geometry.shape))
+                endless = isinstance(geometry.shape, (Plane, HeightField))
+                widths.append(np.inf if endless else smallest_width(geometry.shape))
     width = np.array(widths, dtype=np.float64)
     if options.limit is not None:
         return np.full(len(width), 0.55 * options.limit)
@@ -410,6 +458,8 @@ def smallest_width(shape: Any) -> float:
         return float(min(shape.size))
     if isinstance(shape, Sphere):
         return 2.0 * shape.radius
+    if isinstance(shape, Ellipsoid):
+        return 2.0 * min(shape.radii)
     if isinstance(shape, (Capsule, Cylinder)):
         return float(min(2.0 * shape.radius, shape.length + (2.0 * shape.radius if isinstance(shape, Capsule) else 0)))
     return float(np.ptp(shape.vertices, axis=0).min())

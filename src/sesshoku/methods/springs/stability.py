@@ -34,6 +34,18 @@ def largest_step(square: float, ratio: float) -> float:
     return float(-ratio + np.sqrt(ratio * ratio + 4.0 / square)) if square > 0.0 else np.inf
 
 
+def _given_springs(compiled: CompiledScene, breps: Any, presses: Any, shape: int) -> list[tuple[float, float, str]]:
+    """Stiffness, damping (negative: by the rule) and owner of the springs that users gave a shape."""
+    names, frame = compiled.frame_names, int(breps.shape_frame[shape])
+    found = [(*presses.given[shape], f"body {names[frame]!r}")]
+    for key, (k, c) in zip(breps.pair_key, presses.pair_given, strict=True):
+        pair = divmod(int(key), int(breps.frame_count))
+        if frame in pair:
+            a, b = sorted(str(names[i]) for i in pair)
+            found.append((k, c if c >= 0.0 else float(presses.given[shape, 1]), f"the pair {a!r}, {b!r}"))
+    return [entry for entry in found if entry[0] > 0.0]
+
+
 def cautions(compiled: CompiledScene, options: Options, records: dict[str, Any],
              dt: float) -> list[str | Warning]:
     """What to warn of when a simulation is made: springs too stiff for the step, bodies too deep in each other."""
@@ -41,15 +53,12 @@ def cautions(compiled: CompiledScene, options: Options, records: dict[str, Any],
     found: list[str | Warning] = [*overlap_cautions(compiled, breps, _poses(compiled))]
     found += [UnsupportedFeature(f"it leaves out {item}") for item in tendon_rows(compiled)]
     for shape in range(breps.shape_count):
-        k, c = presses.given[shape]
         b = int(breps.shape_body[shape])
-        if k <= 0.0 or bodies.mass[b] == 0.0:
-            continue
-        ratio = c / k if c >= 0.0 else options.damping_steps * dt
-        most = largest_step(k * face_modes(breps, bodies, shape, b, options.stiffness_per == "area"), ratio)
-        if dt > most:
-            name = compiled.frame_names[breps.shape_frame[shape]]
-            found.append(_text(f"the contact springs of body {name!r}", k, ratio * k, most, dt))
+        for k, c, owner in _given_springs(compiled, breps, presses, shape) if bodies.mass[b] > 0.0 else ():
+            ratio = c / k if c >= 0.0 else options.damping_steps * dt
+            most = largest_step(k * face_modes(breps, bodies, shape, b, options.stiffness_per == "area"), ratio)
+            if dt > most:
+                found.append(_text(f"the contact springs of {owner}", k, ratio * k, most, dt))
     if options.joint_springs == "implicit":
         return found  # joints and servos bear any step
     if options.joint_stiffness is not None and records["joints"].spring_count:

@@ -42,6 +42,7 @@ from sesshoku.compiled.table import Record
 from sesshoku.dynamics.data import Data, as_data
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import link_velocities
+from sesshoku.methods.features import restitution, turning_friction
 from sesshoku.methods.free_motion import SEMI_IMPLICIT, finish
 from sesshoku.methods.registry import register
 from sesshoku.methods.volume.apply import apply_wrenches
@@ -93,16 +94,13 @@ def overlap_capacity(model: Model) -> int:
 
 
 def supports(compiled: CompiledScene) -> list[str]:
-    """Reasons why the method cannot carry a scene: restitution, which its law does not know."""
-    model, names = compiled.model, compiled.frame_names
-    bouncing = {str(names[model.shape_frame[g]]) for g in range(model.shape_count) if model.shape_material[g, 2] > 0.0}
-    for place in range(len(model.pair_material)):
-        if model.pair_material[place, 0] >= 0.0 and model.pair_material[place, 2] > 0.0:
-            bouncing |= {str(names[int(key)]) for key in divmod(int(model.pair_key[place]), model.frame_count)}
-    if not bouncing:
-        return []
-    few = ", ".join(sorted(bouncing)[:3]) + (" ..." if len(bouncing) > 3 else "")
-    return [f"it has no restitution, and the material of {few} has some: set restitution=0"]
+    """Reasons why the method cannot carry a scene: none."""
+    return []
+
+
+def leaves_out(compiled: CompiledScene) -> list[str]:
+    """What of a scene the method leaves out: restitution, which its law does not know, and friction against turning."""
+    return restitution(compiled) + turning_friction(compiled)
 
 
 #: what the contract suite may hold the method to

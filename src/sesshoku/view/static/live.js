@@ -185,19 +185,21 @@ class Live {
       const options = status.methods.map(({ name }) => ({ value: name, text: name }));
       this.methodMenu = menu(this.methodPlace, "law", options, (name) => this.send({ type: "method", name }));
       this.methodMenu.id = "method";
-      this.reasons = add(this.methodPlace, "ul", "reasons"); // of methods that cannot carry the scene
+      this.reasons = add(this.methodPlace, "ul", "reasons"); // of methods that cannot carry the scene, or all of it
     }
-    status.methods.forEach(({ name, refused }, i) => {
+    status.methods.forEach(({ name, refused, left_out: leftOut }, i) => {
       Object.assign(this.methodMenu.options[i], {
-        text: refused ? `${name} (cannot)` : name, title: refused, disabled: Boolean(refused) });
+        text: refused ? `${name} (cannot)` : name, title: refused || (leftOut ? `leaves out ${leftOut}` : ""),
+        disabled: Boolean(refused) });
     });
     this.methodMenu.value = status.busy || status.method;
-    const reasons = new Map(); // why -> methods that cannot carry the scene
-    for (const { name, refused } of status.methods) {
-      if (refused) reasons.set(refused, [...(reasons.get(refused) || []), name]);
+    const reasons = new Map(); // what is said -> methods of which it is said
+    for (const { name, refused, left_out: leftOut } of status.methods) {
+      const said = refused ? `cannot: ${refused}` : leftOut ? `left out: ${leftOut}` : "";
+      if (said) reasons.set(said, [...(reasons.get(said) || []), name]);
     }
     this.reasons.replaceChildren();
-    for (const [why, names] of reasons) add(this.reasons, "li", "", `${names.join(", ")} cannot: ${why}`);
+    for (const [said, names] of reasons) add(this.reasons, "li", "", `${names.join(", ")} ${said}`);
   }
 }
 
