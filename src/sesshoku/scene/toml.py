@@ -287,6 +287,12 @@ class _Builder:
 
     def add_companions(self) -> None:
         scene, table = self.scene, self.table
+        for kind, add in (("force_sensor", scene.add_force_sensor), ("imu", scene.add_imu),
+                          ("frame", scene.add_frame), ("camera", scene.add_camera)):
+            for i, item in enumerate(getattr(table, kind)):
+                with self.places.inside((kind, i)):
+                    keys = item.model_dump(exclude_unset=True, exclude={"rotation", "roll_pitch_yaw"})
+                    add(**keys, rotation=self.rotation(item, (kind, i)))
         adders: dict[str, Any] = {"tendon": scene.add_tendon, "actuator": scene.add_actuator, "loop": scene.add_loop,
                                   "mimic": scene.add_mimic}
         for kind, add in adders.items():
@@ -296,12 +302,10 @@ class _Builder:
                     if getattr(item, "roll_pitch_yaw", None) is not None:
                         keys["rotation"] = self.rotation(item, (kind, i))
                     add(**keys)
-        for kind, add in (("force_sensor", scene.add_force_sensor), ("imu", scene.add_imu),
-                          ("sensor", scene.add_sensor), ("frame", scene.add_frame), ("camera", scene.add_camera)):
-            for i, item in enumerate(getattr(table, kind)):
-                with self.places.inside((kind, i)):
-                    keys = item.model_dump(exclude_unset=True, exclude={"rotation", "roll_pitch_yaw"})
-                    add(**keys, rotation=self.rotation(item, (kind, i)))
+        for i, item in enumerate(table.sensor):  # of joints, actuators and frames that are there by now
+            with self.places.inside(("sensor", i)):
+                keys = item.model_dump(exclude_unset=True, exclude={"rotation", "roll_pitch_yaw"})
+                scene.add_sensor(**keys, rotation=self.rotation(item, ("sensor", i)))
 
     def add_filters(self) -> None:
         scene, filters = self.scene, self.table.collision or toml_schema.CollisionTable()

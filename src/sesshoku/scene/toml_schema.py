@@ -249,6 +249,7 @@ class ActuatorTable(Turned):
     joint: str | None = Field(None, description="name of the joint it drives (revolute, continuous or prismatic)")
     tendon: str | None = Field(None, description="instead of joint: name of the tendon it pulls")
     body: str | None = Field(None, description="instead of joint: name of the body it pushes, as a thruster does")
+    site: str | None = Field(None, description="instead of body and position: name of the frame where it pushes")
     name: str | None = Field(None, description="name of the actuator (default: that of what it drives)")
     kind: Literal["torque", "position", "velocity", "general"] = Field(
         "torque", description="torque, position, velocity or general")
