@@ -34,7 +34,7 @@ def joint_rows(model, data, problem, q, v_new, dt, together):
 
 @jit
 def add_basis(model, data, problem, cluster, rank, v_new):
-    """Copy the independent rows of a cluster into the problem."""
+    """Copy the independent rows of a cluster into the problem, at the size of the rows they stand for: in m/s."""
     start, n, first = model.cluster_dofs[cluster, 0], model.cluster_dofs[cluster, 1], model.cluster_start[cluster]
     data.basis_row[cluster] = j = problem.counts[JOINT_ROWS]
     if j + rank > problem.joint_capacity or problem.counts[USED] + rank * n > problem.arena:
@@ -45,20 +45,21 @@ def add_basis(model, data, problem, cluster, rank, v_new):
     most = TURN_SHARE * half_velocity(model, data, cluster, v_new, y)
     for b in range(rank):
         p, at, speed = data.basis_order[first[0] + b], problem.counts[USED], 0.0
+        size = data.basis_scale[first[0] + p]
         for e in range(n):
             z = data.basis[first[1] + p * n + e]
-            problem.half[at + e] = z
+            problem.half[at + e] = size * z
             speed += z * y[e]
         problem.counts[USED] += n
         span = problem.joint_span[j]
         span[0, 0], span[0, 1], span[0, 2] = start, n, at
         span[1, 0] = span[1, 1] = span[1, 2] = 0
         problem.joint_tree[j] = model.link_tree[model.dof_link[model.row_dof[start]]]
-        problem.joint_free[j] = speed - data.row_target[p] - min(max(data.row_turn[p], -most), most)
+        problem.joint_free[j] = size * (speed - data.row_target[p] - min(max(data.row_turn[p], -most), most))
         problem.joint_low[j], problem.joint_high[j] = -UNBOUNDED, UNBOUNDED
         problem.joint_source[j, 0], problem.joint_source[j, 1] = ROW_BASIS, cluster
-        problem.joint_impulse[j] = to_basis(model, data, cluster, b, data.row_force)
-        problem.joint_block[j] = 1.0
+        problem.joint_impulse[j] = to_basis(model, data, cluster, b, data.row_force) / size
+        problem.joint_block[j] = size * size
         j += 1
     problem.counts[JOINT_ROWS] = j
 
@@ -139,7 +140,7 @@ def store_joint_impulses(model, data, problem):
     for cluster in range(model.cluster_count):
         x, first, j = data.row_bias, model.cluster_start[cluster, 0], data.basis_row[cluster]
         for b in range(data.basis_rank[cluster]):
-            x[b] = problem.joint_impulse[j + b]
+            x[b] = problem.joint_impulse[j + b] * data.basis_scale[first + data.basis_order[first + b]]
         from_basis(model, data, cluster, x, data.row_force)
         for r in range(model.cluster_start[cluster + 1, 0] - first):
             store_impulse(data, data.basis_source[first + r, 0], data.basis_source[first + r, 1], data.row_force[r],
