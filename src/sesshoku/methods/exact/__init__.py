@@ -80,7 +80,8 @@ PARTS = [
 ]
 STATE = {
     "contacts": (*CONTACT_STATE, *CONTACT_VIEW, "torque"),
-    "memory": ("old_impulse", "old_torque", "old_slips", "old_parted", "old_anchor", "old_anchored", "tree_jammed"),
+    "memory": ("old_impulse", "old_torque", "old_slips", "old_parted", "old_anchor", "old_anchored", "tree_jammed",
+               "tree_rows", "tree_wait"),
 }  # what a saved state holds of the records
 
 

@@ -10,7 +10,9 @@ States come from the step before. Where one does not agree with the solution (a 
 one that moves along its friction) all that disagree are switched and the problem is solved again; where that does not
 end, joint friction becomes rows after all, which the solver treats as it does contacts.
 
-Joints near a limit have rows from the start: the limit may stop them within the step.
+Joints near a limit have rows from the start: the limit may stop them within the step. And so have, for a while, the
+joints of a tree whose states did not agree in few rounds: a robot that stands on stiff legs can share its load between
+feet and joints in many ways, of which locks try one and rows find one.
 """
 
 from __future__ import annotations
@@ -27,8 +29,9 @@ from sesshoku.methods.report import ENERGY_CHANGE, ITERATIONS, RESIDUAL, ROWS
 # data.friction_state, beside AS_ROW: held; slips, and friction pushes up, or down
 LOCKED, PUSHED_UP, PUSHED_DOWN = 1, 2, 3
 LOCK = 1e12  # inertia of a held joint, as a multiple of what hangs on it
-ROUNDS = 6  # of switching
+ROUNDS = 4  # of switching
 SWITCHES = 2  # of one joint within a step
+WAIT, LONGEST = 16, 1024  # steps for which a tree has rows then: at first, doubled each time it fails, and at most
 BEYOND = 1.0 + 1e-9  # of its bound: what a held joint may bear by rounding
 
 
@@ -40,10 +43,16 @@ def hold_joints(model, data, memory, q, options, dt):
         return
     for k in range(model.dof_count):
         memory.lock_free[k], memory.lock_diagonal[k] = data.new_v[k], data.implicit_diagonal[k]
+    for t in range(model.tree_count):
+        if memory.tree_rows[t] > 0:
+            memory.tree_rows[t] -= 1
+        else:
+            memory.tree_wait[t] = max(memory.tree_wait[t] - 1, 0)
     for n in range(len(model.rubbing_dofs)):
         k = model.rubbing_dofs[n]
+        rows = options[LOCKS] == 0.0 or memory.tree_rows[model.link_tree[model.dof_link[k]]] > 0
         memory.lock_switches[k] = 0
-        if options[LOCKS] == 0.0 or near_limit(model, k, q, data.new_v, dt):
+        if rows or near_limit(model, k, q, data.new_v, dt):
             data.friction_state[k] = AS_ROW
         elif abs(v[k]) > slip_speed or data.friction_slips[k] and v[k] != 0.0:
             data.friction_state[k] = PUSHED_DOWN if v[k] > 0.0 else PUSHED_UP
@@ -86,14 +95,27 @@ def release_joints(model, data, contacts, problem, memory, newton, options, dt):
     for n in range(ROUNDS + 1):
         if switch_joints(model, data, problem, memory, dt) == 0:
             break
-        if n == ROUNDS:  # it does not end: as rows
-            for m in range(len(model.rubbing_dofs)):
-                data.friction_state[model.rubbing_dofs[m]] = AS_ROW
+        give_up(model, data, memory, n == ROUNDS)
         lock(model, data, memory, dt)
         pose_problem(model, data, contacts, problem, memory, data.new_q, options, dt)
         solve_islands(model, data, contacts, problem, memory, newton, options, dt)
         made += data.report[ITERATIONS]
     data.report[ITERATIONS] = made
+
+
+@jit
+def give_up(model, data, memory, everywhere):
+    """Rows for all joints of the trees in which one has switched too often (or of every tree), and for a while."""
+    for n in range(len(model.rubbing_dofs)):
+        k = model.rubbing_dofs[n]
+        t = model.link_tree[model.dof_link[k]]
+        if memory.tree_rows[t] == 0 and (everywhere or memory.lock_switches[k] > SWITCHES):
+            memory.tree_wait[t] = min(max(2 * memory.tree_wait[t], WAIT), LONGEST)
+            memory.tree_rows[t] = memory.tree_wait[t]
+    for n in range(len(model.rubbing_dofs)):
+        k = model.rubbing_dofs[n]
+        if memory.tree_rows[model.link_tree[model.dof_link[k]]] > 0:
+            data.friction_state[k] = AS_ROW
 
 
 @jit
@@ -115,7 +137,7 @@ def switch_joints(model, data, problem, memory, dt):
             new = LOCKED
         if new != state:
             memory.lock_switches[k] += 1
-            data.friction_state[k] = new if memory.lock_switches[k] <= SWITCHES else AS_ROW
+            data.friction_state[k] = new
             changed += 1
     return changed
 
