@@ -487,6 +487,7 @@ class RobotDescription:
     poses: dict[str, dict[str, Any]] = field(default_factory=dict)
     pose_velocities: dict[str, dict[str, Any]] = field(default_factory=dict)
     pose_commands: dict[str, dict[str, float]] = field(default_factory=dict)
+    pose_activations: dict[str, dict[str, float]] = field(default_factory=dict)
     sensors: list[Sensor] = field(default_factory=list)
     state_sensors: list[StateSensor] = field(default_factory=list)
     frames: list[Frame] = field(default_factory=list)

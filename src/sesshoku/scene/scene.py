@@ -264,11 +264,28 @@ class Scene(SensorMounts, StateSensors, NamedPlaces):
     def add_actuator(self, joint: str | None = None, kind: ActuatorKind = "torque", *, name: str | None = None,
                      **options: Any) -> Actuator:
         """Drive a joint: `add_actuator("knee", "position", kp=100, kd=5, effort=40)`; or a tendon (`tendon=`), or push
-        a body (`body=`, a thruster). See `Actuator`."""
+        a body (`body=` with position and rotation, or `site=`, a frame of the scene: a thruster). See `Actuator`."""
+        if "site" in options:
+            name = options["site"] if name is None else name
+            options = self._at_site(options, name)
         driven = [joint, options.get("tendon"), options.get("body")]
         usual = next((value for value in driven if value is not None), "actuator")
         actuator = Actuator(usual if name is None else name, joint, kind, **options)
         return self._insert_actuator(actuator)
+
+    def _at_site(self, options: dict[str, Any], name: str) -> dict[str, Any]:
+        """`site=` as the body and the place it stands for; with a base the axes stay the base's."""
+        site, element = options["site"], f"actuator {name!r}"
+        if site not in self.frames or self.frames[site].body is None:
+            raise SceneError("no such frame on a body", element=element, value=site,
+                             remedy=f"frames: {_listed(key for key, frame in self.frames.items() if frame.body)}")
+        frame = self.frames[site]
+        place = {"body": frame.body, "position": frame.position}
+        given = {key: value for key, value in options.items() if key != "site"}
+        for key in place.keys() & given.keys():
+            raise SceneError(f"site= and {key}= say the same", element=element, value=given[key],
+                             remedy="give one of them")
+        return {"rotation": frame.rotation} | place | given if "base" not in given else place | given
 
     def _insert_actuator(self, actuator: Actuator) -> Actuator:
         element = f"actuator {actuator.name!r}"
@@ -424,7 +441,9 @@ class Scene(SensorMounts, StateSensors, NamedPlaces):
     def load(self, path: str | Path, *, position: Any = None, rotation: Any = None, fixed_base: bool | None = None,
              name: str | None = None, pose: str | None = None,
              package_paths: str | Path | Iterable[str | Path] = (), repair_inertia: bool = False) -> Robot:
-        """Load a URDF or MJCF file. `name` becomes a prefix of all its names ("left/knee"): needed to load it twice.
+        """Load a robot file: URDF, MJCF, USD, Choreonoid's .body, or "robot_descriptions:NAME".
+
+        `name` becomes a prefix of all its names ("left/knee"): needed to load it twice.
 
         The base is free unless `fixed_base` (URDF) or the file itself fixes it (MJCF without a free joint); `position`
         and `rotation` place it. `pose`: start in that keyframe of the file (MJCF), with its velocities and commands;
@@ -593,7 +612,7 @@ class Scene(SensorMounts, StateSensors, NamedPlaces):
 
     @classmethod
     def read(cls, path: str | Path) -> Scene:
-        """Read a scene from a TOML file; a robot file (URDF, MJCF) makes a scene of that robot alone."""
+        """Read a scene from a TOML file; a robot file makes a scene of that robot alone."""
         from sesshoku.scene.toml import read_scene
 
         return read_scene(check.path(path, "Scene.read"))
@@ -643,7 +662,10 @@ def in_pose(description: RobotDescription, pose: str) -> RobotDescription:
     commands = description.pose_commands.get(pose)
     lengths = {tendon.name: sum(arm * float(wanted.get(joint, 0.0)) for joint, arm in tendon.joints.items())
                for tendon in description.tendons}
-    actuators = [_commanded(actuator, wanted, lengths, commands) for actuator in description.actuators]
+    activations = description.pose_activations.get(pose, {})
+    actuators = [replace(_commanded(actuator, wanted, lengths, commands),
+                         activation=activations.get(actuator.name, actuator.activation))
+                 for actuator in description.actuators]
     return replace(description, bodies=bodies, actuators=actuators)
 
 

@@ -219,6 +219,13 @@ class GroundTable(Turned):
     material: MaterialChoice | None = Field(None, description="name of a material, or a table of its values")
 
 
+class PoseTable(Table):
+    positions: dict[str, Coordinates] = Field({}, description="joint -> position; of a free joint that of its body")
+    velocities: dict[str, Coordinates] = Field({}, description="joint -> velocity")
+    commands: dict[str, Vector] = Field(
+        {}, description="actuator -> target, target velocity and feed-forward")
+
+
 class RobotTable(Turned):
     file: str | None = Field(None, description="URDF or MJCF file, relative to the scene file")
     name: str | None = Field(
@@ -243,12 +250,15 @@ class RobotTable(Turned):
         None, description="without a file: its actuators (default: those that drive its joints)")
     sensors: list[str] | None = Field(
         None, description="without a file: its sensors (default: those on its bodies)")
+    poses: dict[str, PoseTable] = Field(
+        {}, description="without a file: its named starts, { stand = { positions = { knee = 0.6 } } }")
 
 
 class ActuatorTable(Turned):
     joint: str | None = Field(None, description="name of the joint it drives (revolute, continuous or prismatic)")
     tendon: str | None = Field(None, description="instead of joint: name of the tendon it pulls")
     body: str | None = Field(None, description="instead of joint: name of the body it pushes, as a thruster does")
+    site: str | None = Field(None, description="instead of body and position: name of the frame where it pushes")
     name: str | None = Field(None, description="name of the actuator (default: that of what it drives)")
     kind: Literal["torque", "position", "velocity", "general"] = Field(
         "torque", description="torque, position, velocity or general")

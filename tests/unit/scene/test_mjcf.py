@@ -233,8 +233,6 @@ LISTED = {
         HINGE + '<actuator><adhesion name="a" body="b" ctrlrange="0 1"/></actuator>',
     "actuator 'a': it drives a ball or free joint":
         HINGE.replace('name="j"', 'name="j" type="ball"') + '<actuator><motor name="a" joint="j"/></actuator>',
-    "range of tendon 't'":
-        HINGE + '<tendon><fixed name="t" range="-1 1"><joint joint="j" coef="2"/></fixed></tendon>',
     "armature of tendon 't'":
         HINGE + '<tendon><fixed name="t" armature="1"><joint joint="j" coef="2"/></fixed></tendon>',
     "equality 'e': not active": HINGE + '<equality><weld name="e" body1="b" active="false"/></equality>',

@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from mjcf_files import BALL, HINGE, MACHINE, load, write
+from mjcf_files import BALL, HINGE, MACHINE, write
 from sesshoku.errors import SceneError
 from sesshoku.scene.elements import RobotDescription
 from sesshoku.scene.mjcf import load_mjcf
@@ -159,9 +159,3 @@ def test_scripted_bodies_start_where_the_key_says(tmp_path: Path) -> None:
     other = Scene()
     other.load(path, pose="l")
     assert other.bodies["hand"].position.tolist() == [1, 0, 0]
-
-
-def test_activations_are_listed(tmp_path: Path) -> None:
-    drive = '<actuator><general name="g" joint="j" dyntype="integrator"/></actuator>'
-    listed = load(tmp_path, HINGE + drive + key('name="k" act="0.5"')).unsupported
-    assert "activations of keyframe 'k'" in listed
