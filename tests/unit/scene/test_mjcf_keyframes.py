@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from mjcf_files import BALL, HINGE, MACHINE, load, write
+from mjcf_files import BALL, HINGE, MACHINE, write
 from sesshoku.errors import SceneError
 from sesshoku.scene.elements import RobotDescription
 from sesshoku.scene.mjcf import load_mjcf
