@@ -34,6 +34,7 @@ from sesshoku.scene.mesh_repair import check_arrays
 from sesshoku.scene.names import Named, unknown
 from sesshoku.scene.sensors import Sensor, SensorMounts
 from sesshoku.scene.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Shape, Sphere
+from sesshoku.scene.state_sensors import StateSensor, StateSensors
 from sesshoku.scene.unsupported import Item, summary
 from sesshoku.spatial.rotation import multiply, quaternion_to_matrix
 
@@ -73,7 +74,7 @@ class Robot:
 
 
 @checked
-class Scene(SensorMounts, NamedPlaces):
+class Scene(SensorMounts, StateSensors, NamedPlaces):
     """Bodies, robots, sensors, materials and filters; handed to `Simulation`.
 
         scene = Scene()
@@ -95,6 +96,7 @@ class Scene(SensorMounts, NamedPlaces):
         self.loops: dict[str, Loop] = Named("loop")
         self.mimics: dict[str, Mimic] = Named("mimic")
         self.sensors: dict[str, Sensor] = Named("sensor")
+        self.state_sensors: dict[str, StateSensor] = Named("sensor")
         self.frames: dict[str, Frame] = Named("frame")
         self.cameras: dict[str, Camera] = Named("camera")
         self.robots: dict[str, Robot] = Named("robot")
@@ -355,6 +357,7 @@ class Scene(SensorMounts, NamedPlaces):
 
     add_force_sensor, add_imu = SensorMounts.add_force_sensor, SensorMounts.add_imu  # their calls checked as the others
 
+    add_sensor = StateSensors.add_sensor
     add_frame, add_camera = NamedPlaces.add_frame, NamedPlaces.add_camera
 
     # ---- materials and filters -----------------------------------------------------------------------------------
@@ -438,7 +441,9 @@ class Scene(SensorMounts, NamedPlaces):
     def load(self, path: str | Path, *, position: Any = None, rotation: Any = None, fixed_base: bool | None = None,
              name: str | None = None, pose: str | None = None,
              package_paths: str | Path | Iterable[str | Path] = (), repair_inertia: bool = False) -> Robot:
-        """Load a URDF or MJCF file. `name` becomes a prefix of all its names ("left/knee"): needed to load it twice.
+        """Load a robot file: URDF, MJCF, USD, Choreonoid's .body, or "robot_descriptions:NAME".
+
+        `name` becomes a prefix of all its names ("left/knee"): needed to load it twice.
 
         The base is free unless `fixed_base` (URDF) or the file itself fixes it (MJCF without a free joint); `position`
         and `rotation` place it. `pose`: start in that keyframe of the file (MJCF), with its velocities and commands;
@@ -469,8 +474,8 @@ class Scene(SensorMounts, NamedPlaces):
                   fixed_base: bool | None = None, name: str | None = None) -> Robot:
         """Place a robot description; all or nothing: on an error the scene is as before."""
         kept = {key: copy(getattr(self, key))
-                for key in ("bodies", "_joint_owner", "actuators", "tendons", "loops", "mimics", "sensors", "frames",
-                            "cameras", "robots")}
+                for key in ("bodies", "_joint_owner", "actuators", "tendons", "loops", "mimics", "sensors",
+                            "state_sensors", "frames", "cameras", "robots")}
         others = {key: type(getattr(self, key))(getattr(self, key))
                   for key in ("excluded_pairs", "forced_pairs", "geometry_pairs", "notes")}
         try:
@@ -531,7 +536,7 @@ class Scene(SensorMounts, NamedPlaces):
                  for pose in description.poses}
         robot = Robot(robot_name, bodies, [joint for joint in joints if joint is not None],
                       [prefix + actuator.name for actuator in description.actuators],
-                      [prefix + sensor.name for sensor in description.sensors], poses)
+                      [prefix + sensor.name for sensor in (*description.sensors, *description.state_sensors)], poses)
         self.robots[robot_name] = robot
         return robot
 
@@ -553,23 +558,29 @@ class Scene(SensorMounts, NamedPlaces):
         return found
 
     def _insert_places(self, description: RobotDescription, prefix: str, position: Any, rotation: Any) -> None:
-        """The description's frames and cameras; those of its world are placed as its fixed bodies are."""
+        """The description's frames, cameras and state sensors; those of its world placed as its fixed bodies are."""
         element = f"robot {description.name!r}"
         turn = np.array([1.0, 0, 0, 0]) if rotation is None else check.quaternion(rotation, "rotation", element)
         shift = np.zeros(3) if position is None else check.vector(position, "position", element)
 
-        def placed(place: Any) -> Any:
-            place = replace(place, name=prefix + place.name)
-            if place.body is not None:
-                return replace(place, body=prefix + place.body)
-            return replace(place, position=shift + quaternion_to_matrix(turn) @ place.position,
-                           rotation=multiply(turn, place.rotation))
+        def placed(place: Any, body: str, before: str = "") -> Any:
+            """The place with its body's new name; in no body, moved with the file's world."""
+            if getattr(place, body) is not None:
+                return replace(place, **{body: prefix + getattr(place, body)})
+            at, turned = (getattr(place, before + key) for key in ("position", "rotation"))
+            return replace(place, **{before + "position": shift + quaternion_to_matrix(turn) @ at,
+                                     before + "rotation": multiply(turn, turned)})
 
         for frame in description.frames:
-            self._insert_place(placed(frame), self.frames, "frame")
+            self._insert_place(placed(replace(frame, name=prefix + frame.name), "body"), self.frames, "frame")
         for camera in description.cameras:
             target = None if camera.target is None else prefix + camera.target
-            self._insert_place(replace(placed(camera), target=target), self.cameras, "camera")
+            camera = placed(replace(camera, name=prefix + camera.name, target=target), "body")
+            self._insert_place(camera, self.cameras, "camera")
+        for state in description.state_sensors:
+            of = None if state.of is None else prefix + state.of
+            state = placed(replace(state, name=prefix + state.name, of=of), "body")
+            self._insert_state_sensor(placed(state, "reference", "reference_"))
 
     def _place_root(self, body: Body, position: Any, rotation: Any, fixed_base: bool | None, floats: bool) -> Body:
         """Give a robot's root its joint and its pose: the placement in front of the file's own pose."""
@@ -601,7 +612,7 @@ class Scene(SensorMounts, NamedPlaces):
 
     @classmethod
     def read(cls, path: str | Path) -> Scene:
-        """Read a scene from a TOML file; a robot file (URDF, MJCF) makes a scene of that robot alone."""
+        """Read a scene from a TOML file; a robot file makes a scene of that robot alone."""
         from sesshoku.scene.toml import read_scene
 
         return read_scene(check.path(path, "Scene.read"))

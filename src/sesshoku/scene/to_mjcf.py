@@ -18,12 +18,12 @@ from sesshoku.errors import UnsupportedFeature
 from sesshoku.scene.elements import Body, Inertial, Joint, Loop
 from sesshoku.scene.mass import combine
 from sesshoku.scene.mjcf_places import PlaceWriter
-from sesshoku.scene.mjcf_sensors import write_sensors
 from sesshoku.scene.recheck import recheck
 from sesshoku.scene.scene import Scene
 from sesshoku.scene.to_mjcf_actuators import ActuatorWriter, force_bounds, start_control
 from sesshoku.scene.to_mjcf_contacts import condim, find_contacts
 from sesshoku.scene.to_mjcf_geoms import GeomWriter
+from sesshoku.scene.to_mjcf_sensors import SensorWriter
 from sesshoku.scene.to_mjcf_text import (
     Lost,
     Naming,
@@ -71,7 +71,7 @@ class _Export:
         scene = self.scene
         # geoms named by pairs and sites named by loops and sensors must be known before the bodies are written
         contact, equality = self.contacts(), self.equalities()
-        sensor = write_sensors(scene.sensors, self.places, self.names, self.lost)
+        sensor = SensorWriter(scene, self.places, self.names, self.lost, self.body_names, self.joint_names).write()
         drives = ActuatorWriter(scene, self.lost, self.names, self.joint_names, self.places)
         bodies = self.bodies()
         root = Xml()

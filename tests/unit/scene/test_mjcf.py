@@ -212,7 +212,7 @@ def test_warnings_of_the_compiler_are_listed_and_those_of_the_interpreter_are_no
 
 def test_everything_left_out_is_listed(machine: RobotDescription) -> None:
     assert sorted(machine.unsupported) == sorted([
-        "sensor 'angle'", "light 'sun'",
+        "light 'sun'",
         "numeric 'size'", "texture 'checks'", "visual settings", "option density = 1.2",
         "option integrator = RK4", "option wind = [1.0, 0.0, 0.0]",
         "solref of geom 'nose'", "margin of geom 'nose'", "range of ball joint 'neck'",
