@@ -9,8 +9,6 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from typing import Any
 
 import mujoco
@@ -20,31 +18,18 @@ import sesshoku as ss
 from benchmarks.robots.changes import CONTACT_SIDE, CONTACTS, JOINT_SIDE, STIFFER, VARIANTS, Change
 from benchmarks.robots.pair import Loaded, Pair, PeerDiverges
 from benchmarks.robots.table import centimetres
+from sesshoku.scene.unsupported import Item, summary
 
 AGREES = 0.03  # m: every body within so much
 PUSH = 1e-4  # m/s, rad/s
 ROUNDS, NEARER = 3, 0.7  # of things taken away together: how many, and how much nearer each must bring the two
-#: what a file may hold that no motion depends on, or that names no force
-LOOKS = re.compile(r"^(camera|light|site|texture|skin|text|numeric|tuple|sensor|visual settings|statistic|option "
-                   r"(cone|solver|jacobian|iterations|tolerance|ls_|ccd_|noslip|sdf_|integrator|impratio|timestep)|"
-                   r"option flag (multiccd|nativeccd|energy|fwdinv|override|sleep|warmstart|midphase|island|sensor|"
-                   r"eulerdamp)|MuJoCo's compiler warns|material)")
-#: softness of MuJoCo's constraints: no counterpart here, where they are hard
-SOFTNESS = re.compile(r"^(solref|solimp|solmix|solreflimit|solimplimit|solreffriction|solimpfriction|priority|margin|"
-                      r"gap) of ")
+MOTION = "changes the motion: "
 
 
 def left_out(scene: ss.Scene) -> list[str]:
-    """What the reader left out that changes the motion, alike things grouped: `gravcomp of 9 bodies`."""
-    items = [item.partition(": ")[2] for item in scene.unsupported]
-    found: Counter[str] = Counter()
-    for item in items:
-        if LOOKS.match(item) or SOFTNESS.match(item):
-            continue
-        plain = re.sub(r" \(\d+ times\)$", "", item)
-        found[re.sub(r"'[^']*'|\b\d+ of body|\(line \d+\)", "*", plain)] += 1
-    return [kind.replace(" *", "").strip() if count == 1 else f"{kind.replace(' *', '').strip()} x {count}"
-            for kind, count in found.items()]
+    """What the reader left out that changes the motion, alike things together."""
+    items = [Item(item.partition(": ")[2], item.grade) for item in scene.unsupported if isinstance(item, Item)]
+    return [line.removeprefix(MOTION) for line in summary(items) if line.startswith(MOTION)]
 
 
 class Search:

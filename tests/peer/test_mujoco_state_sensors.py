@@ -24,11 +24,13 @@ BODIES = """<compiler angle="radian"/><option gravity="1 2 -9"/><worldbody>
     <body name="arm" pos="0.3 0 0.1"><joint name="hip" axis="0 1 0" pos="0 0 0.02" range="-1 1" armature="0.02"
         stiffness="3" springref="0.2"/>
       <geom name="bone" type="capsule" size="0.03 0.1" mass="1" pos="0.05 0 0"/>
-      <body name="wrist" pos="0 0.1 0.3"><joint name="ball" type="ball"/><geom size="0.05" mass="0.5" pos="0 0.02 0.1"/>
+      <body name="wrist" pos="0 0.1 0.3"><joint name="ball" type="ball" armature="0.02"/>
+        <geom size="0.05" mass="0.5" pos="0 0.02 0.1"/>
         <site name="grip" pos="0.01 0.02 0.1" quat="0.6 0 0.8 0"/>
         <body name="finger" pos="0 0 0.2" euler="0.4 0 0">
-          <joint name="slide" type="slide" axis="0 0.6 0.8" range="-0.1 0.1"/>
-          <joint name="turn" axis="1 0 0" ref="0.3"/><geom name="nail" size="0.04" mass="0.2" pos="0 0.05 0"/>
+          <joint name="slide" type="slide" axis="0 0.6 0.8" range="-0.6 0.6"/>
+          <joint name="turn" axis="1 0 0" ref="0.3" armature="0.05"/>
+          <geom name="nail" size="0.04" mass="0.2" pos="0 0.05 0"/>
           <site name="tip" pos="0 0 0.1"/></body></body></body></body>
 </worldbody>
 <tendon><fixed name="rope"><joint joint="hip" coef="0.5"/><joint joint="turn" coef="-2"/></fixed></tendon>

@@ -441,7 +441,9 @@ class Scene(SensorMounts, StateSensors, NamedPlaces):
     def load(self, path: str | Path, *, position: Any = None, rotation: Any = None, fixed_base: bool | None = None,
              name: str | None = None, pose: str | None = None,
              package_paths: str | Path | Iterable[str | Path] = (), repair_inertia: bool = False) -> Robot:
-        """Load a URDF or MJCF file. `name` becomes a prefix of all its names ("left/knee"): needed to load it twice.
+        """Load a robot file: URDF, MJCF, USD, Choreonoid's .body, or "robot_descriptions:NAME".
+
+        `name` becomes a prefix of all its names ("left/knee"): needed to load it twice.
 
         The base is free unless `fixed_base` (URDF) or the file itself fixes it (MJCF without a free joint); `position`
         and `rotation` place it. `pose`: start in that keyframe of the file (MJCF), with its velocities and commands;
@@ -610,7 +612,7 @@ class Scene(SensorMounts, StateSensors, NamedPlaces):
 
     @classmethod
     def read(cls, path: str | Path) -> Scene:
-        """Read a scene from a TOML file; a robot file (URDF, MJCF) makes a scene of that robot alone."""
+        """Read a scene from a TOML file; a robot file makes a scene of that robot alone."""
         from sesshoku.scene.toml import read_scene
 
         return read_scene(check.path(path, "Scene.read"))

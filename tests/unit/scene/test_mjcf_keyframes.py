@@ -68,7 +68,7 @@ def test_an_unknown_pose_is_refused_with_those_there_are(tmp_path: Path) -> None
 
 
 def test_commands_of_a_key_are_taken_as_they_are(tmp_path: Path) -> None:
-    """Commands are MuJoCo's ctrl, whatever the gear; a key that states zeros means zeros."""
+    """`ctrl` is the actuators' command; a key that states zeros means zeros."""
     drives = ('<actuator><position name="p" joint="j" kp="1" gear="-2"/><velocity name="v" joint="j" kv="1" gear="4"/>'
               '<motor name="m" joint="j" gear="3"/></actuator>')
     keys = '<keyframe><key name="k" qpos="0.5" ctrl="0.6 2 7"/><key name="z" qpos="0.5" ctrl="0 0 0"/></keyframe>'
