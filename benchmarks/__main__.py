@@ -3,6 +3,7 @@
     python -m benchmarks                 # every part, on a quiet machine
     python -m benchmarks lcp exact       # some parts; the others' results stay as they are
     python -m benchmarks --readme        # write the results into the README
+    python -m benchmarks robots --folder PATH   # robots beside MuJoCo, for docs/robots.md; --help says more
 """
 
 from __future__ import annotations
@@ -40,6 +41,11 @@ def machine() -> str:
 
 def main() -> None:
     console, words = Console(width=110), sys.argv[1:]
+    if words[:1] == ["robots"]:
+        from benchmarks.robots import command
+
+        command.main(words[1:])
+        return
     if "--readme" in words:  # python -m benchmarks --readme [FILE]
         given = [Path(word).resolve() for word in words if word != "--readme"]
         console.print(f"README.md quotes {readme.update(*given).name}")

@@ -12,11 +12,19 @@ from sesshoku.collision.narrow import collide_shapes
 from sesshoku.scene.compiler import compile_scene
 from sesshoku.scene.elements import Geometry
 from sesshoku.scene.mesh import convex_mesh
-from sesshoku.scene.model import SHAPE_BOX, SHAPE_CAPSULE, SHAPE_CONVEX, SHAPE_CYLINDER, SHAPE_PLANE, SHAPE_SPHERE
+from sesshoku.scene.model import (
+    SHAPE_BOX,
+    SHAPE_CAPSULE,
+    SHAPE_CONVEX,
+    SHAPE_CYLINDER,
+    SHAPE_ELLIPSOID,
+    SHAPE_PLANE,
+    SHAPE_SPHERE,
+)
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.shapes import Box, Capsule, ConvexMesh, Cylinder, Plane, Shape, Sphere
+from sesshoku.scene.shapes import Box, Capsule, ConvexMesh, Cylinder, Ellipsoid, Plane, Shape, Sphere
 
-KINDS = ("plane", "box", "sphere", "capsule", "cylinder", "convex")
+KINDS = ("plane", "box", "sphere", "capsule", "cylinder", "convex", "ellipsoid")
 
 
 @dataclass
@@ -67,6 +75,8 @@ class Shapes:
             return at + float(size[0] * np.linalg.norm(d) + size[1] * abs(d[2]))
         if kind == SHAPE_CYLINDER:
             return at + float(size[0] * np.hypot(d[0], d[1]) + size[1] * abs(d[2]))
+        if kind == SHAPE_ELLIPSOID:
+            return at + float(np.linalg.norm(size * d))
         assert kind == SHAPE_CONVEX
         return at + float((m.vertices[slice(*m.shape_vertex[i])] @ d).max())
 
@@ -91,6 +101,9 @@ class Shapes:
             return np.linalg.norm(p, axis=1) - size[0]
         if kind == SHAPE_CYLINDER:
             return np.maximum(np.hypot(p[:, 0], p[:, 1]) - size[0], np.abs(p[:, 2]) - size[1])
+        if kind == SHAPE_ELLIPSOID:  # to first order in the distance
+            level = np.linalg.norm(p / size, axis=1)
+            return (level - 1.0) * level / np.linalg.norm(p / size**2, axis=1)
         vertices = m.vertices[slice(*m.shape_vertex[i])]
         a, b, c3 = (vertices[m.faces[slice(*m.shape_face[i])][:, k]] for k in range(3))
         normals = np.cross(b - a, c3 - a)
@@ -127,6 +140,8 @@ def random_shape(rng: np.random.Generator, kind: str, scale: float = 1.0) -> Sha
         return Capsule(0.4 * a, b)
     if kind == "cylinder":
         return Cylinder(0.4 * a, b)
+    if kind == "ellipsoid":
+        return Ellipsoid((0.5 * a, 0.5 * b, 0.5 * c))
     return random_polyhedron(rng, int(rng.integers(4, 40)), scale)
 
 

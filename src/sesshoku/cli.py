@@ -293,12 +293,14 @@ def print_summary(result: dict[str, Any], written: list[Path], most: int = 16) -
 
 @app.command()
 def info(file: SceneFile, fixed_base: FixedBase = False, pose: Pose = None, repair_inertia: Repair = False,
+         verbose: Annotated[bool, typer.Option("--verbose", "-v", help="List all that is not supported.")] = False,
          json: Json = False) -> None:
     """Show the tree of a robot or scene: bodies, masses, joints, limits, and what is not supported.
 
     Example: `sesshoku info models/humanoid_small.urdf`
     """
     from sesshoku.scene.compiler import compile_scene
+    from sesshoku.scene.unsupported import summary
 
     scene = read(file, fixed_base, pose, repair_inertia)
     compiled = compile_scene(scene)
@@ -328,6 +330,8 @@ def info(file: SceneFile, fixed_base: FixedBase = False, pose: Pose = None, repa
                       markup=False)
     for note in scene.notes:
         out.print(f"note: {note}", markup=False)
+    for line in summary(scene.unsupported, verbose=True) if verbose else ():
+        out.print(f"not supported: {line}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _finite(value: float) -> float | None:

@@ -20,6 +20,7 @@ from sesshoku.dynamics.jacobian import point_jacobian
 from sesshoku.dynamics.observe import observe_bodies, observe_energy, refresh
 from sesshoku.dynamics.rnea import bias_force, external_wrenches, inverse_dynamics
 from sesshoku.errors import MethodError, SceneError, SimulationDiverged, UnstableStep, UnsupportedFeature
+from sesshoku.methods.deep_overlaps import deep_overlap
 from sesshoku.methods.registry import DEFAULT, Method, left_out, obstacles, resolve
 from sesshoku.methods.report import CHANNELS, CONVERGED, Report
 from sesshoku.profiling import profile
@@ -35,6 +36,7 @@ from sesshoku.scene.names import unknown
 from sesshoku.scene.scene import Robot, RobotPose, Scene
 from sesshoku.script import ScriptedBodies
 from sesshoku.sensors import Sensing, sensor_view
+from sesshoku.sensors.places import FrameView
 from sesshoku.sensors.sensing import add_numbers
 from sesshoku.views import ActuatorView, BodyView, Contact, Energy, JointView, Views, list_contacts, three
 
@@ -108,13 +110,16 @@ class Simulation:
         self._external: memoryview[float] = memoryview(self.data.external_force.reshape(-1))
         self._script = ScriptedBodies(self.compiled)
         self._warm = False
+        self._told_deep = cautions is not None  # of bodies deep inside each other: once, or the method itself does
         self._fingerprint = _fingerprint(self.compiled, self.method)
         self.bodies: Mapping[str, BodyView] = Views(self, self.compiled.frame_index, BodyView, "body")
         self.joints: Mapping[str, JointView] = Views(self, self.compiled.joint_link, JointView, "joint")
         self.actuators: Mapping[str, ActuatorView] = Views(self, self.compiled.actuator_index, ActuatorView, "actuator")
-        self._sensing = Sensing(self) if scene.sensors else None
-        self.sensors: Mapping[str, Any] = Views(  # ForceSensorView or ImuView
-            self, {name: i for i, name in enumerate(scene.sensors)}, sensor_view, "sensor")
+        self.frames: Mapping[str, FrameView] = Views(self, dict.fromkeys(scene.frames, 0), FrameView, "frame")
+        self._subtrees: dict[str | None, Any] = {}  # masses that hang on bodies, for state sensors that ask for them
+        self._sensing = Sensing(self) if scene.sensors or scene.read_in_steps else None
+        self.sensors: Mapping[str, Any] = Views(  # ForceSensorView, ImuView or StateSensorView
+            self, {name: i for i, name in enumerate([*scene.sensors, *scene.state_sensors])}, sensor_view, "sensor")
         self.robots: RobotViews = RobotViews(self)
         self._pushes = Pushes(self)
         self._origin: Snapshot | None = None  # the scene's start, once somebody asked for it
@@ -157,6 +162,15 @@ class Simulation:
             self._release()
         if done != steps:
             self._diverged()
+        if self._report[CONVERGED] == 0.0 and not self._told_deep and "contacts" in self.records:
+            self._tell_deep_overlap()
+
+    def _tell_deep_overlap(self) -> None:
+        """Say once why steps do not converge, where bodies are too deep inside each other."""
+        found = deep_overlap(self.compiled, self.records["contacts"])
+        if found is not None:
+            self._told_deep = True
+            warnings.warn(f"method {self.method.keyword!r}, at {self.time:g} s: {found}", type(found), stacklevel=3)
 
     def _advance(self, steps: int) -> int:
         """Make steps; how many were made before the state stopped being finite."""
@@ -232,7 +246,7 @@ class Simulation:
     def _diverged(self) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
             bad = np.flatnonzero(~np.isfinite(self.data.new_v**2))
-        for name in ("friction_impulse", "limit_impulse", "mimic_impulse", "loop_impulse"):
+        for name in ("friction_impulse", "limit_impulse", "mimic_impulse", "loop_impulse", "tendon_impulse"):
             getattr(self.data, name)[:] = 0.0  # the failed solve's: no place for the next one to start from
         link = int(self.model.dof_link[bad[0]]) if len(bad) else None
         body = None if link is None else self.compiled.link_names[link]

@@ -305,7 +305,7 @@ class ActuatorView:
 
     @property
     def target(self) -> float:
-        """Position wanted (position servo) or force wanted (torque)."""
+        """Position wanted (position servo), force wanted (torque), or the command of a general actuator."""
         return float(self._sim.data.actuator_command[self._index, 0])
 
     @target.setter
@@ -330,8 +330,18 @@ class ActuatorView:
 
     @property
     def force(self) -> float:
-        """Force given in the last step, after clipping."""
+        """Force given in the last step along the joint or tendon, after clipping and gear; of one that pushes a body,
+        by which its wrench is multiplied."""
         return float(self._sim.data.actuator_force[self._index])
+
+    @property
+    def activation(self) -> float:
+        """What a general actuator with dynamics takes for its command."""
+        return float(self._sim.data.activation[self._index])
+
+    @activation.setter
+    def activation(self, value: float) -> None:
+        self._sim.data.activation[self._index] = check.number(value, "activation", f"actuator {self.name!r}")
 
 
 @checked

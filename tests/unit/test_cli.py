@@ -216,7 +216,7 @@ def test_control_c(pendulum: Path, tmp_path: Path) -> None:
 BAD = {
     "missing file": (["run", "nowhere.toml"], "nowhere.toml"),
     "missing robot": (["info", "nowhere.urdf"], "no such file"),
-    "other kind of file": (["run", "notes.txt"], "give a .toml, .urdf or .xml file"),
+    "other kind of file": (["run", "notes.txt"], "give a .toml file or a robot: .urdf .xml"),
     "bad TOML": (["run", "bad.toml"], "line 2"),
     "unknown key": (["info", "typo.toml"], "did you mean"),
     "unknown method": (["run", "pendulum.toml", "--method", "non"], "did you mean 'none'"),

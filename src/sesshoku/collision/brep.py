@@ -25,6 +25,7 @@ from sesshoku.errors import SceneError
 from sesshoku.scene.bounds import size_levels
 from sesshoku.scene.compiler import CompiledScene
 from sesshoku.scene.filters import filter_arrays
+from sesshoku.scene.materials import rule_row
 from sesshoku.scene.model import SHAPE_CONVEX
 from sesshoku.scene.poses import compose
 from sesshoku.scene.shapes import Plane
@@ -57,10 +58,11 @@ class Breps(Record):
     shape_frame = array(int, 1)  # (S) the scene's body it belongs to
     shape_type = array(int, 1)  # (S) SHAPE_CONVEX, whatever it is: none is a plane to the broad phase
     shape_level = array(int, 1)  # (S) size class in the broad phase
-    shape_filter = array(int, 2)  # (S, 5) as in Model
+    shape_filter = array(int, 2)  # (S, 6) as in Model
     shape_category = array(int, 1)
     shape_mask = array(int, 1)
     shape_material = array(float, 2)  # (S, 3) static, kinetic, restitution
+    shape_rule = array(int, 2)  # (S, 3) as in Model
     shape_margin = array(float, 1)  # (S) how far its planes were moved inward
     shape_pad = array(float, 1)  # (S) by which its boxes are widened against rounding
     shape_box = array(float, 3)  # (S, 2, 3) centre and half edges of the box around it
@@ -122,7 +124,8 @@ def make_breps(compiled: CompiledScene, margin: float | np.ndarray, merge_coplan
     arrays = parts.arrays() | columns
     count = len(places)
     arrays |= filter_arrays(compiled.scene, compiled.frame_index, arrays | {"shape_count": count})
-    del arrays["pair_turning"]  # `springs` knows no rolling friction, and refuses it
+    for key in ("pair_turning", "pair_materials", "shape_geometry"):  # `springs` knows no rolling friction
+        del arrays[key]
     radius = np.linalg.norm(arrays["shape_box"][:, 1], axis=1)
     levels = size_levels(radius, np.ones(count, dtype=bool))
     bodies = compiled.model.link_count + 1
@@ -137,25 +140,27 @@ def make_breps(compiled: CompiledScene, margin: float | np.ndarray, merge_coplan
 def _geometries(compiled: CompiledScene) -> tuple[list[Any], dict[str, Any]]:
     """Shape, pose in its body's frame and name of every colliding geometry; what filters and materials need of each."""
     model, places = compiled.model, []
-    columns: dict[str, list[Any]] = {name: [] for name in ("body", "frame", "material", "category", "mask")}
+    columns: dict[str, list[Any]] = {name: [] for name in ("body", "frame", "geometry", "material", "rule", "category",
+                                                      "mask")}
     for body in compiled.scene.bodies.values():
         f = compiled.frame_index[body.name]
         link = int(model.frame_link[f])
         center = model.link_center[link] if link >= 0 else np.zeros(3)
-        for geometry in body.geometries:
+        for number, geometry in enumerate(body.geometries):
             if not geometry.collides:
                 continue
             on_link = (model.frame_position[f], model.frame_rotation[f])
             position, rotation = compose(on_link, (geometry.position, quaternion_to_matrix(geometry.rotation)))
             material = geometry.material or compiled.scene.material
             places.append((geometry.shape, position - center, rotation, f"{geometry.shape.kind} of body {body.name!r}"))
-            row = (link if link >= 0 else model.link_count, f,
-                   [material.static_friction, material.kinetic_friction, material.restitution], geometry.category,
-                   geometry.mask)
+            row = (link if link >= 0 else model.link_count, f, number,
+                   [material.static_friction, material.kinetic_friction, material.restitution], rule_row(material),
+                   geometry.category, geometry.mask)
             for values, value in zip(columns.values(), row, strict=True):
                 values.append(value)
     arrays: dict[str, Any] = {f"shape_{name}": np.array(values, dtype=np.int64) for name, values in columns.items()
-                              if name != "material"}
+                              if name not in ("material", "rule")}
+    arrays["shape_rule"] = np.array(columns["rule"], dtype=np.int64).reshape(-1, 3)
     return places, arrays | {"shape_material": np.array(columns["material"], dtype=np.float64).reshape(-1, 3)}
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from sesshoku.compiled.table import Record, array, scalar, viewer
-from sesshoku.scene.model import Model
+from sesshoku.scene.model import SHAPE_FIELD, Model
 
 # places in `counts`
 CONTACTS, PAIRS, OVERFLOW, ISLANDS, NEXT_ID, OLD_CONTACTS, PAIR_OVERFLOW, LEVELS = range(8)
@@ -23,6 +23,7 @@ CONTACTS, PAIRS, OVERFLOW, ISLANDS, NEXT_ID, OLD_CONTACTS, PAIR_OVERFLOW, LEVELS
 # lasts), where two edges cross, on a smooth surface (it moves over both)
 VERTEX, EDGE, SMOOTH = range(3)
 RELEASED, STICK, SLIP = range(3)
+BUNDLES = 24  # directions in which a height field may touch one shape at once
 
 
 class Contacts(Record):
@@ -98,6 +99,14 @@ class Contacts(Record):
     feature = array(float, 3)  # (2, 48, 3) faces of a and b that look at each other: two coordinates and height
     clip = array(float, 3)  # (2, 128, 3) the polygon being cut
     work = array(float, 2)  # (512, 8) of the narrow phase
+    cell = array(float, 2)  # (7, 3) of a height field, in its axes: a triangle's corners, its prism's foot, its normal
+    cell_corners = array(int, 1)  # (1) 3: the triangle counts, 6: the prism
+    # points of a height field and another shape, by their normals
+    bundle_count = array(int, 1)  # (24) of points
+    bundle_normal = array(float, 2)  # (24, 3) from the field to the other shape
+    bundle_point = array(float, 3)  # (24, 64, 3)
+    bundle_gap = array(float, 2)  # (24, 64)
+    bundle_kind = array(int, 2)  # (24, 64)
     iwork = array(int, 1)  # (max(4 G, 4 P, 4 C, 4 T) + 1024)
 
 
@@ -108,6 +117,7 @@ def make_contacts(model: Model, capacity: int, pair_capacity: int) -> Contacts:
     """Allocate for at most `capacity` contacts and `pair_capacity` candidate pairs."""
     G, T, C, P = model.shape_count, model.tree_count, capacity, pair_capacity
     buckets = 1 if model.pairs_listed else 1 << (2 * G).bit_length()
+    B = BUNDLES if (model.shape_type == SHAPE_FIELD).any() else 0
     shapes = {
         "counts": 8,
         "placed": 1,
@@ -164,6 +174,13 @@ def make_contacts(model: Model, capacity: int, pair_capacity: int) -> Contacts:
         "feature": (2, 48, 3),
         "clip": (2, 128, 3),
         "work": (512, 8),
+        "cell": (7, 3),
+        "cell_corners": 1,
+        "bundle_count": B,
+        "bundle_normal": (B, 3),
+        "bundle_point": (B, 64, 3),
+        "bundle_gap": (B, 64),
+        "bundle_kind": (B, 64),
         "iwork": max(4 * G, 4 * P, 4 * C, 4 * T) + 1024,
     }
     arrays = {name: np.zeros(shape, dtype=np.int64 if Contacts.fields[name].dtype is int else np.float64)

@@ -5,14 +5,25 @@ from __future__ import annotations
 from math import sqrt
 
 from sesshoku.collision.broadphase import find_pairs
-from sesshoku.collision.contacts import CONTACTS, OVERFLOW, PAIR_OVERFLOW, PAIRS, Contacts, make_contacts
-from sesshoku.collision.filter import find_pair
+from sesshoku.collision.bundles import load_bundle
+from sesshoku.collision.contacts import (
+    CONTACTS,
+    OLD_CONTACTS,
+    OVERFLOW,
+    PAIR_OVERFLOW,
+    PAIRS,
+    Contacts,
+    make_contacts,
+)
+from sesshoku.collision.fields import collide_field
 from sesshoku.collision.islands import find_islands
 from sesshoku.collision.matching import keep_contacts, match_contacts
-from sesshoku.collision.narrow import collide_shapes, reduce_manifold
+from sesshoku.collision.materials import pair_coefficients
+from sesshoku.collision.narrow import collide_shapes
+from sesshoku.collision.patch import reduce_patch
 from sesshoku.collision.shapes import place_shapes
 from sesshoku.compiled.jit import jit
-from sesshoku.scene.model import MOVES, RULED, SHAPE_PLANE, Model
+from sesshoku.scene.model import MOVES, SHAPE_FIELD, SHAPE_PLANE, Model
 
 # what the next call of `detect` depends on, beside the state of the simulation: save and restore these
 CONTACT_STATE = ("counts", "shape", "id", "local")
@@ -49,31 +60,62 @@ def detect(model, data, contacts, margin, ahead, most_per_pair):
     """Find all contacts with a gap of at most `margin` (m) and what the shapes travel in `ahead` seconds.
 
     Needs `kinematics`, and `link_velocities` where ahead > 0. most_per_pair: reduce the points between two shapes to so
-    many; 0 keeps all.
+    many, those that the motion depends on (`patch`); 0 keeps all.
     """
     keep_contacts(contacts)
     place_shapes(model, data, contacts, margin, ahead)
     find_pairs(model, contacts, margin)
-    collide_pairs(model, contacts, margin, most_per_pair)
+    collide_pairs(model, data, contacts, margin, ahead, most_per_pair)
     match_contacts(model, data, contacts)
     find_islands(model, contacts)
 
 
 @jit
-def collide_pairs(model, contacts, margin, most_per_pair):
+def collide_pairs(model, data, contacts, margin, ahead, most_per_pair):
     """Narrow phase of all candidate pairs; writes shape, link, point, normal, tangent, gap, kind, material."""
     counts, pair, reach = contacts.counts, contacts.pair, contacts.shape_reach
     counts[CONTACTS] = 0
     counts[OVERFLOW] = counts[PAIR_OVERFLOW]
+    old = 0
     for k in range(counts[PAIRS]):
         a, b = pair[k, 0], pair[k, 1]
         left_out = counts[OVERFLOW]
+        if model.shape_type[a] == SHAPE_FIELD or model.shape_type[b] == SHAPE_FIELD:
+            old, last = old_contacts(contacts, a, b, old)
+            collide_with_field(model, data, contacts, a, b, margin + reach[a] + reach[b], ahead, most_per_pair, old,
+                               last)
+            continue
         found = collide_shapes(model, contacts, a, b, margin + reach[a] + reach[b])
         if most_per_pair > 0 and found > most_per_pair:
-            found = reduce_manifold(contacts, found, most_per_pair)
+            old, last = old_contacts(contacts, a, b, old)
+            found = reduce_patch(model, data, contacts, a, b, found, most_per_pair, ahead, old, last)
             counts[OVERFLOW] = left_out  # fewer are wanted than there was room for
         if found > 0:
             add_contacts(model, contacts, a, b, found)
+
+
+@jit
+def collide_with_field(model, data, contacts, a, b, margin, ahead, most_per_pair, old, last):
+    """Contacts of two shapes, one of them a height field; most_per_pair counts for each direction."""
+    first = model.shape_type[a] == SHAPE_FIELD
+    field, other = (a, b) if first else (b, a)
+    for k in range(collide_field(model, contacts, field, other, margin)):
+        found = load_bundle(contacts, k, 1.0 if first else -1.0)
+        if most_per_pair > 0 and found > most_per_pair:
+            found = reduce_patch(model, data, contacts, a, b, found, most_per_pair, ahead, old, last)
+        add_contacts(model, contacts, a, b, found)
+
+
+@jit
+def old_contacts(contacts, a, b, first):
+    """Range of the contacts of shapes a and b in the step before; it does not begin before `first`."""
+    count, shape = contacts.counts[OLD_CONTACTS], contacts.old_shape
+    while first < count and (shape[first, 0] < a or (shape[first, 0] == a and shape[first, 1] < b)):
+        first += 1
+    last = first
+    while last < count and shape[last, 0] == a and shape[last, 1] == b:
+        last += 1
+    return first, last
 
 
 @jit
@@ -116,16 +158,3 @@ def tangents(x, y, z):
     scale = 1.0 / sqrt(t0 * t0 + t1 * t1 + t2 * t2)
     t0, t1, t2 = scale * t0, scale * t1, scale * t2
     return t0, t1, t2, y * t2 - z * t1, z * t0 - x * t2, x * t1 - y * t0
-
-
-@jit
-def pair_coefficients(model, a, b):
-    """Static and kinetic friction and restitution of two shapes, as `combine_materials` or the scene's pair says."""
-    if model.shape_filter[a, RULED] == 1 and model.shape_filter[b, RULED] == 1:
-        place = find_pair(model, a, b)
-        if place >= 0 and model.pair_material[place, 0] >= 0.0:
-            pair = model.pair_material[place]
-            return pair[0], pair[1], pair[2]
-    A, B = model.shape_material[a], model.shape_material[b]
-    kinetic = sqrt(A[1] * B[1])
-    return max(sqrt(A[0] * B[0]), kinetic), kinetic, max(A[2], B[2])

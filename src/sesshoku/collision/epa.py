@@ -12,10 +12,10 @@ from math import inf, sqrt
 
 from sesshoku.collision.gjk import add_corner, nearest_on_triangle
 from sesshoku.compiled.jit import jit
-from sesshoku.scene.model import SHAPE_CYLINDER
+from sesshoku.scene.model import SHAPE_CYLINDER, SHAPE_ELLIPSOID
 
 CONVERGED = 1e-12  # of the size: two polyhedra
-CURVED = 1e-10  # of the size: with a cylinder; the slivers of a finer polytope have no usable normals any more
+CURVED = 1e-10  # of the size: with something round; the slivers of a finer polytope have no usable normals any more
 FIRST_FACES = ((0, 1, 2), (0, 3, 1), (1, 3, 2), (2, 3, 0))
 NEARLY = 1e-6  # of the size: faces this near the nearest one may hold its foot, when faces are slivers
 STATE, STANDS, GONE = 6, 1, 0  # column of epa_face, and its values
@@ -233,7 +233,9 @@ def epa(model, contacts, a, b, cx, cy, cz, count, size):
             V[i, e] = contacts.simplex[i, e]
     if not span_tetrahedron(model, contacts, a, b, cx, cy, cz, count, size):
         return inf, 0.0, 0.0, 1.0
-    curved = model.shape_type[a] == SHAPE_CYLINDER or model.shape_type[b] == SHAPE_CYLINDER
+    kind_a, kind_b = model.shape_type[a], model.shape_type[b]
+    curved = (kind_a == SHAPE_CYLINDER or kind_b == SHAPE_CYLINDER or kind_a == SHAPE_ELLIPSOID
+              or kind_b == SHAPE_ELLIPSOID)
     tolerance = (CURVED if curved else CONVERGED) * size
     first_faces(V, plane, face)
     slots, vertices = 4, 4

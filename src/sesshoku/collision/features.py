@@ -3,7 +3,7 @@
 A feature is written as rows (x, y, height) in the frame (u, w, n) of the contact, seen from the position of shape a.
 Boxes and polyhedra give the face that looks most along the normal, or, where all faces there are steep, their flattest
 edge. A cylinder gives its end as a regular octagon whose corners stand on the true rim, fixed to the body, or the line
-along its side; a capsule gives the line along its side.
+along its side; a capsule gives the line along its side, a height field the triangle of the cell being looked at.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from math import copysign, cos, pi, sin, sqrt
 
 from sesshoku.collision.support import farthest_vertex, turned, turned_back
 from sesshoku.compiled.jit import jit
-from sesshoku.scene.model import SHAPE_BOX, SHAPE_CAPSULE, SHAPE_CONVEX, SHAPE_CYLINDER
+from sesshoku.scene.model import SHAPE_BOX, SHAPE_CAPSULE, SHAPE_CONVEX, SHAPE_CYLINDER, SHAPE_FIELD
 
 STEEP = 0.2  # cosine: faces and cylinder ends that look less along the normal than this are not taken
 UPRIGHT = 0.98  # cosine: a capsule nearer to the normal than this touches by its end alone
+TOP = 6  # row of `cell` with the normal of a height field's triangle
 RIM = 8  # corners of a cylinder's end
 RIM_X = tuple(cos(2.0 * pi * k / RIM) for k in range(RIM))
 RIM_Y = tuple(sin(2.0 * pi * k / RIM) for k in range(RIM))
@@ -153,6 +154,16 @@ def feature(model, contacts, shape, slot, frame, sign, ox, oy, oz):
         px, py, pz = turned(R, k * x, k * y, 0.0)
         side_line(R, size, frame, rows, ox + px, oy + py, oz + pz, size[1])
         return 2, True, 0.0, 0.0
+    if kind == SHAPE_FIELD:
+        V, m = contacts.cell, contacts.cell[TOP]
+        if m[0] * x + m[1] * y + m[2] * z < STEEP:
+            return 1, False, 0.0, 0.0
+        for e in range(3):
+            px, py, pz = turned(R, V[e, 0], V[e, 1], V[e, 2])
+            put(rows, e, frame, ox + px, oy + py, oz + pz)
+        px, py, pz = turned(R, m[0], m[1], m[2])
+        gu, gw = slopes(frame, px, py, pz)
+        return 3, False, gu, gw
     r = size[0]
     if kind == SHAPE_CAPSULE and abs(z) < UPRIGHT:
         side_line(R, size, frame, rows, ox + r * nx, oy + r * ny, oz + r * nz, size[1])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
-from sesshoku.scene.model import APART, FAMILY, GROUP, HANGS_ON, MOVES, NO_RULE, RULED, TOGETHER
+from sesshoku.scene.model import APART, FAMILY, GROUP, HANGS_ON, MOVES, NO_RULE, PAIRED, RULED, TOGETHER
 
 
 @jit
@@ -29,11 +29,19 @@ def may_touch(model, a, b):
 
 @jit
 def find_pair(model, a, b):
-    """Place of the bodies of shapes a and b in the table of pairs with rules of their own; -1: not there."""
+    """Place of shapes a and b, or else of their bodies, in the table of pairs with their own rules; -1: not there."""
+    bodies = model.frame_count
+    if model.shape_filter[a, PAIRED] == 1 and model.shape_filter[b, PAIRED] == 1:
+        place = find_key(model.pair_key, bodies * bodies + min(a, b) * model.shape_count + max(a, b))
+        if place >= 0:
+            return place
     first, second = model.shape_frame[a], model.shape_frame[b]
-    if first > second:
-        first, second = second, first
-    keys, key = model.pair_key, first * model.frame_count + second
+    return find_key(model.pair_key, min(first, second) * bodies + max(first, second))
+
+
+@jit
+def find_key(keys, key):
+    """Place of a key in the sorted keys, -1: not there."""
     low, high = 0, len(keys)
     while low < high:
         middle = (low + high) // 2

@@ -6,9 +6,10 @@
 | box and box                                 | separating axes (`boxes`)                             |
 | sphere and sphere, capsule, box, cylinder   | closed form (`rounds`)                                |
 | capsule and capsule                         | closed form (`rounds`)                                |
+| height field and anything                   | triangle by triangle, elsewhere (`fields`)            |
 | everything else                             | GJK while the cores are apart, EPA where they overlap |
 
-The points then come from the two facing features (`manifold`). Spheres touch in one point.
+The points then come from the two facing features (`manifold`). Spheres and ellipsoids touch in one point.
 """
 
 from __future__ import annotations
@@ -27,7 +28,16 @@ from sesshoku.collision.reduction import reduce_manifold
 from sesshoku.collision.rounds import capsule_normal, sphere_normal
 from sesshoku.collision.support import core_radius, farthest_vertex, support, turned, turned_back
 from sesshoku.compiled.jit import jit
-from sesshoku.scene.model import SHAPE_BOX, SHAPE_CAPSULE, SHAPE_CONVEX, SHAPE_CYLINDER, SHAPE_PLANE, SHAPE_SPHERE
+from sesshoku.scene.model import (
+    SHAPE_BOX,
+    SHAPE_CAPSULE,
+    SHAPE_CONVEX,
+    SHAPE_CYLINDER,
+    SHAPE_ELLIPSOID,
+    SHAPE_FIELD,
+    SHAPE_PLANE,
+    SHAPE_SPHERE,
+)
 
 __all__ = ["collide_shapes", "reduce_manifold"]
 
@@ -137,6 +147,8 @@ def one_farthest(model, contacts, shape, slot, nx, ny, nz):
     if kind == SHAPE_CONVEX:
         vertex = farthest_vertex(model, shape, contacts.climb[slot], x, y, z)
         return edge_slope(model, shape, vertex, flattest_neighbour(model, shape, vertex, x, y, z), x, y, z) > 1e-6
+    if kind == SHAPE_ELLIPSOID or kind == SHAPE_FIELD:
+        return kind == SHAPE_ELLIPSOID
     return abs(z) > 1e-6 and (kind != SHAPE_CYLINDER or x * x + y * y > 1e-12)
 
 
@@ -144,15 +156,17 @@ def one_farthest(model, contacts, shape, slot, nx, ny, nz):
 def mend_witness(model, contacts, a, b, cx, cy, cz, gap, nx, ny, nz, near):
     """Nearest points that do not face each other along n give way to the farthest point of one shape.
 
-    That is the smaller one, or, of shapes of like size, the one that has a single farthest point.
+    That is the smaller one, or, of shapes of like size, the one that has a single farthest point. An ellipsoid's is
+    always known better than GJK and EPA find it.
     """
-    W = contacts.witness
+    W, round_a, round_b = (contacts.witness, model.shape_type[a] == SHAPE_ELLIPSOID,
+                           model.shape_type[b] == SHAPE_ELLIPSOID)
     x, y, z = W[1, 0] - W[0, 0] - gap * nx, W[1, 1] - W[0, 1] - gap * ny, W[1, 2] - W[0, 2] - gap * nz
-    if abs(x) + abs(y) + abs(z) <= near:
+    if abs(x) + abs(y) + abs(z) <= near and not round_a and not round_b:
         return
     r, s = model.shape_radius[a], model.shape_radius[b]
-    take_a = r <= s
-    if max(r, s) < 10.0 * min(r, s):
+    take_a = round_a if round_a != round_b else r <= s
+    if round_a == round_b and max(r, s) < 10.0 * min(r, s):
         one_a = one_farthest(model, contacts, a, 0, nx, ny, nz)
         if one_a != one_farthest(model, contacts, b, 1, -nx, -ny, -nz):
             take_a = one_a
@@ -188,6 +202,7 @@ def general_normal(model, contacts, a, b, cx, cy, cz, margin, size):
         gap, nx, ny, nz = axis_normal(model, contacts, a, b, cx, cy, cz)
     if state != APART:
         gap, nx, ny, nz = drum_normal(model, contacts, a, b, cx, cy, cz, size, gap, nx, ny, nz)
+    if state != APART or model.shape_type[a] == SHAPE_ELLIPSOID or model.shape_type[b] == SHAPE_ELLIPSOID:
         near = 1e-4 * min(model.shape_radius[a], model.shape_radius[b]) + 1e-12 * size
         mend_witness(model, contacts, a, b, cx, cy, cz, gap + ra + rb, nx, ny, nz, near)
     return gap, nx, ny, nz
@@ -220,6 +235,8 @@ def special_pair(model, contacts, a, b, cx, cy, cz, margin):
         return 0 if kind_b == SHAPE_PLANE else plane_points(model, contacts, a, b, margin)
     if kind_a == SHAPE_BOX and kind_b == SHAPE_BOX:
         return box_pair(model, contacts, a, b, cx, cy, cz, margin)
+    if kind_b == SHAPE_ELLIPSOID:
+        return NOT_HERE
     if kind_a == SHAPE_SPHERE and kind_b == SHAPE_CONVEX:
         return sphere_polyhedron(model, contacts, a, b, cx, cy, cz, margin)
     if kind_a == SHAPE_SPHERE:

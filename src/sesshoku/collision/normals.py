@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from math import copysign, cos, inf, sin, sqrt
 
-from sesshoku.collision.features import facing_polygon
+from sesshoku.collision.features import TOP, facing_polygon
 from sesshoku.collision.support import farthest_vertex, separation, support, turned, turned_back
 from sesshoku.compiled.jit import jit
-from sesshoku.scene.model import SHAPE_BOX, SHAPE_CAPSULE, SHAPE_CONVEX, SHAPE_CYLINDER
+from sesshoku.scene.model import SHAPE_BOX, SHAPE_CAPSULE, SHAPE_CONVEX, SHAPE_CYLINDER, SHAPE_FIELD
 
 AS_GOOD = 1e-13  # of the size: loss of separation allowed for a normal of the shapes' own
 NEAR = 0.99  # cosine: candidates farther off are not tried
@@ -31,6 +31,9 @@ def own_direction(model, contacts, shape, slot, dx, dy, dz):
         vertex = farthest_vertex(model, shape, contacts.climb[slot], x, y, z)
         polygon, _ = facing_polygon(model, shape, vertex, x, y, z)
         N = model.polygon_normal[polygon]
+        return turned(R, N[0], N[1], N[2])
+    if kind == SHAPE_FIELD:
+        N = contacts.cell[TOP]
         return turned(R, N[0], N[1], N[2])
     if kind == SHAPE_CYLINDER and abs(z) > 0.7:
         s = copysign(1.0, z)

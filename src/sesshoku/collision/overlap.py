@@ -16,15 +16,19 @@ from math import sqrt
 
 from sesshoku.collision.broadphase import find_pairs
 from sesshoku.collision.contacts import CONTACTS, OLD_CONTACTS, OVERFLOW, PAIR_OVERFLOW, PAIRS, SMOOTH
-from sesshoku.collision.detect import pair_coefficients, tangents
+from sesshoku.collision.detect import tangents
+from sesshoku.collision.features import TOP
+from sesshoku.collision.fields import field_cells, set_cell
 from sesshoku.collision.islands import find_islands
-from sesshoku.collision.matching import keep_contacts, name_contacts, place_on_links
+from sesshoku.collision.matching import keep_contacts, match_distance, match_pair, name_contacts, place_on_links
+from sesshoku.collision.materials import pair_coefficients
 from sesshoku.collision.overlap_clip import BUFFER, CUT, EMPTY, FACES, UNFIT_CUT, cut, start_polyhedron
 from sesshoku.collision.overlap_measure import drop_arms, find_moments, find_section, measure, project
 from sesshoku.collision.overlaps import AREA, DEGENERATE, POINT, THICKNESS, UNFIT
 from sesshoku.collision.shapes import place_shapes
+from sesshoku.collision.support import turned
 from sesshoku.compiled.jit import jit
-from sesshoku.scene.model import SHAPE_PLANE
+from sesshoku.scene.model import SHAPE_FIELD, SHAPE_PLANE
 
 FLUSH = 1e-9  # of the smaller shape's radius: faces so near each other are one
 NO_NORMAL = 1e-12  # of the overlap's surface: an area vector this small has no direction
@@ -56,20 +60,84 @@ def overlap_pairs(model, contacts, polyhedra, overlaps, integral, thin):
     overlaps.counts[UNFIT] = 0
     overlaps.polygon_start[0] = 0
     for p in range(counts[PAIRS]):
-        a, b, k = pair[p, 0], pair[p, 1], counts[CONTACTS]
-        if k >= contacts.capacity:
+        a, b = pair[p, 0], pair[p, 1]
+        if counts[CONTACTS] >= contacts.capacity:
             counts[OVERFLOW] += counts[PAIRS] - p  # not looked at
             break
-        outcome = overlap_shapes(model, contacts, polyhedra, overlaps, a, b, k, integral, thin)
-        if outcome == FOUND:
-            add_contact(model, contacts, a, b, k)
-            contacts.gap[k] = -overlaps.depth[k]
-            counts[CONTACTS] = k + 1
-        elif outcome == NESTED:
-            overlaps.counts[DEGENERATE] += 1
-        elif outcome == NO_ROOM:
-            overlaps.counts[UNFIT] += 1
-            counts[OVERFLOW] += 1
+        if model.shape_type[a] == SHAPE_FIELD or model.shape_type[b] == SHAPE_FIELD:
+            overlap_field(model, contacts, polyhedra, overlaps, a, b, integral, thin)
+        else:
+            overlap_pair(model, contacts, polyhedra, overlaps, a, b, integral, thin)
+
+
+@jit
+def overlap_pair(model, contacts, polyhedra, overlaps, a, b, integral, thin):
+    """Overlap of shapes a and b, if there is one, at the end of the list."""
+    counts, k = contacts.counts, contacts.counts[CONTACTS]
+    outcome = overlap_shapes(model, contacts, polyhedra, overlaps, a, b, k, integral, thin)
+    if outcome == FOUND:
+        add_contact(model, contacts, a, b, k)
+        contacts.gap[k] = -overlaps.depth[k]
+        counts[CONTACTS] = k + 1
+    elif outcome == NESTED:
+        overlaps.counts[DEGENERATE] += 1
+    elif outcome == NO_ROOM:
+        overlaps.counts[UNFIT] += 1
+        counts[OVERFLOW] += 1
+
+
+@jit
+def overlap_field(model, contacts, polyhedra, overlaps, a, b, integral, thin):
+    """Overlaps of a shape with a height field: with the ground below each triangle, down to its foot, one by one.
+
+    The normal is the triangle's: walls between the prisms are no surface.
+    """
+    field, other = (a, b) if model.shape_type[a] == SHAPE_FIELD else (b, a)
+    if model.shape_type[other] == SHAPE_PLANE or model.shape_type[other] == SHAPE_FIELD:
+        return
+    row0, row1, column0, column1, low = field_cells(model, contacts, field, other, 0.0)
+    foot = min(low, 0.0) - model.shape_size[field, 2]
+    for row in range(row0, row1):
+        for column in range(column0, column1):
+            for half in range(2):
+                if set_cell(model, contacts, field, column, row, half, foot) < low:
+                    continue
+                if contacts.counts[CONTACTS] >= contacts.capacity:
+                    contacts.counts[OVERFLOW] += 1
+                    return
+                set_prism(contacts, polyhedra, field)
+                overlap_pair(model, contacts, polyhedra, overlaps, a, b, integral, thin)
+
+
+@jit
+def set_prism(contacts, polyhedra, field):
+    """Make the prism of `cell` the polyhedron of a height field; its faces as in `fine_polyhedra.prism`."""
+    V, first, face = contacts.cell, polyhedra.vertex_start[field], polyhedra.face_start[field]
+    vertex, normal, offset, center = polyhedra.vertex, polyhedra.normal, polyhedra.offset, polyhedra.center[field]
+    for k in range(3):
+        low = high = V[0, k]
+        for i in range(6):
+            vertex[first + i, k] = V[i, k]
+            low, high = min(low, V[i, k]), max(high, V[i, k])
+        center[k] = 0.5 * (low + high)
+        normal[face, k], normal[face + 1, k] = V[TOP, k], 0.0
+    normal[face + 1, 2] = -1.0
+    far = 0.0
+    for i in range(6):
+        x, y, z = V[i, 0] - center[0], V[i, 1] - center[1], V[i, 2] - center[2]
+        far = max(far, x * x + y * y + z * z)
+    polyhedra.radius[field] = sqrt(far)
+    for e in range(3):
+        i, j = e, (e + 1) % 3
+        x, y = V[j, 0] - V[i, 0], V[j, 1] - V[i, 1]
+        length = sqrt(x * x + y * y)
+        normal[face + 2 + e, 0], normal[face + 2 + e, 1], normal[face + 2 + e, 2] = y / length, -x / length, 0.0
+    for f in range(5):
+        i = 3 if f == 1 else f - 2 if f > 2 else 0
+        n = normal[face + f]
+        offset[face + f] = n[0] * V[i, 0] + n[1] * V[i, 1] + n[2] * V[i, 2]
+    x, y, u, v = V[1, 0] - V[0, 0], V[1, 1] - V[0, 1], V[2, 0] - V[0, 0], V[2, 1] - V[0, 1]
+    polyhedra.volume[field] = 0.5 * (x * v - y * u) * ((V[0, 2] + V[1, 2] + V[2, 2]) / 3.0 - V[3, 2])
 
 
 @jit
@@ -93,6 +161,10 @@ def overlap_shapes(model, contacts, polyhedra, overlaps, a, b, k, integral, thin
     if plane_a or plane_b:
         R, sign = contacts.shape_rotation[large], 1.0 if plane_a else -1.0
         n[0], n[1], n[2] = sign * R[0, 2], sign * R[1, 2], sign * R[2, 2]
+    elif model.shape_type[a] == SHAPE_FIELD or model.shape_type[b] == SHAPE_FIELD:
+        first, top = model.shape_type[a] == SHAPE_FIELD, contacts.cell[TOP]
+        x, y, z = turned(contacts.shape_rotation[a if first else b], top[0], top[1], top[2])
+        n[0], n[1], n[2] = (x, y, z) if first else (-x, -y, -z)
     elif not find_normal(overlaps, k, n):
         return NESTED
     t = tangents(n[0], n[1], n[2])
@@ -191,16 +263,28 @@ def add_contact(model, contacts, a, b, k):
 
 @jit
 def match_overlaps(model, data, contacts):
-    """Ids: two shapes have one overlap at most, so it is the one they had in the step before. Both lists are sorted."""
+    """Ids: two shapes have one overlap at most, so it is the one they had in the step before. Both lists are sorted.
+
+    Of the overlaps with a height field those nearest to each other are the same.
+    """
     shape, old_shape, old_count = contacts.shape, contacts.old_shape, contacts.counts[OLD_CONTACTS]
-    count, old = contacts.counts[CONTACTS], 0
-    for k in range(count):
-        place_on_links(model, data, contacts, k)
-        a, b = shape[k, 0], shape[k, 1]
+    count, old, k = contacts.counts[CONTACTS], 0, 0
+    while k < count:
+        a, b, last = shape[k, 0], shape[k, 1], k
+        while last < count and shape[last, 0] == a and shape[last, 1] == b:
+            place_on_links(model, data, contacts, last)
+            contacts.previous[last] = -1
+            last += 1
         while old < old_count and (old_shape[old, 0] < a or (old_shape[old, 0] == a and old_shape[old, 1] < b)):
             old += 1
-        same = old < old_count and old_shape[old, 0] == a and old_shape[old, 1] == b
-        contacts.previous[k] = old if same else -1
+        old_last = old
+        while old_last < old_count and old_shape[old_last, 0] == a and old_shape[old_last, 1] == b:
+            old_last += 1
+        if model.shape_type[a] == SHAPE_FIELD or model.shape_type[b] == SHAPE_FIELD:
+            match_pair(contacts, k, last, old, old_last, match_distance(model, a, b))
+        elif old_last > old:
+            contacts.previous[k] = old
+        old, k = old_last, last
     name_contacts(contacts, count)
 
 

@@ -1,8 +1,10 @@
 """`Polyhedra`: every colliding shape of a model as a convex polyhedron, for the method that works with overlaps.
 
-Boxes are what they are, convex pieces of meshes too (triangles in one plane are one face). Spheres, capsules and
-cylinders become fine polyhedra with their corners on the surface (scene/fine_polyhedra.py states counts and errors).
-A plane is one face without corners: the half-space below it.
+Boxes are what they are, convex pieces of meshes too (triangles in one plane are one face). Spheres, ellipsoids,
+capsules and cylinders become fine polyhedra with their corners on the surface (scene/fine_polyhedra.py states counts
+and errors).
+A plane is one face without corners: the half-space below it. A height field is one prism, which becomes that of each
+triangle that is looked at (`field_overlaps`).
 """
 
 from __future__ import annotations
@@ -10,8 +12,26 @@ from __future__ import annotations
 import numpy as np
 
 from sesshoku.compiled.table import Record, array, scalar, viewer
-from sesshoku.scene.fine_polyhedra import Polyhedron, box, capsule, cylinder, polyhedron_of, sphere
-from sesshoku.scene.model import SHAPE_BOX, SHAPE_CAPSULE, SHAPE_CYLINDER, SHAPE_PLANE, SHAPE_SPHERE, Model
+from sesshoku.scene.fine_polyhedra import (
+    Polyhedron,
+    box,
+    capsule,
+    cylinder,
+    ellipsoid,
+    polyhedron_of,
+    prism,
+    sphere,
+)
+from sesshoku.scene.model import (
+    SHAPE_BOX,
+    SHAPE_CAPSULE,
+    SHAPE_CYLINDER,
+    SHAPE_ELLIPSOID,
+    SHAPE_FIELD,
+    SHAPE_PLANE,
+    SHAPE_SPHERE,
+    Model,
+)
 
 
 class Polyhedra(Record):
@@ -48,6 +68,10 @@ def shape_polyhedron(model: Model, g: int) -> Polyhedron:
         return capsule(float(size[0]), float(size[1]))
     if kind == SHAPE_CYLINDER:
         return cylinder(float(size[0]), float(size[1]))
+    if kind == SHAPE_ELLIPSOID:
+        return ellipsoid(size)
+    if kind == SHAPE_FIELD:
+        return prism(np.array([[0.0, 0.0, 0.0], [size[0], 0.0, 0.0], [0.0, size[1], 0.0]]), -float(size[2]))
     return polyhedron_of(model.vertices[slice(*model.shape_vertex[g])], model.faces[slice(*model.shape_face[g])])
 
 

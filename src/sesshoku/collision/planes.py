@@ -1,8 +1,8 @@
 """A half-space against everything else: the points of the shape that look at the plane, within the margin.
 
 Boxes and polyhedra give all such vertices, a cylinder its end's octagon and the lowest points of both rims, a capsule
-its two ends. A vertex looks at the plane if one of its faces does (by more than `LOOKING`): the upper side of a thin
-plate stays out.
+its two ends, an ellipsoid its lowest point. A vertex looks at the plane if one of its faces does (by more than
+`LOOKING`): the upper side of a thin plate stays out.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from math import sqrt
 from sesshoku.collision.contacts import OVERFLOW, SMOOTH, VERTEX
 from sesshoku.collision.features import RIM, RIM_X, RIM_Y, edge_slope, flattest_neighbour
 from sesshoku.collision.reduction import reduce_manifold
-from sesshoku.collision.support import farthest_vertex, turned, turned_back
+from sesshoku.collision.support import ellipsoid_point, farthest_vertex, turned, turned_back
 from sesshoku.compiled.jit import jit
-from sesshoku.scene.model import SHAPE_BOX, SHAPE_CAPSULE, SHAPE_CONVEX, SHAPE_CYLINDER, SHAPE_SPHERE
+from sesshoku.scene.model import SHAPE_BOX, SHAPE_CAPSULE, SHAPE_CONVEX, SHAPE_CYLINDER, SHAPE_ELLIPSOID, SHAPE_SPHERE
 
 LOOKING = 0.1  # cosine
 LEVEL = 1e-3  # of the radius: vertices that differ less in height are about as deep
@@ -142,6 +142,10 @@ def plane_points(model, contacts, plane, shape, margin):
     r = size[0]
     if kind == SHAPE_SPHERE:
         return put_low_point(contacts, 0, shape, -r * nx, -r * ny, -r * nz, base, nx, ny, nz, margin, SMOOTH)
+    if kind == SHAPE_ELLIPSOID:
+        x, y, z = ellipsoid_point(size, -lx, -ly, -lz)
+        x, y, z = turned(R, x, y, z)
+        return put_low_point(contacts, 0, shape, x, y, z, base, nx, ny, nz, margin, SMOOTH)
     count = 0
     if kind == SHAPE_CAPSULE:
         for half in (-size[1], size[1]):

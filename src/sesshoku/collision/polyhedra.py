@@ -7,6 +7,8 @@ Stated meshes (vertices, triangles):
 | box | itself: 8, 12 |
 | cylinder | inscribed prism of 24 sides, caps fanned from their centres: 50, 96 |
 | sphere | icosahedron divided twice, corners on the sphere: 162, 320 |
+| ellipsoid | the sphere's, stretched: 162, 320 |
+| height field | its triangles, walls around them and a foot, closed |
 | capsule | inscribed: 24 around, 6 rings to each pole: 290, 576 |
 | plane | slab 2000 m wide (or 200 times the largest shape) whose top is the plane, a twentieth of that thick: 8, 12 |
 | convex mesh, triangle mesh | their own triangles, concave as they are, after the scene's repair |
@@ -19,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sesshoku.errors import SceneError
-from sesshoku.scene.shapes import Box, Plane, Shape, Sphere
+from sesshoku.scene.shapes import Box, Ellipsoid, Plane, Shape, Sphere
 from sesshoku.scene.surfaces import surface
 
 ROUND_STEPS = 24  # corners around a cylinder or capsule
@@ -36,6 +38,9 @@ def solid(shape: Shape, largest: float) -> tuple[np.ndarray, np.ndarray]:
     """
     if isinstance(shape, Sphere):
         return _icosphere(shape.radius)
+    if isinstance(shape, Ellipsoid):
+        vertices, faces = _icosphere(1.0)
+        return vertices * np.array(shape.radii), faces
     if isinstance(shape, Plane):
         width = max(SLAB_WIDTH, SLAB_WIDTHS * largest)
         vertices, faces = surface(Box((width, width, SLAB_THICKNESS * width)))

@@ -5,7 +5,15 @@ from __future__ import annotations
 from math import inf, sqrt
 
 from sesshoku.compiled.jit import jit
-from sesshoku.scene.model import SHAPE_CAPSULE, SHAPE_CONVEX, SHAPE_CYLINDER, SHAPE_PLANE, SHAPE_SPHERE
+from sesshoku.scene.model import (
+    SHAPE_CAPSULE,
+    SHAPE_CONVEX,
+    SHAPE_CYLINDER,
+    SHAPE_ELLIPSOID,
+    SHAPE_FIELD,
+    SHAPE_PLANE,
+    SHAPE_SPHERE,
+)
 from sesshoku.spatial.algebra import cross
 
 
@@ -75,7 +83,7 @@ def pose_in_world(model, contacts, g):
 def bound_shape(model, contacts, g, more):
     """Bounding box of shape g in world axes, enlarged by `more` (m) on every side.
 
-    The tightest for all but polyhedra, whose box is that of the box around them in their own frame.
+    The tightest for all but polyhedra and height fields, whose box is that of the box around them in their own frame.
     """
     kind, size = model.shape_type[g], model.shape_size[g]
     p, R = contacts.shape_position[g], contacts.shape_rotation[g]
@@ -90,11 +98,13 @@ def bound_shape(model, contacts, g, more):
             half = size[0] + abs(c) * size[1]
         elif kind == SHAPE_CYLINDER:  # the end discs reach r sin(angle to the axis)
             half = abs(c) * size[1] + size[0] * sqrt(max(0.0, 1.0 - c * c))
+        elif kind == SHAPE_ELLIPSOID:
+            half = sqrt((a * size[0]) ** 2 + (b * size[1]) ** 2 + (c * size[2]) ** 2)
         elif kind == SHAPE_PLANE:
             half = inf
         else:
             half = abs(a) * edge[0] + abs(b) * edge[1] + abs(c) * edge[2]
-            if kind == SHAPE_CONVEX:
+            if kind == SHAPE_CONVEX or kind == SHAPE_FIELD:
                 middle += a * center[0] + b * center[1] + c * center[2]
         low[k] = middle - half - more
         high[k] = middle + half + more

@@ -1,8 +1,11 @@
 """Support functions: the point of a shape farthest in a direction.
 
 Spheres and capsules are a core (a point, a segment) with a radius around it: the core is what `support` knows, the
-radius is added by whoever asks. All points are in world axes, seen from the shape's own position, so that a scene far
-from the origin loses no digits.
+radius is added by whoever asks. An ellipsoid is one, too: a ball of a radius below its least radius of curvature (least
+half axis squared by the longest) rolls everywhere inside it, and where its centre can be is a convex core. Contacts
+less deep than that so have cores apart, and normals to the last digits. A height field is the triangle, or the prism,
+of the cell that is being looked at (`fields`). All points are in world axes, seen from the shape's own position, so
+that a scene far from the origin loses no digits.
 """
 
 from __future__ import annotations
@@ -10,8 +13,17 @@ from __future__ import annotations
 from math import copysign, sqrt
 
 from sesshoku.compiled.jit import jit
-from sesshoku.scene.model import SHAPE_BOX, SHAPE_CAPSULE, SHAPE_CONVEX, SHAPE_CYLINDER, SHAPE_SPHERE
+from sesshoku.scene.model import (
+    SHAPE_BOX,
+    SHAPE_CAPSULE,
+    SHAPE_CONVEX,
+    SHAPE_CYLINDER,
+    SHAPE_ELLIPSOID,
+    SHAPE_FIELD,
+    SHAPE_SPHERE,
+)
 
+CURVATURE = 0.9  # of an ellipsoid's smallest radius of curvature
 SCANNED = 24  # polyhedra of up to so many vertices are searched whole, larger ones by climbing from vertex to vertex
 
 
@@ -31,9 +43,27 @@ def turned_back(R, x, y, z):
 
 @jit
 def core_radius(model, shape):
-    """What lies around the core: the radius of spheres and capsules, zero for the others."""
-    kind = model.shape_type[shape]
-    return model.shape_size[shape, 0] if kind == SHAPE_SPHERE or kind == SHAPE_CAPSULE else 0.0
+    """What lies around the core: the radius of spheres and capsules, part of an ellipsoid's, zero for the others."""
+    kind, size = model.shape_type[shape], model.shape_size[shape]
+    if kind == SHAPE_SPHERE or kind == SHAPE_CAPSULE:
+        return size[0]
+    return ellipsoid_core(size) if kind == SHAPE_ELLIPSOID else 0.0
+
+
+@jit
+def ellipsoid_core(size):
+    """Radius of the ball around the core of an ellipsoid with these half axes, m."""
+    least, longest = min(size[0], size[1], size[2]), max(size[0], size[1], size[2])
+    return CURVATURE * least * least / longest
+
+
+@jit
+def ellipsoid_point(size, x, y, z):
+    """Farthest point of an ellipsoid along (x, y, z) (any length), both in its axes."""
+    px, py, pz = size[0] * x, size[1] * y, size[2] * z
+    length = sqrt(px * px + py * py + pz * pz)
+    k = 1.0 / length if length > 0.0 else 0.0
+    return k * size[0] * px, k * size[1] * py, k * size[2] * pz
 
 
 @jit
@@ -81,6 +111,19 @@ def support(model, contacts, shape, slot, dx, dy, dz):
         return turned(R, k * x, k * y, copysign(size[1], z))
     if kind == SHAPE_CAPSULE:
         return turned(R, 0.0, 0.0, copysign(size[1], z))
+    if kind == SHAPE_ELLIPSOID:
+        px, py, pz = ellipsoid_point(size, x, y, z)
+        length = sqrt(x * x + y * y + z * z)
+        k = ellipsoid_core(size) / length if length > 0.0 else 0.0
+        return turned(R, px - k * x, py - k * y, pz - k * z)
+    if kind == SHAPE_FIELD:
+        V, best = contacts.cell, 0
+        most = V[0, 0] * x + V[0, 1] * y + V[0, 2] * z
+        for i in range(1, contacts.cell_corners[0]):
+            reach = V[i, 0] * x + V[i, 1] * y + V[i, 2] * z
+            if reach > most:
+                best, most = i, reach
+        return turned(R, V[best, 0], V[best, 1], V[best, 2])
     return 0.0, 0.0, 0.0
 
 

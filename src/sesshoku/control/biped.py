@@ -240,7 +240,7 @@ class Biped:
         model, own = self.model, self.legs
         links = model.dof_link[model.actuator_dof]
         found = [a for a in range(model.actuator_count) if own.first_link <= links[a] < own.last_link
-                 and model.actuator_kind[a] == POSITION]
+                 and model.actuator_kind[a] == POSITION and model.actuator_dof[a] >= 0]
         driven = {int(model.actuator_dof[a]) for a in found}
         for side in range(2):
             for j in range(6):

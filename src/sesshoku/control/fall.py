@@ -39,8 +39,13 @@ def limp(scene: Scene, robot: Robot | None = None, *, damping: float = 0.0) -> S
     for name, actuator in list(made.actuators.items()):
         if robot is not None and name not in robot.actuators:
             continue
-        body = owners[actuator.joint]
-        body.joint = replace(body.joint, viscous=body.joint.viscous + share * actuator.gear * actuator.kd)
+        kd = actuator.gear * (-actuator.gear * actuator.bias[2] if actuator.kind == "general" else actuator.kd)
+        if actuator.joint is not None:
+            body = owners[actuator.joint]
+            body.joint = replace(body.joint, viscous=body.joint.viscous + share * max(kd, 0.0))
+        elif actuator.tendon is not None:
+            tendon = made.tendons[actuator.tendon]
+            made.tendons[tendon.name] = replace(tendon, viscous=tendon.viscous + share * max(kd, 0.0))
         del made.actuators[name]
     for placed in made.robots.values():
         placed.actuators = [name for name in placed.actuators if name in made.actuators]

@@ -78,10 +78,11 @@ class Pattern:
     def margins(self) -> dict[str, dict[str, float]]:
         """By leg joint: distance to the nearest limit (rad), largest speed (rad/s), torque (N m), share of effort."""
         model, legs, found = self.biped.model, self.biped.legs, {}
-        effort = model.dof_effort.copy()
+        effort = np.abs(model.dof_effort).max(axis=1)
         for a in range(model.actuator_count):
             k = model.actuator_dof[a]
-            effort[k] = min(effort[k], model.actuator_gear[a] * model.actuator_effort[a])
+            if k >= 0:
+                effort[k] = min(effort[k], model.actuator_gear[a] * np.abs(model.actuator_effort[a]).max())
         for names, coordinates, dofs in zip((self.biped.map.left, self.biped.map.right), legs.coordinate, legs.dof):
             for name, c, k in zip(names, coordinates, dofs):
                 angles, torque = self.q[:, c], float(np.abs(self.force[:, k]).max())

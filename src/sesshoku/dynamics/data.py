@@ -14,8 +14,8 @@ from sesshoku.scene.model import LOOP_ROWS, Model
 
 # what a saved state consists of; the rest is work space
 STATE = ("time", "q", "v", "kinematic_pose", "kinematic_velocity", "kinematic_acceleration", "friction_slips",
-         "friction_impulse", "limit_impulse", "mimic_impulse", "loop_impulse", "actuator_command", "external_force",
-         "actuator_force")
+         "friction_impulse", "limit_impulse", "mimic_impulse", "loop_impulse", "tendon_impulse", "actuator_command",
+         "activation", "external_force", "actuator_force")
 
 
 class Data(Record):
@@ -30,10 +30,13 @@ class Data(Record):
     kinematic_acceleration = array(float, 2)  # (L, 6)
     kinematic_lead = array(float, 2)  # (L, 6) velocity at the coming step's end minus its mean, as the script says
     friction_slips = array(int, 1)  # (V) 1: the joint's Coulomb friction is in its kinetic state
+    friction_state = array(int, 1)  # (V) how the method treats it in this step (0: as a row)
     friction_impulse = array(float, 1)  # (V) of the last step, N s or N m s: where the next solve starts
     limit_impulse = array(float, 1)  # (V) positive: pushed up from the lower limit
     mimic_impulse = array(float, 1)  # (M)
     loop_impulse = array(float, 2)  # (C, 6) along the axes of the anchor frame on body a
+    tendon_impulse = array(float, 2)  # (N, 2) of limits (positive: pushed up from the lower) and of friction, N s
+    activation = array(float, 1)  # (A) what a general actuator with dynamics takes for its command
     # ---- inputs
     actuator_command = array(float, 2)  # (A, 3) target, target velocity, feed-forward (torque: the command)
     external_force = array(float, 2)  # (L, 6) force, and torque about the link's centre of mass, world axes
@@ -57,7 +60,12 @@ class Data(Record):
     bias_force = array(float, 1)  # (V) C v + gravity - external wrenches
     joint_force = array(float, 1)  # (V) actuators, springs, viscous friction
     held_force = array(float, 1)  # (V) contact and constraint forces held through the stages of a step
-    actuator_force = array(float, 1)  # (A) after clipping
+    drive_force = array(float, 1)  # (V) of all actuators, after clipping
+    actuator_force = array(float, 1)  # (A) after clipping, along joint or tendon; of one that pushes a body, per wrench
+    actuator_wanted = array(float, 1)  # (A) the same before clipping
+    actuator_slope = array(float, 1)  # (A) how what it wants falls with acceleration along joint or tendon
+    actuator_clipped = array(int, 1)  # (A) 1: a constant force, at its effort or its joint's
+    lift_force = array(float, 1)  # (V) gravity compensation that counts as an actuator force
     implicit_diagonal = array(float, 1)  # (V) added to the mass matrix by implicit springs and servos
     free_acceleration = array(float, 1)  # (V)
     work = array(float, 1)  # (V)
@@ -122,8 +130,11 @@ as_data = viewer(Data)
 def group_row_counts(model: Model) -> np.ndarray:
     """The most constraint rows each group of the model can have at once."""
     loop_rows = np.concatenate([[0], np.cumsum([LOOP_ROWS[kind] for kind in model.loop_kind])]).astype(np.int64)
+    limited = np.isfinite(model.tendon_lower) | np.isfinite(model.tendon_upper)
+    tendon_rows = (2 * limited + (model.tendon_friction > 0.0))[model.rowed_tendons].astype(np.int64)
+    tendon_rows = np.concatenate([[0], np.cumsum(tendon_rows)]).astype(np.int64)
     return (2 * np.diff(model.group_limited) + np.diff(model.group_rubbing) + np.diff(model.group_mimic)
-            + np.diff(loop_rows[model.group_loop]))
+            + np.diff(loop_rows[model.group_loop]) + np.diff(tendon_rows[model.group_tendon]))
 
 
 def row_capacity(model: Model) -> int:
@@ -139,22 +150,26 @@ def row_total(model: Model) -> int:
 def make_data(compiled: CompiledScene) -> Data:
     """Allocate the work space of a model and set its start state."""
     m = compiled.model
-    L, V, Q, T, A, R = (m.link_count, m.dof_count, m.coordinate_count, m.tree_count, m.actuator_count, int(m.dof_row[-1]))
+    L, V, Q, T, A = m.link_count, m.dof_count, m.coordinate_count, m.tree_count, m.actuator_count
+    R = int(m.dof_row[-1])
     W = row_capacity(m)
     chain = int(max(m.dof_depth, default=0)) + 1 if V else 0
     sizes = {"L": L, "V": V, "Q": Q, "T": T, "A": A, "R": R, "W": W, "J": 2 * W * chain, "C": m.loop_count,
-             "M": m.mimic_count, "K": m.cluster_count, "U": int(m.cluster_start[-1, 0]), "B": int(m.cluster_start[-1, 1]),
-             "F": int(m.cluster_start[-1, 2]), "KL": L if m.loop_count else 0, "KV": V if m.loop_count else 0,
-             "KT": T if m.loop_count else 0}
+             "M": m.mimic_count, "K": m.cluster_count, "U": int(m.cluster_start[-1, 0]),
+             "B": int(m.cluster_start[-1, 1]), "F": int(m.cluster_start[-1, 2]), "KL": L if m.loop_count else 0,
+             "KV": V if m.loop_count else 0, "KT": T if m.loop_count else 0, "N": m.tendon_count}
     shapes = {
         "time": (1,), "q": "Q", "v": "V", "kinematic_pose": ("L", 7), "kinematic_velocity": ("L", 6),
-        "kinematic_acceleration": ("L", 6), "kinematic_lead": ("L", 6), "friction_slips": "V", "friction_impulse": "V",
+        "kinematic_acceleration": ("L", 6), "kinematic_lead": ("L", 6), "friction_slips": "V",
+        "friction_state": "V", "friction_impulse": "V",
         "limit_impulse": "V", "mimic_impulse": "M", "loop_impulse": ("C", 6), "actuator_command": ("A", 3),
         "external_force": ("L", 6),
         "tree_origin": ("T", 3), "rotation": ("L", 3, 3), "offset": ("L", 3), "axis": ("V", 6), "inertia": ("L", 10),
         "velocity": ("L", 6), "velocity_product": ("L", 6), "acceleration": ("L", 6), "force": ("L", 6),
         "wrench": ("L", 6), "composite": ("L", 10), "mass_matrix": "R", "factor": "R", "factor_dinv": "V",
-        "bias_force": "V", "joint_force": "V", "held_force": "V", "actuator_force": "A", "implicit_diagonal": "V",
+        "bias_force": "V", "joint_force": "V", "held_force": "V", "drive_force": "V", "actuator_force": "A",
+        "actuator_wanted": "A", "actuator_slope": "A", "actuator_clipped": "A", "lift_force": "V", "activation": "A",
+        "tendon_impulse": ("N", 2), "implicit_diagonal": "V",
         "free_acceleration": "V", "work": "V",
         "articulated": ("L", 21), "articulated_bias": ("L", 6), "pivot_force": ("V", 6), "pivot_inverse": "V",
         "pivot_residual": "V", "new_q": "Q", "new_v": "V", "stage_q": "Q", "stage_v": "V", "rate_q": (4, "Q"),
@@ -179,4 +194,5 @@ def make_data(compiled: CompiledScene) -> Data:
     data.kinematic_pose[:] = compiled.kinematic_pose
     data.kinematic_velocity[:] = compiled.kinematic_velocity
     data.actuator_command[:] = compiled.actuator_command
+    data.activation[:] = compiled.activation
     return data

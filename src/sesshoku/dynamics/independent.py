@@ -4,17 +4,17 @@ A planar four-bar that a ball closes has three rows of which one, out of the pla
 under one coupler have two rows that say the same; a linkage that passes through its dead centre has two that say nearly
 the same. Solved as they stand such rows ask for impulses of rounding divided by rounding.
 
-The rows J of a cluster (`rows.cluster_rows`) are brought to half form, Z = J L^-1 D^-1/2 (solvers/problem.py), divided by
-their natural size s, and orthogonalised: the row with the largest part that is independent of those chosen before comes
-next (Gram-Schmidt with pivoting, each row twice),
+The rows J of a cluster (`rows.cluster_rows`) are brought to half form, Z = J L^-1 D^-1/2 (solvers/problem.py), divided
+by their natural size s, and orthogonalised: the row with the largest part that is independent of those chosen before
+comes next (Gram-Schmidt with pivoting, each row twice),
     Z_r / s_r = sum_l R_lr Q_l,     Q_l of unit length,
 until what is left is rounding. Velocities along the basis vanish iff those along all rows do, and
     y+ = y - sum_l Q_l (Q_l . y - wanted_l)
 takes energy however near the rows are to depending on each other, as long as nothing is wanted. What is wanted along a
 row, w_r / s_r = sum_l R_lr wanted_l, is damped where R_ll is small, for there it is an error divided by nothing.
 
-The natural size of an anchor's rows is the largest of the three, how far an impulse moves the anchor in the direction in
-which it moves most; of the rows of its turning what the joints on the way can turn it by.
+The natural size of an anchor's rows is the largest of the three, how far an impulse moves the anchor in the direction
+in which it moves most; of the rows of its turning what the joints on the way can turn it by.
 """
 
 from __future__ import annotations

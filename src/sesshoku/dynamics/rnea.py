@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
+from sesshoku.dynamics.pushes import push_links
 from sesshoku.scene.model import FREE, KINEMATIC, PLANAR
 from sesshoku.spatial.algebra import cross, inertia_times, motion_cross
 
@@ -43,7 +44,7 @@ def link_velocities(model, data, v):
 
 @jit
 def external_wrenches(model, data):
-    """External force and torque about each link's centre of mass -> wrench at the tree's origin."""
+    """External force and torque about each link's centre of mass -> wrench at the tree's origin; and `push_links`."""
     given, wrench, R, r, c = data.external_force, data.wrench, data.rotation, data.offset, model.link_center
     for i in range(model.link_count):
         fx, fy, fz = given[i, 0], given[i, 1], given[i, 2]
@@ -53,6 +54,7 @@ def external_wrenches(model, data):
         tx, ty, tz = cross(x, y, z, fx, fy, fz)
         wrench[i, 0], wrench[i, 1], wrench[i, 2] = fx, fy, fz
         wrench[i, 3], wrench[i, 4], wrench[i, 5] = given[i, 3] + tx, given[i, 4] + ty, given[i, 5] + tz
+    push_links(model, data, wrench)
 
 
 @jit

@@ -1,9 +1,10 @@
-"""Constraint rows that come with the model: joint limits, joint friction, mimics and loops.
+"""Constraint rows that come with the model: joint limits, joint friction, the same of tendons, mimics and loops.
 
 A row is one scalar velocity constraint u = J v (+ the part a scripted root gives). Each has up to two chains of dofs
 (`row_end`, `row_start`, coefficients in `row_jacobian`), a wanted velocity `row_target` and bounds on its impulse:
     limit      u >= target, impulse >= 0         target = -gap/dt: the joint may just reach its limit; 0 beyond it
     friction   u  = 0 while |impulse| <= bound   bound = static or kinetic friction times dt
+    both       u >= 0, impulse >= -bound         a joint with friction at its limit: the two rows would be the same one
     mimic, loop  u = target                      target = 0, but for scripts, and for what a method asks (`loop_turn`)
 What a step leaves of a loop's error is undone by moving bodies (methods/closing.py), not by velocities: one that is
 asked for along rows that nearly depend on each other would be a large one.
@@ -12,42 +13,61 @@ Trees that loops or mimics join form a **group**; rows of different groups never
 
 from __future__ import annotations
 
-from math import atan2, sqrt
+from math import atan2, inf, sqrt
 
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.aba import last_dof
 from sesshoku.dynamics.jacobian import chain_row
+from sesshoku.dynamics.tendon_rows import ROW_TENDON_LOWER, store_tendon_impulse, tendon_rows
 from sesshoku.scene.model import BALL, HINGE, KINEMATIC
 from sesshoku.spatial.algebra import cross
 
 ROW_LOWER, ROW_UPPER, ROW_FRICTION, ROW_MIMIC, ROW_LOOP, ROW_BASIS = range(6)  # the last: see `independent`
 UNBOUNDED = 1e300
+AS_ROW = 0  # of data.friction_state: the joint's friction is a row; else the method sees to it
+STANDS_AT = 1e-10  # rad or m: a joint that is nearer to its limit stands at it
 LIMIT_CORRECTION = 0.2  # share of a limit's violation removed per step
 
 
 @jit
 def group_rows(model, data, group, q, v_free, dt):
     """Build the rows of one group at q and return how many there are. Needs `kinematics` and `link_velocities`."""
-    count, free = bounded_rows(model, data, group, q, v_free, dt)
+    count, free = bounded_rows(model, data, group, q, v_free, dt, True)
     for cluster in range(model.group_cluster[group], model.group_cluster[group + 1]):
         count, free = cluster_rows(model, data, cluster, count, free)
     return count
 
 
 @jit
-def bounded_rows(model, data, group, q, v_free, dt):
-    """Rows of limits and joint friction of one group; how many, and the next free place in row_jacobian."""
+def bounded_rows(model, data, group, q, v_free, dt, together):
+    """Rows of limits and friction of a group's joints and tendons; how many, and the next free place in row_jacobian.
+
+    together: joints that stand at a limit have one row for that and their friction.
+    """
     count = 0
     free = 0
     for n in range(model.group_limited[group], model.group_limited[group + 1]):
         count, free = limit_rows(model, data, model.limited_dofs[n], q, v_free, dt, count, free)
+    limits, at = count, 0
     for n in range(model.group_rubbing[group], model.group_rubbing[group + 1]):
         k = model.rubbing_dofs[n]
+        if data.friction_state[k] != AS_ROW:
+            continue
+        bound = dt * (model.dof_kinetic_friction[k] if data.friction_slips[k] else model.dof_static_friction[k])
+        while at < limits and (data.row_source[at, 1] < k
+                               or data.row_source[at, 1] == k and data.row_target[at] * dt <= -STANDS_AT):  # fmt: skip
+            at += 1
+        if together and at < limits and data.row_source[at, 1] == k:
+            sign = 1.0 if data.row_source[at, 0] == ROW_LOWER else -1.0
+            data.row_low[at], data.row_target[at] = -bound, 0.0
+            data.row_force[at] += sign * data.friction_impulse[k]
+            continue
         count, free = dof_row(model, data, k, 1.0, count, free, ROW_FRICTION)
         row = count - 1
-        bound = dt * (model.dof_kinetic_friction[k] if data.friction_slips[k] else model.dof_static_friction[k])
         data.row_low[row], data.row_high[row], data.row_target[row] = -bound, bound, 0.0
         data.row_force[row] = data.friction_impulse[k]
+    for n in range(model.group_tendon[group], model.group_tendon[group + 1]):
+        count, free = tendon_rows(model, data, model.rowed_tendons[n], q, v_free, dt, count, free)
     return count, free
 
 
@@ -72,6 +92,16 @@ def dof_row(model, data, k, sign, count, free, kind):
     data.row_start[count, 0], data.row_start[count, 1] = free, free
     data.row_source[count, 0], data.row_source[count, 1] = kind, k
     return count + 1, free + depth + 1
+
+
+@jit
+def near_limit(model, k, q, v_free, dt):
+    """Whether dof k may reach one of its limits within the step."""
+    lower, upper = model.dof_lower[k], model.dof_upper[k]
+    if lower == -inf and upper == inf:
+        return False
+    position, near = q[model.dof_coordinate[k]], dt * (4.0 * abs(v_free[k]) + 0.1)
+    return position - lower < near or upper - position < near
 
 
 @jit
@@ -209,8 +239,18 @@ def loop_chain(model, data, n, side, slide, x, y, z, count, free):
 
 
 @jit
-def store_impulse(data, kind, n, x):
-    """Keep the impulse of a row with what it belongs to: for users, and as the start of the next step's solve."""
+def store_impulse(data, kind, n, x, low):
+    """Keep the impulse of a row with what it belongs to: for users, and as the start of the next step's solve.
+
+    low: the row's bound. Of a row that is limit and friction, friction is what it can be.
+    """
+    if kind >= ROW_TENDON_LOWER:
+        store_tendon_impulse(data, kind, n, x)
+        return
+    if kind <= ROW_UPPER and low < 0.0:
+        friction = min(max(x, low), -low)
+        data.friction_impulse[n] = friction if kind == ROW_LOWER else -friction
+        x -= friction
     if kind == ROW_LOWER:
         data.limit_impulse[n] = x
     elif kind == ROW_UPPER:

@@ -12,6 +12,7 @@ stands, spins by `rotor`, and ends where that leaves it, or, where contact chang
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
+from sesshoku.dynamics.efforts import settle_efforts
 from sesshoku.dynamics.factor import solve
 from sesshoku.dynamics.rnea import bias_at_velocities, link_velocities
 from sesshoku.integrate.position import move, move_kinematic
@@ -75,6 +76,7 @@ def predict_middle(model, data, dt):
     """stage_v: the velocity of the middle, by the forces there and the bias of v. Needs `link_velocities` of v."""
     v, middle = data.v, data.stage_v
     free_acceleration(model, data)
+    settle_efforts(model, data)
     for k in range(model.dof_count):
         middle[k] = v[k] + 0.5 * dt * data.free_acceleration[k]
     for t in range(model.tree_count):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.aba import forward_dynamics
 from sesshoku.dynamics.actuation import joint_forces
-from sesshoku.dynamics.kinematics import coordinate_rate
+from sesshoku.dynamics.kinematics import coordinate_rate, kinematics
 from sesshoku.integrate.position import move_kinematic, normalize
 
 
@@ -26,6 +26,8 @@ def runge_kutta(model, data, tableau, dt, q_out, v_out):
         combine(v, rate_v, tableau, s, dt, stage_v)
         move_kinematic(model, data, (tableau[s, 0] - time) * dt)
         time = tableau[s, 0]
+        if model.has_lifted:
+            kinematics(model, data, stage_q)
         joint_forces(model, data, stage_q, stage_v, 0.0, 1.0)
         for k in range(model.dof_count):
             data.joint_force[k] += data.held_force[k]

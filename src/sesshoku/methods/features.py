@@ -11,6 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from sesshoku.scene.compiler import CompiledScene
+from sesshoku.scene.filters import pair_frames
 
 SHOWN = 3  # names in a sentence
 
@@ -43,7 +44,7 @@ def _of_pairs(compiled: CompiledScene, values: np.ndarray) -> set[str]:
     """Bodies of the pairs with a material of their own whose value is not zero."""
     model, names = compiled.model, compiled.frame_names
     given = np.flatnonzero((values > 0.0) & (model.pair_material[:, 0] >= 0.0))
-    return {str(names[int(key)]) for place in given for key in divmod(int(model.pair_key[place]), model.frame_count)}
+    return {str(names[frame]) for place in given for frame in pair_frames(model, int(place))}
 
 
 def sentence(what: str, bodies: Iterable[str]) -> list[str]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
+from sesshoku.dynamics.actuation import advance_activations
 from sesshoku.dynamics.crba import mass_matrix
+from sesshoku.dynamics.efforts import settle_efforts
 from sesshoku.dynamics.factor import factorize, solve
 from sesshoku.dynamics.rnea import bias_at_velocities
 from sesshoku.integrate.euler import finish_euler, finish_semi_implicit
@@ -38,6 +40,7 @@ def free_velocity(model, data, dt, least_spin):
     for k in range(model.dof_count):
         a[k] = force[k] - bias[k]
     solve(model, data.factor, data.factor_dinv, a)
+    settle_efforts(model, data)
     for k in range(model.dof_count):
         data.new_v[k] = data.v[k] + dt * a[k]
     spin_lone_bodies(model, data, dt, least_spin)
@@ -162,5 +165,6 @@ def finish(model, data, scheme, dt):
         finish_turns(model, data, data.q, data.v)
     return_to_limits(model, data.q)
     close_loops(model, data, dt)
+    advance_activations(model, data, dt)
     data.time[0] += dt
     return True

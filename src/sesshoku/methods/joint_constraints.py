@@ -12,7 +12,8 @@ from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.delassus import half_row, row_delassus
 from sesshoku.dynamics.factor import multiply, solve
 from sesshoku.dynamics.jacobian import add_chain, chain_times
-from sesshoku.dynamics.rows import LIMIT_CORRECTION, ROW_FRICTION, group_rows, store_impulse
+from sesshoku.dynamics.rows import LIMIT_CORRECTION, ROW_FRICTION, ROW_UPPER, group_rows, store_impulse
+from sesshoku.dynamics.tendon_rows import return_tendons, tendon_excess
 from sesshoku.methods.report import (
     CONVERGED,
     ENERGY_CHANGE,
@@ -92,13 +93,13 @@ def switch_friction(model, data, count, fixed, dt):
     """Compare each joint's friction state with its solved speed; True if a bound changed and a new solve is due."""
     changed = False
     for row in range(count):
-        if data.row_source[row, 0] != ROW_FRICTION:
+        kind, k = data.row_source[row, 0], data.row_source[row, 1]
+        if kind != ROW_FRICTION and not (kind <= ROW_UPPER and data.row_low[row] < 0.0):
             continue
-        k = data.row_source[row, 1]
         speed = data.row_bias[row]
         for other in range(count):
             speed += data.row_matrix[row, other] * data.row_force[other]
-        before, moving = data.v[k], abs(speed) > STICK_SPEED
+        before, moving = -data.v[k] if kind == ROW_UPPER else data.v[k], abs(speed) > STICK_SPEED
         bound = 0.0
         if not data.friction_slips[k] and moving and fixed[row] != 1.0:
             data.friction_slips[k] = 1  # breaks away: kinetic for the rest of the step
@@ -111,7 +112,9 @@ def switch_friction(model, data, count, fixed, dt):
         else:
             continue
         if model.dof_static_friction[k] != model.dof_kinetic_friction[k]:
-            data.row_low[row], data.row_high[row] = -dt * bound, dt * bound
+            data.row_low[row] = -dt * bound
+            if kind == ROW_FRICTION:
+                data.row_high[row] = dt * bound
             changed = True
     return changed
 
@@ -120,7 +123,7 @@ def switch_friction(model, data, count, fixed, dt):
 def store_group(model, data, count):
     """Keep the impulses with what they belong to."""
     for row in range(count):
-        store_impulse(data, data.row_source[row, 0], data.row_source[row, 1], data.row_force[row])
+        store_impulse(data, data.row_source[row, 0], data.row_source[row, 1], data.row_force[row], data.row_low[row])
 
 
 @jit
@@ -142,12 +145,14 @@ def apply_impulse(model, data, v, impulse):
 
 @jit
 def return_to_limits(model, q):
-    """Move joints that are beyond a limit part of the way back; a shift of q, so that it leaves no velocity behind."""
+    """Move joints (and tendons) that are beyond a limit part of the way back; a shift of q, so that it leaves no
+    velocity behind."""
     for n in range(len(model.limited_dofs)):
         k = model.limited_dofs[n]
         at = model.dof_coordinate[k]
         beyond = q[at] - min(max(q[at], model.dof_lower[k]), model.dof_upper[k])
         q[at] -= LIMIT_CORRECTION * beyond
+    return_tendons(model, q, LIMIT_CORRECTION)
 
 
 @jit
@@ -158,4 +163,6 @@ def measure_errors(model, data, q):
         k = model.limited_dofs[n]
         position = q[model.dof_coordinate[k]]
         worst = max(worst, model.dof_lower[k] - position, position - model.dof_upper[k])
+    for n in range(len(model.rowed_tendons)):
+        worst = max(worst, abs(tendon_excess(model, model.rowed_tendons[n], q)))
     report[LIMIT_VIOLATION] = worst

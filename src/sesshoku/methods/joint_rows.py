@@ -7,20 +7,23 @@ has one side, over all dofs of the cluster.
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
-from sesshoku.dynamics.jacobian import chain_times
 from sesshoku.dynamics.independent import from_basis, half_velocity, independent_rows, to_basis
+from sesshoku.dynamics.jacobian import chain_times
 from sesshoku.dynamics.rows import ROW_BASIS, UNBOUNDED, bounded_rows, cluster_rows, store_impulse
 from sesshoku.solvers.problem import JOINT_ROWS, PROBLEM_OVERFLOW, USED
 
-# of a cluster's velocities: what the turning of its links may ask for at most (dt w/2 of it, where rows are independent)
+# of a cluster's velocities: what the turning of its links may ask for at most (dt w/2, where rows are independent)
 TURN_SHARE = 0.05
 
 
 @jit
-def joint_rows(model, data, problem, q, v_new, dt):
-    """Add the joint rows of every group, in half form. Needs `start_problem`, `kinematics`, `link_velocities`."""
+def joint_rows(model, data, problem, q, v_new, dt, together):
+    """Add the joint rows of every group, in half form. Needs `start_problem`, `kinematics`, `link_velocities`.
+
+    together: see `bounded_rows`.
+    """
     for group in range(model.group_count):
-        count, _ = bounded_rows(model, data, group, q, v_new, dt)
+        count, _ = bounded_rows(model, data, group, q, v_new, dt, together)
         for row in range(count):
             add_row(model, data, problem, row, v_new)
         for cluster in range(model.group_cluster[group], model.group_cluster[group + 1]):
@@ -31,7 +34,7 @@ def joint_rows(model, data, problem, q, v_new, dt):
 
 @jit
 def add_basis(model, data, problem, cluster, rank, v_new):
-    """Copy the independent rows of a cluster into the problem."""
+    """Copy the independent rows of a cluster into the problem, at the size of the rows they stand for: in m/s."""
     start, n, first = model.cluster_dofs[cluster, 0], model.cluster_dofs[cluster, 1], model.cluster_start[cluster]
     data.basis_row[cluster] = j = problem.counts[JOINT_ROWS]
     if j + rank > problem.joint_capacity or problem.counts[USED] + rank * n > problem.arena:
@@ -42,20 +45,21 @@ def add_basis(model, data, problem, cluster, rank, v_new):
     most = TURN_SHARE * half_velocity(model, data, cluster, v_new, y)
     for b in range(rank):
         p, at, speed = data.basis_order[first[0] + b], problem.counts[USED], 0.0
+        size = data.basis_scale[first[0] + p]
         for e in range(n):
             z = data.basis[first[1] + p * n + e]
-            problem.half[at + e] = z
+            problem.half[at + e] = size * z
             speed += z * y[e]
         problem.counts[USED] += n
         span = problem.joint_span[j]
         span[0, 0], span[0, 1], span[0, 2] = start, n, at
         span[1, 0] = span[1, 1] = span[1, 2] = 0
         problem.joint_tree[j] = model.link_tree[model.dof_link[model.row_dof[start]]]
-        problem.joint_free[j] = speed - data.row_target[p] - min(max(data.row_turn[p], -most), most)
+        problem.joint_free[j] = size * (speed - data.row_target[p] - min(max(data.row_turn[p], -most), most))
         problem.joint_low[j], problem.joint_high[j] = -UNBOUNDED, UNBOUNDED
         problem.joint_source[j, 0], problem.joint_source[j, 1] = ROW_BASIS, cluster
-        problem.joint_impulse[j] = to_basis(model, data, cluster, b, data.row_force)
-        problem.joint_block[j] = 1.0
+        problem.joint_impulse[j] = to_basis(model, data, cluster, b, data.row_force) / size
+        problem.joint_block[j] = size * size
         j += 1
     problem.counts[JOINT_ROWS] = j
 
@@ -131,11 +135,13 @@ def store_joint_impulses(model, data, problem):
     """Keep the impulses with what they belong to."""
     for j in range(problem.counts[JOINT_ROWS]):
         if problem.joint_source[j, 0] != ROW_BASIS:
-            store_impulse(data, problem.joint_source[j, 0], problem.joint_source[j, 1], problem.joint_impulse[j])
+            store_impulse(data, problem.joint_source[j, 0], problem.joint_source[j, 1], problem.joint_impulse[j],
+                          problem.joint_low[j])  # fmt: skip
     for cluster in range(model.cluster_count):
         x, first, j = data.row_bias, model.cluster_start[cluster, 0], data.basis_row[cluster]
         for b in range(data.basis_rank[cluster]):
-            x[b] = problem.joint_impulse[j + b]
+            x[b] = problem.joint_impulse[j + b] * data.basis_scale[first + data.basis_order[first + b]]
         from_basis(model, data, cluster, x, data.row_force)
         for r in range(model.cluster_start[cluster + 1, 0] - first):
-            store_impulse(data, data.basis_source[first + r, 0], data.basis_source[first + r, 1], data.row_force[r])
+            store_impulse(data, data.basis_source[first + r, 0], data.basis_source[first + r, 1], data.row_force[r],
+                          0.0)  # fmt: skip

@@ -1,16 +1,16 @@
 """Turning blocks (solvers/problem.py) of the contacts whose materials have rolling or torsional friction.
 
 Rows are the angular velocity of b relative to a along the contact's axes; a torque impulse x along them acts on b,
-minus x on a. Of two materials the larger coefficient counts.
+minus x on a.
 """
 
 from __future__ import annotations
 
 from sesshoku.collision.contacts import CONTACTS
-from sesshoku.collision.filter import find_pair
+from sesshoku.collision.materials import turning_coefficients
 from sesshoku.compiled.jit import jit
 from sesshoku.methods.contact_rows import to_half_form
-from sesshoku.scene.model import FREE, RULED
+from sesshoku.scene.model import FREE
 from sesshoku.solvers.problem import NOTHING, PROBLEM_OVERFLOW, TURNING, USED, diagonal_block
 
 
@@ -40,17 +40,6 @@ def choose_turning(model, data, contacts, problem):
         for d in range(3):
             axis = problem.axes[c, d]
             problem.free[p, d] = axis[0] * x + axis[1] * y + axis[2] * z
-
-
-@jit
-def turning_coefficients(model, a, b):
-    """Torsional and rolling coefficient of two shapes (m), as `combine_materials` or the scene's pair says."""
-    if model.shape_filter[a, RULED] == 1 and model.shape_filter[b, RULED] == 1:
-        place = find_pair(model, a, b)
-        if place >= 0 and model.pair_turning[place, 0] >= 0.0:
-            return model.pair_turning[place, 0], model.pair_turning[place, 1]
-    A, B = model.shape_turning[a], model.shape_turning[b]
-    return max(A[0], B[0]), max(A[1], B[1])
 
 
 @jit

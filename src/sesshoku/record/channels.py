@@ -17,7 +17,7 @@ from sesshoku.collision.contacts import CONTACTS
 from sesshoku.collision.per_body import sum_by_body, wrench_by_body
 from sesshoku.errors import RecordingError
 from sesshoku.methods import report
-from sesshoku.scene.model import FREE, KINEMATIC, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL, TORQUE
+from sesshoku.scene.model import FREE, GENERAL, KINEMATIC, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL, TORQUE
 from sesshoku.scene.sensors import ForceSensor, Imu
 
 Read = Callable[[Any], Any]  # simulation -> number or array
@@ -123,9 +123,10 @@ def _per_body(name: str, compiled: Any, parts: tuple[str, ...], units: tuple[str
 
 
 def _turns(compiled: Any) -> list[bool]:
-    """For each actuator, whether it turns (N m) rather than pushes (N)."""
+    """For each actuator, whether it turns (N m) rather than pushes (N); one on a tendon as its first joint does."""
     model = compiled.model
-    return [int(model.link_joint[model.dof_link[dof]]) == REVOLUTE for dof in model.actuator_dof]
+    driven = [model.drive_dof[first:last] for first, last in zip(model.actuator_drive, model.actuator_drive[1:])]
+    return [len(dofs) > 0 and int(model.link_joint[model.dof_link[dofs[0]]]) == REVOLUTE for dofs in driven]
 
 
 def _actuator_force(compiled: Any) -> Channel:
@@ -137,7 +138,7 @@ def _command(compiled: Any) -> Channel:
     units: list[str] = []
     for turn, kind in zip(_turns(compiled), compiled.model.actuator_kind):
         position, velocity, force = ("rad", "rad/s", "N m") if turn else ("m", "m/s", "N")
-        units += [force if kind == TORQUE else position, velocity, force]
+        units += ["" if kind == GENERAL else force if kind == TORQUE else position, velocity, force]
     names = tuple(compiled.actuator_names)
     return Channel("command", (len(names), 3), (names, ("target", "target_velocity", "feed_forward")), tuple(units))
 

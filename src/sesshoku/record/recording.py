@@ -342,6 +342,6 @@ def _meta(sim: Any, stride: int) -> dict[str, Any]:
         "gravity": np.array(model.gravity).tolist(),
         "bodies": list(compiled.frame_names), "links": list(compiled.link_names), "joints": list(compiled.joint_names),
         "actuators": list(compiled.actuator_names), "sensors": list(getattr(compiled.scene, "sensors", ())),
-        "actuator_joints": [compiled.joint_names[model.dof_link[dof]] for dof in model.actuator_dof],
+        "actuator_joints": [actuator.driven for actuator in compiled.scene.actuators.values()],
         "versions": {"sesshoku": __version__, "numpy": np.__version__, "python": platform.python_version()},
     }

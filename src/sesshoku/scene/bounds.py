@@ -6,7 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.scene.model import SHAPE_BOX, SHAPE_CAPSULE, SHAPE_CONVEX, SHAPE_CYLINDER, SHAPE_PLANE, SHAPE_SPHERE
+from sesshoku.scene.model import (
+    SHAPE_BOX,
+    SHAPE_CAPSULE,
+    SHAPE_CONVEX,
+    SHAPE_CYLINDER,
+    SHAPE_ELLIPSOID,
+    SHAPE_FIELD,
+    SHAPE_PLANE,
+    SHAPE_SPHERE,
+)
 
 LEVEL_RATIO = 3.0  # of the largest and smallest size in a class
 MOST_LEVELS = 60
@@ -17,7 +26,7 @@ def bound_arrays(shapes: dict[str, Any]) -> dict[str, Any]:
     boxes = np.zeros((shapes["shape_count"], 2, 3))
     for i, box in enumerate(boxes):
         kind, size = shapes["shape_type"][i], shapes["shape_size"][i]
-        if kind == SHAPE_BOX:
+        if kind == SHAPE_BOX or kind == SHAPE_ELLIPSOID:
             box[1] = size
         elif kind == SHAPE_SPHERE:
             box[1] = size[0]
@@ -27,6 +36,11 @@ def bound_arrays(shapes: dict[str, Any]) -> dict[str, Any]:
             first, last = shapes["shape_vertex"][i]
             low, high = shapes["vertices"][first:last].min(axis=0), shapes["vertices"][first:last].max(axis=0)
             box[:] = 0.5 * (low + high), 0.5 * (high - low)
+        elif kind == SHAPE_FIELD:
+            first, rows, columns = shapes["shape_field"][i]
+            top = shapes["elevation"][first:first + rows * columns].max()
+            box[:] = ((0.0, 0.0, 0.5 * (top - size[2])),
+                      (0.5 * (columns - 1) * size[0], 0.5 * (rows - 1) * size[1], 0.5 * (top + size[2])))
     radius = np.linalg.norm(boxes[:, 1], axis=1)
     levels = size_levels(radius, shapes["shape_type"] != SHAPE_PLANE)
     return {"shape_box": boxes, "shape_radius": radius, "shape_level": levels,

@@ -25,6 +25,7 @@ REMEDIES = {
     "size": "give full edge lengths in metres, such as (0.1, 0.2, 0.3)",
     "radius": "give it in metres, such as 0.1",
     "length": "give it in metres, such as 0.5",
+    "radii": "give half axes in metres, such as (0.1, 0.2, 0.3)",
     "scale": "give one number, or three",
 }
 T = TypeVar("T")
@@ -56,6 +57,25 @@ def vector(value: Any, what: str, element: str, size: int = 3) -> np.ndarray:
     return result
 
 
+def heights(value: Any, element: str) -> np.ndarray:
+    """A finite float64 table of at least two rows and columns, copied."""
+    try:
+        if not is_numeric(value):
+            raise TypeError
+        result = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        result = np.zeros(0)
+    if result.ndim != 2 or min(result.shape) < 2:
+        raise SceneError("heights are not a table of at least two rows and two columns of numbers", element=element,
+                         value=result.shape if result.size else type(value).__name__,
+                         remedy="give elevations in metres, rows along y, columns along x: [[0, 0], [0, 0.1]]")
+    if not np.isfinite(result).all():
+        bad = np.argwhere(~np.isfinite(result))[0]
+        raise SceneError("heights are not finite", element=element, value=f"row {bad[0]}, column {bad[1]}",
+                         remedy="replace NaN and infinity by numbers")
+    return result
+
+
 def number(value: Any, what: str, element: str, *, least: float = -np.inf, above: float = -np.inf, most: float = np.inf,
            infinite: bool = False) -> float:
     """A float in [least, most] and greater than `above`; infinity only where `infinite` says so."""
@@ -76,6 +96,20 @@ def number(value: Any, what: str, element: str, *, least: float = -np.inf, above
     if result > most:
         raise SceneError(f"{what} must be at most {most:g}", element=element, value=value, remedy=remedy)
     return result
+
+
+def bounds(value: Any, what: str, element: str) -> tuple[float, float] | None:
+    """A lower and an upper bound, infinite where there is none on that side; or None."""
+    if value is None:
+        return None
+    remedy = "give (lower, upper), such as (-1.0, 2.0)"
+    if not isinstance(value, (list, tuple, np.ndarray)) or np.shape(value) != (2,):
+        raise SceneError(f"{what} is not a pair of bounds", element=element, value=value, remedy=remedy)
+    low, high = (number(bound, what, element, infinite=True) for bound in value)
+    if low > high or low == np.inf or high == -np.inf:
+        raise SceneError(f"lower bound of {what} is above the upper one", element=element, value=(low, high),
+                         remedy="swap them")
+    return low, high
 
 
 def scale(value: Any, element: str) -> tuple[float, float, float]:

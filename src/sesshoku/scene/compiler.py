@@ -9,22 +9,21 @@ import numpy as np
 
 from sesshoku.errors import SceneError
 from sesshoku.scene import mesh
+from sesshoku.scene.actuator_arrays import actuator_arrays, lift_array, tendon_arrays
 from sesshoku.scene.bounds import bound_arrays
-from sesshoku.scene.elements import JOINT_SIZES, Body, Inertial
+from sesshoku.scene.elements import JOINT_SIZES, Body, Inertial, Material
 from sesshoku.scene.filters import filter_arrays
 from sesshoku.scene.group_arrays import group_arrays, joined_trees
+from sesshoku.scene.inertias import inertia_arrays
 from sesshoku.scene.model import (
     BALL,
     FREE,
     HINGE,
     KINEMATIC,
     PLANAR,
-    POSITION,
     PRISMATIC,
     REVOLUTE,
     SPHERICAL,
-    TORQUE,
-    VELOCITY,
     WELD,
     Model,
 )
@@ -79,6 +78,8 @@ class CompiledScene:
     kinematic_pose: np.ndarray  # (L, 7) position and quaternion of kinematic links
     kinematic_velocity: np.ndarray  # (L, 6)
     actuator_command: np.ndarray  # (A, 3) target, target velocity, feed-forward
+    pair_materials: list[Material | None]  # of the rows of the model's table of pairs
+    activation: np.ndarray  # (A)
 
 
 def compile_scene(scene: Scene) -> CompiledScene:
@@ -99,21 +100,26 @@ def compile_scene(scene: Scene) -> CompiledScene:
     }
     frame_index = {body.name: i for i, (body, _, _) in enumerate(frames)}
     joint_link = {link.owner.joint.name or "": link.index for link in links if not link.owner.kinematic}
-    arrays |= _actuator_arrays(scene, arrays, joint_link)
+    arrays |= tendon_arrays(scene, arrays, joint_link)
+    arrays |= actuator_arrays(scene, arrays, joint_link, frame_index)
     q, v, kinematic_pose, kinematic_velocity = _start_state(links, arrays)
+    arrays |= inertia_arrays(arrays, link_poses(arrays, q, kinematic_pose))
     arrays |= _loop_arrays(scene, frame_index, arrays, links, q, kinematic_pose)
     arrays |= _mimic_arrays(scene, arrays, joint_link)
     arrays |= group_arrays(arrays)
     arrays |= {"tree_joined": joined_trees(arrays)}
     shapes = shape_arrays(scene, frame_index, arrays)
     arrays |= shapes | bound_arrays(shapes) | polyhedron_arrays(shapes) | filter_arrays(scene, frame_index, shapes)
+    del arrays["shape_geometry"]
+    pair_materials = arrays.pop("pair_materials")
     loop_names = list(scene.loops)
     loop_names = [loop_names[i] for i in arrays.pop("loop_order")]
     command = np.array([[a.target, a.target_velocity, a.feed_forward] for a in scene.actuators.values()]).reshape(-1, 3)
     return CompiledScene(
         scene, Model(**arrays), list(scene.bodies), [link.owner.joint.name or link.owner.name for link in links],
         [link.owner.name for link in links], list(scene.actuators), loop_names, frame_index, joint_link,
-        {name: i for i, name in enumerate(scene.actuators)}, q, v, kinematic_pose, kinematic_velocity, command)
+        {name: i for i, name in enumerate(scene.actuators)}, q, v, kinematic_pose, kinematic_velocity, command,
+        pair_materials, np.array([a.activation for a in scene.actuators.values()]))
 
 
 # ---- links --------------------------------------------------------------------------------------------------------
@@ -209,6 +215,7 @@ def _link_arrays(links: list[Link], placed: dict[str, tuple[Link | None, Pose]])
         "link_coordinate": first_coordinate[:-1], "link_position": stack(positions, 3),
         "link_rotation": stack(rotations, 3, 3), "link_mass": [link.inertial.mass for link in links],
         "link_center": stack(centers, 3), "link_inertia": stack(inertias, 6), "tree_link": tree_link,
+        "link_lift": stack([lift_array(link.bodies, link.frame) for link in links], 4),
         "tree_dof": first_dof[tree_link],
     }
 
@@ -238,7 +245,8 @@ def _dof_arrays(links: list[Link], arrays: dict[str, Any]) -> dict[str, Any]:
         "dof_armature": [joint.armature for joint in joints], "dof_viscous": [joint.viscous for joint in joints],
         "dof_stiffness": [joint.stiffness for joint in joints], "dof_rest": [joint.rest for joint in joints],
         "dof_implicit": [int(joint.implicit) for joint in joints], "dof_lower": [joint.lower for joint in joints],
-        "dof_upper": [joint.upper for joint in joints], "dof_effort": [joint.effort for joint in joints],
+        "dof_upper": [joint.upper for joint in joints], "dof_effort": stack([joint.efforts for joint in joints], 2),
+        "dof_lifted": [int(joint.actuator_compensation) for joint in joints],
         "dof_static_friction": [joint.static_friction for joint in joints],
         "dof_kinetic_friction": [joint.kinetic_friction for joint in joints],
     }
@@ -246,23 +254,12 @@ def _dof_arrays(links: list[Link], arrays: dict[str, Any]) -> dict[str, Any]:
     limited = np.isfinite(per_dof["dof_lower"]) | np.isfinite(per_dof["dof_upper"])
     sprung = (np.array(per_dof["dof_stiffness"]) > 0.0) | (np.array(per_dof["dof_viscous"]) > 0.0)
     return per_dof | {
-        "dof_link": dof_link, "dof_parent": dof_parent, "dof_depth": [len(row) - 1 for row in rows],
+        "has_lifted": int(any(per_dof["dof_lifted"])), "dof_link": dof_link, "dof_parent": dof_parent,
+        "dof_depth": [len(row) - 1 for row in rows],
         "dof_row": np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64),
         "row_dof": np.array([dof for row in rows for dof in row], dtype=np.int64), "dof_coordinate": coordinates,
         "limited_dofs": numbers[limited.astype(bool)], "sprung_dofs": numbers[sprung.astype(bool)],
         "rubbing_dofs": numbers[np.array(per_dof["dof_static_friction"]) > 0.0],
-    }
-
-
-def _actuator_arrays(scene: Scene, arrays: dict[str, Any], joint_link: dict[str, int]) -> dict[str, Any]:
-    actuators = list(scene.actuators.values())
-    dofs = [int(arrays["link_dof"][joint_link[a.joint]]) for a in actuators]
-    kinds = {"torque": TORQUE, "position": POSITION, "velocity": VELOCITY}
-    return {
-        "actuator_count": len(actuators), "actuator_dof": np.array(dofs, dtype=np.int64),
-        "actuator_kind": [kinds[a.kind] for a in actuators], "actuator_kp": [a.kp for a in actuators],
-        "actuator_kd": [a.kd for a in actuators], "actuator_effort": [a.effort for a in actuators],
-        "actuator_gear": [a.gear for a in actuators], "actuator_implicit": [int(a.implicit) for a in actuators],
     }
 
 

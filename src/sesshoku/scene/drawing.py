@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.shapes import Box, Capsule, ConvexMesh, Cylinder, Mesh, Plane, Shape, Sphere
+from sesshoku.scene.shapes import Box, Capsule, ConvexMesh, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Shape, Sphere
+from sesshoku.scene.surfaces import surface
 
 PALETTE = ((0.30, 0.47, 0.66), (0.95, 0.56, 0.17), (0.35, 0.63, 0.31), (0.88, 0.34, 0.35), (0.46, 0.72, 0.70),
            (0.69, 0.48, 0.63), (0.93, 0.79, 0.28), (0.61, 0.46, 0.37))
@@ -39,14 +40,15 @@ def drawing(scene: Scene, poses: np.ndarray) -> dict[str, Any]:
             if not geometry.visible:
                 continue
             shape = geometry.shape
-            color = list(geometry.color) if geometry.color else [*(GROUND if isinstance(shape, Plane) else hue), 1.0]
+            usual = GROUND if isinstance(shape, Plane | HeightField) else hue
+            color = list(geometry.color) if geometry.color else [*usual, 1.0]
             described = {"body": n, "kind": shape.kind, "color": color, "position": geometry.position.tolist(),
                          "rotation": geometry.rotation.tolist(), **_sizes(shape)}
-            if isinstance(shape, ConvexMesh | Mesh):
+            if isinstance(shape, ConvexMesh | Mesh | HeightField):
                 if id(shape) not in numbers:
                     numbers[id(shape)] = len(meshes)
-                    meshes.append({"vertices": _text(shape.vertices, np.float32),
-                                   "faces": _text(shape.faces, np.uint32)})
+                    vertices, faces = surface(shape)
+                    meshes.append({"vertices": _text(vertices, np.float32), "faces": _text(faces, np.uint32)})
                 described["mesh"] = numbers[id(shape)]
             shapes.append(described)
     return {"name": scene.name, "gravity": scene.gravity.tolist(), "mass": _usual_mass(scene), "bodies": bodies,
@@ -58,6 +60,8 @@ def _sizes(shape: Shape) -> dict[str, Any]:
         return {"size": list(shape.size)}
     if isinstance(shape, Sphere):
         return {"radius": shape.radius}
+    if isinstance(shape, Ellipsoid):
+        return {"radii": list(shape.radii)}
     if isinstance(shape, Capsule | Cylinder):
         return {"radius": shape.radius, "length": shape.length}
     return {}

@@ -1,4 +1,4 @@
-"""What a scene is made of: materials, geometries, bodies with their joints, actuators, loops, mimics.
+"""What a scene is made of: materials, geometries, bodies with their joints, loops, mimics (actuators: actuators.py).
 
 Plain data, checked when made. A body stands in a tree: its `parent` is another body or None (the world), its pose is
 given in the parent's frame at zero joint position, and its `joint` says how it moves there.
@@ -14,9 +14,12 @@ import numpy as np
 
 from sesshoku.errors import SceneError
 from sesshoku.scene import check
+from sesshoku.scene.actuators import Actuator, Tendon
 from sesshoku.scene.calls import checked
+from sesshoku.scene.frames import Camera, Frame
 from sesshoku.scene.sensors import Sensor
 from sesshoku.scene.shapes import Shape
+from sesshoku.scene.state_sensors import StateSensor
 
 JointKind = Literal["free", "revolute", "continuous", "prismatic", "spherical", "planar", "fixed"]
 #: degrees of freedom and number of coordinates of each joint kind
@@ -25,6 +28,8 @@ JOINT_SIZES: dict[str, tuple[int, int]] = {
     "planar": (3, 3), "fixed": (0, 0),
 }
 SINGLE_AXIS = ("revolute", "continuous", "prismatic")
+#: two geometries: body and number of the geometry there, twice, sorted
+GeometryPair = tuple[tuple[str, int], tuple[str, int]]
 
 
 @checked
@@ -32,10 +37,15 @@ SINGLE_AXIS = ("revolute", "continuous", "prismatic")
 class Material:
     """Surface properties. Of two materials friction combines by the geometric mean, restitution by the maximum.
 
+    `scene.materials` states the whole rule; `combine`, `priority` and `condim` are how MJCF files change it.
+
     static_friction, kinetic_friction: Coulomb coefficients; kinetic defaults to static and may not exceed it.
     restitution: 0 (no bounce) to 1. stiffness (N/m), damping (N s/m): for the compliant methods; None lets them choose.
     torsional_friction, rolling_friction (m): the torque that resists turning about the normal, and rolling, per normal
     force; the larger of the two materials' counts. Methods that do not know them leave them out, and say so.
+    combine: "maximum" takes the larger friction of two materials instead of the mean, whatever the other one says.
+    priority: the material of higher priority decides all friction alone. condim: in how many directions friction acts:
+    1 none, 3 sliding, 4 torsional too, 6 rolling too; None: as the coefficients say. Of two materials the larger.
     """
 
     static_friction: float = 0.5
@@ -46,6 +56,9 @@ class Material:
     name: str | None = None
     torsional_friction: float = 0.0
     rolling_friction: float = 0.0
+    combine: Literal["mean", "maximum"] = "mean"
+    priority: int = 0
+    condim: Literal[1, 3, 4, 6] | None = None
 
     def __post_init__(self) -> None:
         element = f"material {check.text(self.name, 'name', 'material')!r}" if self.name else "material"
@@ -63,6 +76,32 @@ class Material:
             value = getattr(self, attribute)
             if value is not None or attribute.endswith("friction"):
                 object.__setattr__(self, attribute, check.number(value, attribute, element, least=0.0))
+        self._check_rule(element)
+
+    def _check_rule(self, element: str) -> None:
+        if self.combine not in ("mean", "maximum"):
+            raise SceneError("unknown rule of combining friction", element=element, value=self.combine,
+                             remedy="use mean or maximum")
+        for attribute, known, remedy in (("priority", None, "give a whole number"),
+                                         ("condim", (None, 1, 3, 4, 6), "use 1, 3, 4 or 6, or leave it out")):
+            value = getattr(self, attribute)
+            whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+            if (not whole and (known is None or value is not None)) or (known is not None and value not in known):
+                raise SceneError(f"{attribute} is not possible", element=element, value=value, remedy=remedy)
+
+    @property
+    def dimension(self) -> int:
+        """In how many directions friction acts, the normal counted: `condim`, or as the coefficients say."""
+        if self.condim is not None:
+            return self.condim
+        return 6 if self.rolling_friction > 0.0 else 4 if self.torsional_friction > 0.0 else 3
+
+    @property
+    def coefficients(self) -> tuple[float, float, float, float]:
+        """Static, kinetic, torsional and rolling friction, as far as `dimension` lets them act."""
+        n = self.dimension
+        return (self.static_friction if n >= 3 else 0.0, float(self.kinetic_friction or 0.0) if n >= 3 else 0.0,
+                self.torsional_friction if n >= 4 else 0.0, self.rolling_friction if n >= 6 else 0.0)
 
 
 @checked
@@ -158,11 +197,13 @@ class Joint:
     Coordinates: revolute, continuous (rad), prismatic (m): one number. spherical: quaternion w x y z, velocity =
     angular velocity in the body's axes. planar: x, y in the plane normal to `axis`, then the turn about it. free:
     position and quaternion of the body, velocity and angular velocity in world axes.
-    lower, upper: limits (revolute, prismatic). effort: largest actuator force. velocity_limit: informational.
+    lower, upper: limits (revolute, prismatic). effort: largest sum of actuator forces; effort_range: (least, largest),
+    where those differ. velocity_limit: informational.
     viscous (N m s/rad or N s/m), static_friction and kinetic_friction (N m or N): joint friction, per axis.
     stiffness, rest: a spring to `rest`; implicit: integrate spring and viscous damping implicitly where the scheme can.
     armature (kg m^2 or kg): reflected rotor inertia. position, velocity: where the joint starts; without a position at
-    zero, or at the limit nearest to it.
+    zero, or at the limit nearest to it. actuator_compensation: its actuators bear the gravity compensation of the
+    bodies it carries, within its effort.
     """
 
     kind: JointKind = "fixed"
@@ -182,6 +223,8 @@ class Joint:
     armature: float = 0.0
     position: Any = None
     velocity: Any = None
+    effort_range: Any = None
+    actuator_compensation: bool = False
 
     def __post_init__(self) -> None:
         element = "joint" if self.name is None else f"joint {check.name(self.name, 'name of a joint', 'joint')!r}"
@@ -202,6 +245,8 @@ class Joint:
             value = check.number(getattr(self, attribute), attribute, element, least=0.0, infinite=True)
             setattr(self, attribute, value)
         self.implicit = check.flag(self.implicit, "implicit", element)
+        self.actuator_compensation = check.flag(self.actuator_compensation, "actuator_compensation", element)
+        self.effort_range = check.bounds(self.effort_range, "effort_range", element)
         self._check_limits(element)
         if self.stiffness > 0.0 and self.kind not in SINGLE_AXIS:
             raise SceneError(f"a spring on a {self.kind} joint is not supported", element=element, value=self.stiffness,
@@ -222,6 +267,12 @@ class Joint:
         if self.kind not in ("revolute", "prismatic") and (np.isfinite(self.lower) or np.isfinite(self.upper)):
             raise SceneError(f"a {self.kind} joint has no limits", element=element, value=(self.lower, self.upper),
                              remedy="use a revolute or prismatic joint, or drop the limits")
+
+    @property
+    def efforts(self) -> tuple[float, float]:
+        """Least and largest sum of actuator forces."""
+        low, high = (-np.inf, np.inf) if self.effort_range is None else self.effort_range
+        return max(-self.effort, low), min(self.effort, high)
 
     def start_note(self) -> str | None:
         """A word on a joint that starts at a limit because zero is outside its limits."""
@@ -294,6 +345,7 @@ class Body:
     velocity, angular_velocity: of the body frame, world axes, at the start; only for a free joint or a kinematic body.
     kinematic: the body follows its script (`motion`: a Motion, or a function time -> (position, rotation)) or the
     velocity the user sets, and feels no force.
+    gravity_compensation: share of the body's weight that a force at its centre of mass bears, as a counterweight would.
     """
 
     name: str
@@ -308,6 +360,7 @@ class Body:
     kinematic: bool = False
     motion: Motion | Callable[[float], tuple[Any, Any]] | None = None
     robot: str | None = None
+    gravity_compensation: float = 0.0
 
     def __post_init__(self) -> None:
         check.name(self.name, "name of a body")
@@ -317,6 +370,7 @@ class Body:
         self.rotation = check.quaternion(self.rotation, "rotation", element)
         self.velocity = check.vector(self.velocity, "velocity", element)
         self.angular_velocity = check.vector(self.angular_velocity, "angular_velocity", element)
+        self.gravity_compensation = check.number(self.gravity_compensation, "gravity_compensation", element)
         if self.joint.name is None:
             self.joint = replace(self.joint, name=self.name)
         if self.joint.kind == "free" and self.parent is not None:
@@ -347,43 +401,6 @@ class Body:
         if self.motion is not None and not isinstance(self.motion, Motion) and not callable(self.motion):
             raise SceneError("motion is neither a Motion nor a function of time", element=element, value=self.motion,
                              remedy="give a Motion(times, positions)")
-
-
-@checked
-@dataclass
-class Actuator:
-    """Drives one joint of one axis.
-
-    torque: force = command. position: kp (target - q) + kd (target_velocity - v) + feed_forward.
-    velocity: kd (target_velocity - v) + feed_forward. The force is clipped to +-effort (and the joint's effort).
-    `gear` multiplies the force. implicit: integrate the servo implicitly where the scheme can: stiff gains are stable.
-    """
-
-    name: str
-    joint: str
-    kind: Literal["torque", "position", "velocity"] = "torque"
-    kp: float = 0.0
-    kd: float = 0.0
-    effort: float = np.inf
-    gear: float = 1.0
-    implicit: bool = True
-    target: float = 0.0
-    target_velocity: float = 0.0
-    feed_forward: float = 0.0
-
-    def __post_init__(self) -> None:
-        check.name(self.name, "name of an actuator")
-        element = f"actuator {self.name!r}"
-        check.name(self.joint, "joint", element)
-        self.implicit = check.flag(self.implicit, "implicit", element)
-        if self.kind not in ("torque", "position", "velocity"):
-            raise SceneError("unknown actuator kind", element=element, value=self.kind,
-                             remedy="use torque, position or velocity")
-        for attribute in ("kp", "kd"):
-            setattr(self, attribute, check.number(getattr(self, attribute), attribute, element, least=0.0))
-        self.effort = check.number(self.effort, "effort", element, least=0.0, infinite=True)
-        for attribute in ("gear", "target", "target_velocity", "feed_forward"):
-            setattr(self, attribute, check.number(getattr(self, attribute), attribute, element))
 
 
 @checked
@@ -447,7 +464,10 @@ class RobotDescription:
 
     root bodies have parent None; their pose is the file's. `unsupported` lists what the file uses and we don't.
     floats: the file does not say how the base is held (URDF), so it is free unless the user bolts it down.
-    poses: named start positions (MJCF keyframes): joint name -> position, free joints as position and quaternion.
+    geometry_pairs: see `Scene.add_geometry_pair`.
+    poses: named start positions (MJCF keyframes): joint name -> position, free joints and scripted bodies as position
+    and quaternion. pose_velocities: joint name -> velocity (free joints: world axes). pose_commands: actuator name ->
+    command; a pose without them aims position servos at itself.
     """
 
     name: str
@@ -457,10 +477,19 @@ class RobotDescription:
     mimics: list[Mimic] = field(default_factory=list)
     excluded_pairs: list[tuple[str, str]] = field(default_factory=list)
     forced_pairs: list[tuple[str, str]] = field(default_factory=list)
+    geometry_pairs: dict[GeometryPair, Material | None] = field(default_factory=dict)
     unsupported: list[str] = field(default_factory=list)
     gravity: np.ndarray | None = None
     gravity_stated: bool = True  # False: the format's default, which the file leaves unsaid
     time_step: float | None = None
+    time_step_stated: bool = True
     floats: bool = False
     poses: dict[str, dict[str, Any]] = field(default_factory=dict)
+    pose_velocities: dict[str, dict[str, Any]] = field(default_factory=dict)
+    pose_commands: dict[str, dict[str, float]] = field(default_factory=dict)
+    pose_activations: dict[str, dict[str, float]] = field(default_factory=dict)
     sensors: list[Sensor] = field(default_factory=list)
+    state_sensors: list[StateSensor] = field(default_factory=list)
+    frames: list[Frame] = field(default_factory=list)
+    cameras: list[Camera] = field(default_factory=list)
+    tendons: list[Tendon] = field(default_factory=list)

@@ -3,7 +3,8 @@
 Bodies joined by fixed joints are one rigid **group**: a moving link, or a structure fixed to the world. Two bodies
 
 1. never touch if they are of one group, or if neither group moves (fixed or kinematic): no forces could part them;
-2. always may if the pair is forced (`include_collision`), never if it is excluded (`exclude_collision`);
+2. always may if the pair is forced (`include_collision`; of single geometries: `add_geometry_pair`), never if it is
+   excluded (`exclude_collision`);
 3. never touch if their groups are joined: by a joint (groups without colliding shapes in between, such as the parts of
    a joint of several axes, count as part of the joint) or by a loop;
 4. never touch if they are of one robot and of one **family**, the groups that hang together by joints, unless the
@@ -21,9 +22,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sesshoku.scene.model import APART, FAMILY, GROUP, HANGS_ON, MOVES, NO_RULE, RULED, TOGETHER
+from sesshoku.scene.model import APART, FAMILY, GROUP, HANGS_ON, MOVES, NO_RULE, PAIRED, RULED, TOGETHER
 
 if TYPE_CHECKING:
+    from sesshoku.scene.elements import Material
+    from sesshoku.scene.model import Model
     from sesshoku.scene.scene import Scene
 
 # Up to so many shapes all pairs are looked at when the scene is compiled,
@@ -90,7 +93,10 @@ class Groups:
 
 
 def filter_arrays(scene: Scene, frame_index: dict[str, int], shapes: dict[str, Any]) -> dict[str, Any]:
-    """The rule as arrays of the model: one row per shape, a table of pairs of bodies with rules of their own."""
+    """The rule as arrays of the model: one row per shape, a table of pairs with rules of their own.
+
+    `pair_materials` (a list, not for the model) holds the Material of each row of that table, or None.
+    """
     groups = Groups(scene)
     names = list(scene.bodies)
     owners = [names[f] for f in shapes["shape_frame"]]  # the body of each shape
@@ -98,22 +104,27 @@ def filter_arrays(scene: Scene, frame_index: dict[str, int], shapes: dict[str, A
     families: dict[Any, int] = {}
     table = _pair_table(scene, groups, frame_index, set(owners))
     ruled = set(np.array([divmod(key, len(names)) for key in table]).ravel().tolist())
-    rows = np.zeros((len(owners), 5), dtype=np.int64)
-    for row, owner in zip(rows, owners, strict=True):
+    paired = _geometry_table(scene, table, frame_index, shapes)
+    table |= paired
+    named = set(np.array([divmod(key - len(names)**2, len(owners)) for key in paired]).ravel().tolist())
+    rows = np.zeros((len(owners), 6), dtype=np.int64)
+    for number, (row, owner) in enumerate(zip(rows, owners, strict=True)):
         group, family = groups.group[owner], groups.family_of(owner)
         above = groups.hangs_on(group)
         row[GROUP] = numbers[group]
         row[HANGS_ON] = -1 if above is None else numbers[above]
         row[FAMILY] = -1 if family is None else families.setdefault(family, len(families))
         row[MOVES] = group not in groups.static
-        row[RULED] = frame_index[owner] in ruled
+        row[PAIRED] = number in named
+        row[RULED] = frame_index[owner] in ruled or number in named
     keys = sorted(table)
     arrays: dict[str, Any] = {
         "shape_filter": rows, "pair_key": np.array(keys, dtype=np.int64),
         "pair_rule": np.array([table[key][0] for key in keys], dtype=np.int64),
-        "pair_material": np.array([table[key][1][:3] for key in keys], dtype=np.float64).reshape(-1, 3),
-        "pair_turning": np.array([table[key][1][3:] for key in keys], dtype=np.float64).reshape(-1, 2),
+        "pair_materials": [table[key][1] for key in keys],
     }
+    values = np.array([_values(material) for material in arrays["pair_materials"]], dtype=np.float64).reshape(-1, 5)
+    arrays |= {"pair_material": values[:, :3], "pair_turning": values[:, 3:]}
     if "shape_turning" in shapes:  # not where only the filters are asked for
         turning = max(shapes["shape_turning"].max(initial=0.0), arrays["pair_turning"].max(initial=0.0))
         arrays["has_turning"] = int(turning > 0.0)
@@ -122,27 +133,57 @@ def filter_arrays(scene: Scene, frame_index: dict[str, int], shapes: dict[str, A
     return arrays | {"pairs_listed": int(few), "allowed_pair": allowed if few else np.zeros((0, 2), dtype=np.int64)}
 
 
+def _values(material: Material | None) -> list[float]:
+    """Static, kinetic, restitution, torsional, rolling of a pair; friction -1: as the materials combine."""
+    if material is None:
+        return [-1.0, -1.0, 0.0, -1.0, -1.0]
+    static, kinetic, torsional, rolling = material.coefficients
+    return [static, kinetic, material.restitution, torsional, rolling]
+
+
+def pair_frames(model: Model, place: int) -> tuple[int, int]:
+    """The two bodies (frames) of a row of the table of pairs."""
+    key, bodies = int(model.pair_key[place]), model.frame_count
+    if key < bodies * bodies:
+        return divmod(key, bodies)
+    a, b = divmod(key - bodies * bodies, model.shape_count)
+    return int(model.shape_frame[a]), int(model.shape_frame[b])
+
+
+def _geometry_table(scene: Scene, table: dict[int, tuple[int, Material | None]], frame_index: dict[str, int],
+                    shapes: dict[str, Any]) -> dict[int, tuple[int, Material | None]]:
+    """Key -> rule and material of pairs of shapes; a pair without a material has that of its bodies' pair."""
+    found: dict[int, tuple[int, Material | None]] = {}
+    places: dict[tuple[int, int], list[int]] = {}
+    if scene.geometry_pairs:
+        for n, place in enumerate(zip(shapes["shape_frame"].tolist(), shapes["shape_geometry"].tolist(), strict=True)):
+            places.setdefault(place, []).append(n)
+    bodies = len(frame_index)
+    for ends, material in scene.geometry_pairs.items():
+        first, second = ((frame_index[name], number) for name, number in ends)
+        above = table.get(min(first[0], second[0]) * bodies + max(first[0], second[0]), (NO_RULE, None))[1]
+        for m, n in product(places.get(first, []), places.get(second, [])):
+            key = bodies * bodies + min(m, n) * shapes["shape_count"] + max(m, n)
+            found[key] = (TOGETHER, material if material is not None else above)
+    return found
+
+
 def _pair_table(scene: Scene, groups: Groups, frame_index: dict[str, int],
-                solid: set[str]) -> dict[int, tuple[int, list[float]]]:
-    """Key (see `pair_key` of Model) -> rule and material of a pair of bodies; friction -1: as the materials combine."""
+                solid: set[str]) -> dict[int, tuple[int, Material | None]]:
+    """Key (see `pair_key` of Model) -> rule and material of a pair of bodies; None: as the materials combine."""
     looped: set[tuple[str, str]] = set()
     members: dict[str, list[str]] = {}
     for body in sorted(solid):
         members.setdefault(groups.group[body], []).append(body)
     for a, b in groups.looped:
         looped |= {(m, n) for m, n in product(members.get(a, []), members.get(b, [])) if m < n}
-    table: dict[int, tuple[int, list[float]]] = {}
+    table: dict[int, tuple[int, Material | None]] = {}
     for pair in looped | scene.excluded_pairs | scene.forced_pairs | set(scene.pair_friction):
         first, second = sorted(frame_index[name] for name in pair)
         rule = TOGETHER if pair in scene.forced_pairs else NO_RULE
         if rule == NO_RULE and (pair in looped or pair in scene.excluded_pairs):
             rule = APART
-        material = scene.pair_friction.get(pair)
-        values = [-1.0, -1.0, 0.0, -1.0, -1.0]
-        if material is not None:
-            values = [material.static_friction, float(material.kinetic_friction or 0.0), material.restitution,
-                      material.torsional_friction, material.rolling_friction]
-        table[first * len(frame_index) + second] = (rule, values)
+        table[first * len(frame_index) + second] = (rule, scene.pair_friction.get(pair))
     return table
 
 
@@ -161,6 +202,7 @@ def _allowed_pairs(arrays: dict[str, Any], frame_count: int) -> np.ndarray | Non
     key = low * frame_count + high
     for rule, value in ((APART, False), (TOGETHER, True)):
         free[np.isin(key, arrays["pair_key"][arrays["pair_rule"] == rule])] = value
+    free[np.isin(frame_count**2 + a * count + b, arrays["pair_key"])] = True  # pairs of shapes are all forced
     free &= (A[GROUP] != B[GROUP]) & ((A[MOVES] | B[MOVES]) != 0)
     found = np.stack([a[free], b[free]], axis=1)
     few = len(found) <= max(LISTED_PAIRS, LISTED_PAIRS_PER_SHAPE * count)

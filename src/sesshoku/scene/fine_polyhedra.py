@@ -4,6 +4,7 @@ Round shapes become fine polyhedra **inside** the shape, corners on its surface:
 true, a cylinder's rim keeps its radius and a ball on a corner rests at its radius. The volume is short by (the same
 for all sizes, tests/unit/scene/test_fine_polyhedra.py measures them):
 
+    ellipsoid   the sphere's, stretched                                          3.4 %
     sphere      320 triangles, 162 corners (icosahedron, edges in 4)             3.4 %
     cylinder    34 faces (32 sides), 64 corners                                 0.64 %
     capsule     264 faces (24 round, 5 rings per end), 242 corners     1.1 % (straight part) to 3.6 % (ends)
@@ -121,6 +122,18 @@ def sphere(radius: float, split: int = SPHERE_SPLIT) -> Polyhedron:
                     loops.append([grid[u + 1, v], grid[u + 1, v + 1], grid[u, v + 1]])
     on_sphere = np.array(vertices)
     return with_planes(radius * on_sphere / np.linalg.norm(on_sphere, axis=1, keepdims=True), loops)
+
+
+def ellipsoid(radii: np.ndarray) -> Polyhedron:
+    """The fine sphere, stretched along its axes."""
+    unit = sphere(1.0)
+    return with_planes(unit.vertices * radii, unit.loops)
+
+
+def prism(corners: np.ndarray, foot: float) -> Polyhedron:
+    """What lies below a triangle (3, 3), counter-clockwise from above, down to z = foot: top, foot, three sides."""
+    vertices = np.concatenate([corners, corners * (1.0, 1.0, 0.0) + (0.0, 0.0, foot)])
+    return with_planes(vertices, [[0, 1, 2], [3, 5, 4], [0, 3, 4, 1], [1, 4, 5, 2], [2, 5, 3, 0]])
 
 
 def _icosahedron_faces(corners: np.ndarray) -> list[tuple[int, int, int]]:

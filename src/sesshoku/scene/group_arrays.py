@@ -27,15 +27,17 @@ def group_arrays(arrays: dict[str, Any]) -> dict[str, Any]:
     loop_trees = [[int(link_tree[link]) for link in pair if link >= 0] for pair in arrays["loop_link"]]
     mimic_trees = [[int(link_tree[dof_link[k]]) for k in pair]
                    for pair in zip(arrays["mimic_dof"], arrays["mimic_source"], strict=True)]
-    for trees in loop_trees + mimic_trees:
+    tendon_trees = tendons_trees(arrays)
+    for trees in loop_trees + mimic_trees + tendon_trees:
         for tree in trees[1:]:
             leader[find(tree)] = find(trees[0])
     owners = {
         "limited": [find(int(link_tree[dof_link[k]])) for k in arrays["limited_dofs"]],
         "rubbing": [find(int(link_tree[dof_link[k]])) for k in arrays["rubbing_dofs"]],
+        "tendon": [find(trees[0]) for trees in tendon_trees],
         "mimic": [find(trees[0]) for trees in mimic_trees], "loop": [find(trees[0]) for trees in loop_trees],
     }
-    members = {"limited": ["limited_dofs"], "rubbing": ["rubbing_dofs"],
+    members = {"limited": ["limited_dofs"], "rubbing": ["rubbing_dofs"], "tendon": ["rowed_tendons"],
                "mimic": ["mimic_dof", "mimic_source", "mimic_ratio", "mimic_offset"],
                "loop": ["loop_kind", "loop_link", "loop_position", "loop_rotation", "loop_correction"]}
     groups = {tree: g for g, tree in enumerate(sorted(set().union(*owners.values())))}
@@ -104,12 +106,22 @@ def _cluster_rows(arrays: dict[str, Any], result: dict[str, Any], chains: list[l
             "cluster_start": np.concatenate([np.zeros((1, 3)), np.cumsum(sizes, axis=0)]).astype(np.int64)}
 
 
+def tendons_trees(arrays: dict[str, Any]) -> list[list[int]]:
+    """The trees of the joints of every tendon with limits or friction."""
+    link_tree, dof_link = np.asarray(arrays["link_tree"]), np.asarray(arrays["dof_link"])
+    start, dofs = arrays["tendon_drive"], arrays["tendon_dof"]
+    return [[int(link_tree[dof_link[k]]) for k in dofs[start[n]:start[n + 1]]] for n in arrays["rowed_tendons"]]
+
+
 def joined_trees(arrays: dict[str, Any]) -> np.ndarray:
-    """For each tree the first of those that loops and mimics join with it. The world and scripts join nobody."""
+    """For each tree the first of those that loops, mimics and tendons join with it; the world and scripts join none."""
     joined = np.arange(arrays["tree_count"])
     tree, kind, dof_link = (np.asarray(arrays[name]) for name in ("link_tree", "link_joint", "dof_link"))
     mimics = zip(arrays["mimic_dof"], arrays["mimic_source"], strict=True)
-    for a, b in [*arrays["loop_link"], *((dof_link[k], dof_link[n]) for k, n in mimics)]:
+    start, dofs = arrays["tendon_drive"], arrays["tendon_dof"]
+    tendons = [(dof_link[dofs[start[n]]], dof_link[k]) for n in arrays["rowed_tendons"]
+               for k in dofs[start[n] + 1:start[n + 1]]]
+    for a, b in [*arrays["loop_link"], *((dof_link[k], dof_link[n]) for k, n in mimics), *tendons]:
         if a >= 0 and b >= 0 and kind[a] != KINEMATIC and kind[b] != KINEMATIC:
             pair = joined[tree[a]], joined[tree[b]]
             joined[joined == max(pair)] = min(pair)

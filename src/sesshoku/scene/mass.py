@@ -10,7 +10,7 @@ import numpy as np
 from sesshoku.errors import SceneError
 from sesshoku.scene import check
 from sesshoku.scene.elements import Inertial, is_physical
-from sesshoku.scene.shapes import Box, Capsule, ConvexMesh, Cylinder, Mesh, Plane, Shape, Sphere
+from sesshoku.scene.shapes import Box, Capsule, ConvexMesh, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Shape, Sphere
 from sesshoku.spatial.rotation import quaternion_to_matrix
 
 
@@ -19,6 +19,9 @@ def shape_inertial(shape: Shape, mass: float | None = None, density: float | Non
     """Mass, centre of mass and inertia about it of a solid shape, from its mass (kg) or its density (kg/m^3)."""
     if isinstance(shape, Plane):
         raise SceneError("a plane has no mass", element=element, remedy="use a box, or a body that does not move")
+    if isinstance(shape, HeightField):
+        raise SceneError("a height field has no mass", element=element,
+                         remedy="leave mass and density out: terrain does not move")
     if (mass is None) == (density is None):
         raise SceneError("give either mass or density", element=element, value=(mass, density),
                          remedy="water has a density of 1000 kg/m^3")
@@ -48,6 +51,10 @@ def _unit_density(shape: Shape) -> tuple[float, np.ndarray, np.ndarray]:
         r = shape.radius
         volume = 4 / 3 * np.pi * r**3
         moments = [0.4 * volume * r * r] * 3
+    elif isinstance(shape, Ellipsoid):
+        a, b, c = shape.radii
+        volume = 4 / 3 * np.pi * a * b * c
+        moments = [volume / 5 * (b * b + c * c), volume / 5 * (a * a + c * c), volume / 5 * (a * a + b * b)]
     elif isinstance(shape, Cylinder):
         r, h = shape.radius, shape.length
         volume = np.pi * r * r * h

@@ -12,17 +12,18 @@ How MJCF maps:
   the body keeps its name at the end of the chain and never touches its true parent, as in MuJoCo.
 - Joint positions equal MuJoCo's qpos. A joint's `ref` is its qpos in the pose of the file, and our bodies are drawn at
   position zero: so the body is drawn turned (shifted) back by `ref`, and the joint starts at `ref`.
-- The first friction coefficient is static and kinetic friction. (Of two geoms MuJoCo takes the larger coefficient,
-  sesshoku the geometric mean.) The second is torsional friction where the geom's condim is 4 or 6, the third rolling
-  friction where it is 6. (MuJoCo takes the larger condim of two geoms and then both their coefficients, sesshoku only
-  those of geoms that ask for them.) Collision meshes stand for their convex hulls (see spec.py). Geoms of group 3 and
-  above are hidden, as in MuJoCo's viewer.
-- Force, torque, accelerometer and gyro sensors on sites of bodies are read (mjcf_sensors.py), others listed.
-- Keyframes become the description's `poses`: positions of all joints. Their velocities and controls are not read.
+- Friction combines as in MuJoCo (`scene.materials`): of two geoms the one of higher `priority` decides; of equals the
+  larger coefficients and the larger condim count. The first coefficient is static and kinetic friction, the second
+  torsional friction (condim 4 and 6), the third rolling friction (condim 6). The same rule holds against bodies of
+  the scene around the file. A <pair> has its own coefficients, and lets just its two geoms touch.
+- Collision meshes stand for their convex hulls (see spec.py). Geoms of group 3 and above are hidden, as in MuJoCo's
+  viewer.
+- Sensors that have a meaning here are read by name (mjcf_sensors.py), others listed.
+- Sites become frames, cameras are kept for renderers (mjcf_places.py). Sizes and colours of sites are not read.
+- Keyframes become the description's `poses`, with velocities and commands (mjcf_keyframes.py).
 - Quaternions are normalised, as MuJoCo does, whatever their length.
-- The time step is taken where the file states it; gravity always, for MJCF without it means MuJoCo's default,
-  (0, 0, -9.81). A missing mesh is an error, for visual geoms too: MuJoCo
-  may need it for the inertia. Textures are not read.
+- Gravity and time step: MJCF without them means MuJoCo's defaults, (0, 0, -9.81) and 2 ms.
+- A missing mesh is an error, for visual geoms too: MuJoCo may need it for the inertia. Textures are not read.
 """
 
 from __future__ import annotations
@@ -36,19 +37,32 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from sesshoku.errors import SceneError, in_file
-from sesshoku.scene import check, mjcf_bodies, mjcf_parts, mjcf_sensors
+from sesshoku.scene import check, mjcf_actuators, mjcf_bodies, mjcf_keyframes, mjcf_parts, mjcf_places, mjcf_sensors
 from sesshoku.scene.elements import RobotDescription
 from sesshoku.scene.spec import Unsupported, read_xml, repaired
+from sesshoku.scene.unsupported import Grade
 from sesshoku.spatial.rotation import matrix_to_quaternion
 
 NAME_KEYS = {"name", "class", "childclass", "file", "model", "body", "joint", "mesh", "material"}
 AUTHORED_TIMESTEP, AUTHORED_GRAVITY = 1 << 0, 1 << 7  # bits of MjSpec.authored.option
 
-#: lists of MjSpec whose elements we do not carry, and what to call one
+#: lists of MjSpec whose elements we do not carry, what to call one, and how much it matters
 UNCARRIED = {
-    "tendons": "tendon", "sensors": "sensor", "cameras": "camera", "lights": "light", "sites": "site",
-    "skins": "skin", "flexes": "flex", "hfields": "hfield",
-    "texts": "text", "numerics": "numeric", "tuples": "tuple", "plugins": "plugin", "textures": "texture",
+    "flexes": ("flex", Grade.MOTION), "plugins": ("plugin", Grade.MOTION), "lights": ("light", Grade.LOOKS),
+    "skins": ("skin", Grade.LOOKS), "texts": ("text", Grade.LOOKS), "numerics": ("numeric", Grade.LOOKS),
+    "tuples": ("tuple", Grade.LOOKS), "textures": ("texture", Grade.LOOKS),
+}
+REMEDIES = {"flex": "model it as rigid bodies"}
+
+#: options and flags that change the motion, and what to do about them; the others say how MuJoCo solves and integrates
+STRONG = {
+    "density": "push bodies with apply_force", "viscosity": "push bodies with apply_force",
+    "wind": "push bodies with apply_force", "disableactuator": "leave those actuators out",
+    "contact": 'use method="none"', "constraint": 'use method="none" and leave limits and loops out',
+    "equality": "leave the equalities out", "limit": "leave the limits out", "frictionloss": "leave frictionloss out",
+    "spring": "leave stiffness out", "damper": "leave damping out", "actuation": "leave the actuators out",
+    "clampctrl": "leave ctrlrange out", "filterparent": "include_collision for parents and children",
+    "override": "write the numbers into the geoms",
 }
 
 # of the interpreter: what is collected just now, or another thread calls, is no matter of the file
@@ -76,16 +90,19 @@ def load_mjcf(path: str | Path, *, decompose: bool = False, repair_inertia: bool
             if issubclass(warning.category, NOT_OF_THE_MODEL):
                 warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
             else:
-                unsupported.add(f"MuJoCo's compiler warns: {' '.join(str(warning.message).split())}")
+                unsupported.add(f"MuJoCo's compiler warns: {' '.join(str(warning.message).split())}", Grade.SLIGHT)
         description = RobotDescription(check.name(root.get("model") or Path(path).stem, "name of the robot", "mujoco"))
         _read_options(spec, description, unsupported)
         names = mjcf_bodies.ModelNames(model)
         description.bodies = mjcf_bodies.read_bodies(spec, model, names, Path(path), decompose, unsupported)
-        description.actuators = mjcf_parts.read_actuators(model, names, unsupported)
-        description.sensors = mjcf_sensors.read_sensors(model, names, unsupported)
+        description.tendons = mjcf_actuators.read_tendons(model, names, unsupported)
+        description.actuators = mjcf_actuators.read_actuators(model, names, {body.name for body in description.bodies},
+                                                              unsupported)
+        mjcf_sensors.read_sensors(model, names, description, unsupported)
+        mjcf_places.read_places(model, names, description, unsupported)
         mjcf_parts.read_equalities(model, names, description, unsupported)
         mjcf_parts.read_pairs(model, names, description, unsupported)
-        description.poses = mjcf_parts.read_keyframes(model, names, unsupported)
+        mjcf_keyframes.read_keyframes(spec, model, names, description, unsupported)
         description.unsupported = unsupported.listed()
         return description
 
@@ -180,15 +197,14 @@ def _mujoco_error(problem: str, error: Exception) -> SceneError:
 
 
 def _list_uncarried(spec: Any, unsupported: Unsupported) -> None:
-    for attribute, kind in UNCARRIED.items():
+    for attribute, (kind, grade) in UNCARRIED.items():
         for item in getattr(spec, attribute):
-            if not mjcf_sensors.is_carried(spec, kind, item):
-                unsupported.add(mjcf_parts.label(kind, item.name, item.info))
+            unsupported.add(mjcf_parts.label(kind, item.name, item.info), grade, REMEDIES.get(kind, ""))
     if any(getattr(spec.authored, key) for key in dir(spec.authored) if key.startswith("visual_")):
-        unsupported.add("visual settings")
+        unsupported.add("visual settings", Grade.LOOKS)
     statistics = [spec.stat.meaninertia, spec.stat.meanmass, spec.stat.meansize, spec.stat.extent, spec.stat.center[0]]
     if not np.isnan(statistics).all():  # NaN says: let the compiler find it
-        unsupported.add("statistic")
+        unsupported.add("statistic", Grade.LOOKS)
 
 
 def _read_options(spec: Any, description: RobotDescription, unsupported: Unsupported) -> None:
@@ -198,14 +214,14 @@ def _read_options(spec: Any, description: RobotDescription, unsupported: Unsuppo
     option, usual = spec.option, mjcf_bodies.usual().option
     description.gravity = check.vector(option.gravity, "gravity", "option")
     description.gravity_stated = bool(spec.authored.option & AUTHORED_GRAVITY)
-    if spec.authored.option & AUTHORED_TIMESTEP:
-        description.time_step = check.number(option.timestep, "timestep", "option", above=0.0)
+    description.time_step = check.number(option.timestep, "timestep", "option", above=0.0)
+    description.time_step_stated = bool(spec.authored.option & AUTHORED_TIMESTEP)
     for key in dir(option):
         if key.startswith("_") or key in ("gravity", "timestep", "disableflags", "enableflags"):
             continue
         value = getattr(option, key)
         if not np.array_equal(value, getattr(usual, key)):
-            unsupported.add(f"option {key} = {_option_word(key, value)}")
+            unsupported.add(f"option {key} = {_option_word(key, value)}", *_graded(key))
     for bits, usual_bits, flags, prefix, word in (
             (option.disableflags, usual.disableflags, mujoco.mjtDisableBit, "mjDSBL_", "disabled"),
             (option.enableflags, usual.enableflags, mujoco.mjtEnableBit, "mjENBL_", "enabled")):
@@ -215,8 +231,12 @@ def _read_options(spec: Any, description: RobotDescription, unsupported: Unsuppo
             if name == "mjDSBL_GRAVITY":
                 description.gravity, description.gravity_stated = np.zeros(3), True
             else:
-                unsupported.add(f"option flag {name.removeprefix(prefix).lower()} "
-                                f"{word if bits & bit.value else 'not ' + word}")
+                flag = name.removeprefix(prefix).lower()
+                unsupported.add(f"option flag {flag} {word if bits & bit.value else 'not ' + word}", *_graded(flag))
+
+
+def _graded(option: str) -> tuple[Grade, str]:
+    return (Grade.MOTION, STRONG[option]) if option in STRONG else (Grade.SLIGHT, "")
 
 
 def _option_word(key: str, value: Any) -> Any:

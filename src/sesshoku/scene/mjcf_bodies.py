@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,13 +11,14 @@ import numpy as np
 
 from sesshoku.errors import SceneError
 from sesshoku.scene.elements import Body, Geometry, Inertial, Joint, Material
-from sesshoku.scene.shapes import Box, Capsule, Cylinder, Plane, Shape, Sphere
+from sesshoku.scene.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Plane, Shape, Sphere
 from sesshoku.scene.spec import Names, Unsupported, collision_shape, visual_shape, within
+from sesshoku.scene.unsupported import Grade
 from sesshoku.spatial.rotation import axis_angle, multiply, quaternion_to_matrix
 
 FREE, BALL, SLIDE, HINGE = 0, 1, 2, 3  # mjtJoint
-PLANE, SPHERE, CAPSULE, CYLINDER, BOX, MESH = 0, 2, 3, 5, 6, 7  # mjtGeom
-GEOM_WORDS = {1: "hfield", 4: "ellipsoid", 8: "sdf"}
+PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(8)  # mjtGeom
+GEOM_WORDS = {8: "sdf"}
 OFF_CENTER = 1e-9  # m between origin and centre of mass that count
 USUAL_COLOR = (0.5, 0.5, 0.5, 1.0)  # what MuJoCo gives a geom without rgba
 
@@ -46,11 +47,15 @@ class ModelNames:
         self.geom = given(kinds.mjOBJ_GEOM, model.ngeom)
         self.equality = _filled(given(kinds.mjOBJ_EQUALITY, model.neq), [f"equality{i}" for i in range(model.neq)])
         self.pair = given(kinds.mjOBJ_PAIR, model.npair)
+        self.site = _filled(given(kinds.mjOBJ_SITE, model.nsite), [f"site{i}" for i in range(model.nsite)])
+        self.camera = _filled(given(kinds.mjOBJ_CAMERA, model.ncam), [f"camera{i}" for i in range(model.ncam)])
         targets = [int(model.actuator_trnid[i, 0]) for i in range(model.nactuator)]
-        wishes = [f"{self.joint[j]}_actuator" if 0 <= j < model.njnt else f"actuator{i}" for i, j in enumerate(targets)]
+        turned = [0 <= j < model.njnt and int(kind) in (0, 1) for j, kind in zip(targets, model.actuator_trntype)]
+        wishes = [f"{self.joint[j]}_actuator" if turned[i] else f"actuator{i}" for i, j in enumerate(targets)]
         self.actuator = _filled(given(kinds.mjOBJ_ACTUATOR, model.nactuator), wishes)
         self.fresh_body = Names(self.body).fresh
         self.fresh_joint = Names(self.joint).fresh
+        self.geometry: dict[int, int] = {}  # geom that is read -> its number on its body
 
     def geom_label(self, model: Any, i: int) -> str:
         return f"geom {self.geom[i]!r}" if self.geom[i] else f"geom {i} of body {self.body[model.geom_bodyid[i]]!r}"
@@ -70,12 +75,12 @@ def read_bodies(spec: Any, model: Any, names: ModelNames, path: Path, decompose:
     if geometries[0]:
         bodies.append(Body("world", geometries=geometries[0], joint=Joint(name=names.fresh_joint("world"))))
     for i in range(1, model.nbody):
-        if model.body_gravcomp[i] != 0.0:
-            unsupported.add(f"gravcomp of body {names.body[i]!r}")
         parent_index = int(model.body_parentid[i])
         parent = names.body[parent_index] if parent_index else None
         with within(f"body {names.body[i]!r}"):
-            bodies += _read_chain(model, names, i, parent, _read_inertial(model, names, i), geometries[i], unsupported)
+            chain = _read_chain(model, names, i, parent, _read_inertial(model, names, i), geometries[i], unsupported)
+            chain[-1] = replace(chain[-1], gravity_compensation=float(model.body_gravcomp[i]))
+            bodies += chain
     return bodies
 
 
@@ -129,21 +134,25 @@ def _read_joint(model: Any, names: ModelNames, j: int, unsupported: Unsupported)
                    "position": ref if ref != 0.0 else None,  # zero is what the file leaves unsaid
                    "rest": float(model.qpos_spring[model.jnt_qposadr[j]])}
         if limited:
-            values |= {"lower": float(model.jnt_range[j, 0]), "upper": float(model.jnt_range[j, 1])}
+            lower, upper = (float(bound) for bound in model.jnt_range[j])
+            values |= {"lower": lower, "upper": upper}
+            if ref != 0.0 and not lower <= ref <= upper:
+                values["position"] = min(max(ref, lower), upper)
+                unsupported.add(f"ref of {label} is beyond its limits: it starts at {values['position']:g}",
+                                Grade.SLIGHT)
     else:
         if limited:
-            unsupported.add(f"range of ball {label}")
+            unsupported.add(f"range of ball {label}", remedy="use three hinges with limits")
         if model.jnt_stiffness[j] != 0.0:
-            unsupported.add(f"stiffness of ball or free {label}")
+            unsupported.add(f"stiffness of ball or free {label}", remedy="use hinges and slides with springs")
     if kind == FREE:
         _list_off_center(model, int(model.jnt_bodyid[j]), dof, label, unsupported)
     if kind != FREE:
         values["anchor"] = model.jnt_pos[j].copy()
     if model.jnt_actfrclimited[j]:
-        low, high = model.jnt_actfrcrange[j]
-        values["effort"] = float(max(abs(low), abs(high)))
-        if low != -high:
-            unsupported.add(f"actuatorfrcrange of {label} is not symmetric, the larger bound is used")
+        low, high = (float(bound) for bound in model.jnt_actfrcrange[j])
+        values |= {"effort": high} if low == -high else {"effort_range": (low, high)}
+    values["actuator_compensation"] = bool(model.jnt_actgravcomp[j])
     _list_joint(model, j, dof, label, unsupported)
     kinds = {FREE: "free", BALL: "spherical", SLIDE: "prismatic", HINGE: "revolute" if limited else "continuous"}
     return Joint(kinds[kind], name=name, **values)  # type: ignore[arg-type]
@@ -154,7 +163,8 @@ def _list_off_center(model: Any, body: int, dof: int, label: str, unsupported: U
     used = [word for word in ("damping", "frictionloss", "armature") if getattr(model, f"dof_{word}")[dof] != 0.0]
     mass, moment = _mass_moment(model, body)
     if used and np.linalg.norm(moment) > OFF_CENTER * mass:
-        unsupported.add(f"{', '.join(used)} of free {label} acts at the centre of mass, not at the body's origin")
+        unsupported.add(f"{', '.join(used)} of free {label} acts at the centre of mass, not at the body's origin",
+                        Grade.SLIGHT)
 
 
 def _mass_moment(model: Any, body: int) -> tuple[float, np.ndarray]:
@@ -171,18 +181,21 @@ def _mass_moment(model: Any, body: int) -> tuple[float, np.ndarray]:
 
 def _list_joint(model: Any, j: int, dof: int, label: str, unsupported: Unsupported) -> None:
     normal = usual().default.joint
-    tests = {
+    soft = {
         "solreflimit": not np.array_equal(model.jnt_solref[j], normal.solref_limit),
         "solimplimit": not np.array_equal(model.jnt_solimp[j], normal.solimp_limit),
         "solreffriction": not np.array_equal(model.dof_solref[dof], normal.solref_friction),
         "solimpfriction": not np.array_equal(model.dof_solimp[dof], normal.solimp_friction),
-        "margin": model.jnt_margin[j] != 0.0, "actuatorgravcomp": bool(model.jnt_actgravcomp[j]),
+        "margin": model.jnt_margin[j] != 0.0,
+    }
+    strong = {
         "nonlinear stiffness": model.jnt_stiffnesspoly[j].any(), "nonlinear damping": model.dof_dampingpoly[dof].any(),
         "springyield": model.jnt_springyield[j] != 0.0,
     }
-    for attribute, used in tests.items():
-        if used:
-            unsupported.add(f"{attribute} of {label}")
+    for tests, grade in ((soft, Grade.SLIGHT), (strong, Grade.MOTION)):
+        for attribute, used in tests.items():
+            if used:
+                unsupported.add(f"{attribute} of {label}", grade)
 
 
 def _read_inertial(model: Any, names: ModelNames, i: int) -> Inertial | None:
@@ -211,7 +224,7 @@ def _read_geometries(model: Any, names: ModelNames, meshes: MeshReader,
     """The geometries of each body."""
     # a pair names geoms that touch whatever their bits say
     paired = {int(i) for i in (*model.pair_geom1, *model.pair_geom2)}
-    materials: dict[tuple[float, float, float], Material] = {}
+    materials: dict[Material, Material] = {}  # equal ones are one
     result: list[list[Geometry]] = [[] for _ in range(model.nbody)]
     for i in range(model.ngeom):
         label = names.geom_label(model, i)
@@ -220,12 +233,12 @@ def _read_geometries(model: Any, names: ModelNames, meshes: MeshReader,
             collides = bool(category or mask) or i in paired
             shape = _shape(model, i, meshes, collides)
             if shape is None:
-                unsupported.add(f"{GEOM_WORDS.get(int(model.geom_type[i]), 'shape')} of {label}")
+                unsupported.add(f"{GEOM_WORDS.get(int(model.geom_type[i]), 'shape')} of {label}",
+                                Grade.MOTION if collides else Grade.LOOKS, "use a mesh or boxes" if collides else "")
                 continue
-            coefficients = _friction(model, i)
-            friction, torsional, rolling = coefficients
-            material = materials.setdefault(coefficients, Material(
-                friction, torsional_friction=torsional, rolling_friction=rolling))
+            material = _material(model, i)
+            material = materials.setdefault(material, material)
+            names.geometry[i] = len(result[model.geom_bodyid[i]])
             result[model.geom_bodyid[i]].append(Geometry(
                 shape, *meshes.placed(i), material if collides else None, names.geom[i] or None, category, mask,
                 collides, visible=int(model.geom_group[i]) < 3, color=_color(model, i)))
@@ -234,11 +247,11 @@ def _read_geometries(model: Any, names: ModelNames, meshes: MeshReader,
     return result
 
 
-def _friction(model: Any, i: int) -> tuple[float, float, float]:
-    """Sliding, torsional and rolling friction of a geom, as far as its condim asks for them."""
+def _material(model: Any, i: int) -> Material:
+    """Friction of a geom, which MuJoCo combines by priority and maximum."""
     friction, torsional, rolling = (float(value) for value in model.geom_friction[i])
-    condim = int(model.geom_condim[i])
-    return friction, torsional if condim >= 4 else 0.0, rolling if condim >= 6 else 0.0
+    return Material(friction, torsional_friction=torsional, rolling_friction=rolling, combine="maximum",
+                    priority=int(model.geom_priority[i]), condim=int(model.geom_condim[i]))  # type: ignore[arg-type]
 
 
 def _shape(model: Any, i: int, meshes: MeshReader, collides: bool) -> Shape | None:
@@ -253,7 +266,19 @@ def _shape(model: Any, i: int, meshes: MeshReader, collides: bool) -> Shape | No
         return Cylinder(size[0], 2 * size[1])
     if kind == BOX:
         return Box((2 * size[0], 2 * size[1], 2 * size[2]))
+    if kind == ELLIPSOID:
+        return Ellipsoid((size[0], size[1], size[2]))
+    if kind == HFIELD:
+        return _height_field(model, int(model.geom_dataid[i]))
     return meshes.read(int(model.geom_dataid[i]), collides) if kind == MESH else None
+
+
+def _height_field(model: Any, k: int) -> HeightField:
+    """Elevations are kept as shares of their range, row by row, y ascending."""
+    rows, columns, first = int(model.hfield_nrow[k]), int(model.hfield_ncol[k]), int(model.hfield_adr[k])
+    x, y, rise, base = (float(value) for value in model.hfield_size[k])
+    shares = model.hfield_data[first:first + rows * columns].astype(np.float64).reshape(rows, columns)
+    return HeightField(rise * shares, (2.0 * x, 2.0 * y), base)
 
 
 def _color(model: Any, i: int) -> tuple[float, float, float, float] | None:
@@ -268,14 +293,14 @@ def _color(model: Any, i: int) -> tuple[float, float, float, float] | None:
 
 
 def _list_geom(model: Any, i: int, label: str, unsupported: Unsupported) -> None:
-    for attribute in ("condim", "priority", "solmix", "solref", "solimp", "margin", "gap", "adhesion", "surfacevel"):
-        value = getattr(model, f"geom_{attribute}")[i]
-        if attribute == "condim" and value >= 3:  # its friction is read
-            continue
-        if not np.array_equal(value, getattr(usual().default.geom, attribute)):
-            unsupported.add(f"{attribute} of {label}")
+    for attributes, grade in ((("solmix", "solref", "solimp", "margin", "gap"), Grade.SLIGHT),
+                              (("adhesion", "surfacevel"), Grade.MOTION)):
+        for attribute in attributes:
+            value = getattr(model, f"geom_{attribute}")[i]
+            if not np.array_equal(value, getattr(usual().default.geom, attribute)):
+                unsupported.add(f"{attribute} of {label}", grade)
     if model.geom_fluid[i].any():
-        unsupported.add(f"fluidshape of {label}")
+        unsupported.add(f"fluidshape of {label}", remedy="push the body with apply_force")
 
 
 @dataclass

@@ -19,21 +19,29 @@ from sesshoku.compiled.table import Record, array, scalar, viewer
 # joint types of links
 FREE, REVOLUTE, PRISMATIC, SPHERICAL, PLANAR, KINEMATIC = range(6)
 # actuator kinds
-TORQUE, POSITION, VELOCITY = range(3)
+TORQUE, POSITION, VELOCITY, GENERAL = range(4)
+# how the activation of a general actuator follows its command: at once, as its integral, as a filter of first order
+# advanced by Euler's rule or exactly
+DIRECT, INTEGRATOR, FILTER, FILTER_EXACT = range(4)
 # loop kinds
 BALL, HINGE, WELD = range(3)
 LOOP_ROWS = (3, 5, 6)  # rows of each
 # shape types
-SHAPE_PLANE, SHAPE_BOX, SHAPE_SPHERE, SHAPE_CAPSULE, SHAPE_CYLINDER, SHAPE_CONVEX = range(6)
+(SHAPE_PLANE, SHAPE_BOX, SHAPE_SPHERE, SHAPE_CAPSULE, SHAPE_CYLINDER, SHAPE_CONVEX, SHAPE_ELLIPSOID,
+ SHAPE_FIELD) = range(8)
 # columns of shape_filter: rigid group, the group its joint hangs on (-1), the family it does not touch (-1), whether it
-# moves (by forces), whether its body has a pair with rules of its own; see `filters`
-GROUP, HANGS_ON, FAMILY, MOVES, RULED = range(5)
+# moves (by forces), whether a pair with rules of its own names it or its body, whether one names the shape itself;
+# see `filters`
+GROUP, HANGS_ON, FAMILY, MOVES, RULED, PAIRED = range(6)
+# columns of shape_rule: how its friction combines with another's; see `collision.materials`
+COMBINE, PRIORITY, CONDIM = range(3)
+MEAN, MAXIMUM = range(2)
 # rules of pairs of bodies
 NO_RULE, APART, TOGETHER = range(3)
 
 
 class Model(Record):
-    """Shapes: L links, V dofs, Q coordinates, T trees, F frames, A actuators, C loops, M mimics, G shapes."""
+    """L links, V dofs, Q coordinates, T trees, F frames, A actuators, N tendons, C loops, M mimics, G shapes."""
 
     link_count = scalar()
     dof_count = scalar()
@@ -41,6 +49,8 @@ class Model(Record):
     tree_count = scalar()
     frame_count = scalar()
     actuator_count = scalar()
+    tendon_count = scalar()
+    has_lifted = scalar()  # 1: some joint's actuators bear its gravity compensation (dof_lifted)
     loop_count = scalar()
     mimic_count = scalar()
     shape_count = scalar()
@@ -63,6 +73,7 @@ class Model(Record):
     link_mass = array(float, 1)  # (L) kg
     link_center = array(float, 2)  # (L, 3) centre of mass in the link frame
     link_inertia = array(float, 2)  # (L, 6) xx yy zz xy xz yz about the centre of mass, link axes
+    link_lift = array(float, 2)  # (L, 4) gravity compensation: mass whose weight is borne, its centre (link frame)
 
     tree_link = array(int, 1)  # (T + 1) first link of each tree
     tree_dof = array(int, 1)  # (T + 1) first dof of each tree
@@ -75,13 +86,15 @@ class Model(Record):
     row_dof = array(int, 1)  # (sum of depths + V, ...) ancestors of each dof, root first, itself last; then of clusters
     dof_coordinate = array(int, 1)  # (V) its coordinate where q' = v, -1 for quaternion axes
     dof_armature = array(float, 1)  # (V) kg m^2 or kg
+    dof_inertia = array(float, 1)  # (V) of single axes what they move at the start, armature included; others infinite
     dof_viscous = array(float, 1)  # (V) N m s/rad or N s/m
     dof_stiffness = array(float, 1)  # (V)
     dof_rest = array(float, 1)  # (V)
     dof_implicit = array(int, 1)  # (V) 1: spring and damper may be integrated implicitly
     dof_lower = array(float, 1)  # (V) limits, infinite where there are none
     dof_upper = array(float, 1)  # (V)
-    dof_effort = array(float, 1)  # (V) largest actuator force
+    dof_effort = array(float, 2)  # (V, 2) least and largest sum of actuator forces
+    dof_lifted = array(int, 1)  # (V) 1: gravity compensation counts as an actuator force there
     dof_static_friction = array(float, 1)  # (V) N m or N
     dof_kinetic_friction = array(float, 1)  # (V)
     limited_dofs = array(int, 1)  # dofs with a finite limit, group by group
@@ -92,13 +105,43 @@ class Model(Record):
     frame_position = array(float, 2)  # (F, 3) in the link frame
     frame_rotation = array(float, 3)  # (F, 3, 3)
 
-    actuator_dof = array(int, 1)  # (A)
+    # an actuator acts along the sum of arm * q over its range of driven dofs: one joint, or a tendon's; or as a wrench
+    actuator_dof = array(int, 1)  # (A) the dof of its joint, -1: it drives a tendon or pushes a body
+    actuator_drive = array(int, 1)  # (A + 1) ranges of drive_dof
+    drive_dof = array(int, 1)
+    drive_arm = array(float, 1)
     actuator_kind = array(int, 1)
     actuator_kp = array(float, 1)
     actuator_kd = array(float, 1)
-    actuator_effort = array(float, 1)
+    actuator_gain = array(float, 2)  # (A, 3) general: force per command, and what length and speed add to it
+    actuator_bias = array(float, 2)  # (A, 3) general: constant force, and force per length and speed
+    actuator_command_range = array(float, 2)  # (A, 2)
+    actuator_effort = array(float, 2)  # (A, 2) least and largest force before the gear
     actuator_gear = array(float, 1)
     actuator_implicit = array(int, 1)
+    actuator_inertia = array(float, 1)  # (A) what moves with its joint or tendon, as tendon_inertia
+    actuator_dynamics = array(int, 1)  # (A) how its activation follows the command
+    actuator_time = array(float, 1)  # (A) s, time constant of a filter
+    actuator_activation_range = array(float, 2)  # (A, 2)
+    actuator_link = array(int, 1)  # (A) the link it pushes, -1: none
+    actuator_base = array(int, 1)  # (A) link in whose axes it pushes and that is pushed back; itself: not pushed back
+    actuator_place = array(float, 2)  # (A, 3) where it pushes, in the link frame
+    actuator_wrench = array(float, 2)  # (A, 6) force and torque per unit of its force, in the axes of actuator_base
+
+    tendon_drive = array(int, 1)  # (N + 1) ranges of tendon_dof
+    tendon_dof = array(int, 1)
+    tendon_arm = array(float, 1)
+    tendon_stiffness = array(float, 1)  # (N) N/m, where the length leaves tendon_rest
+    tendon_rest = array(float, 2)  # (N, 2)
+    tendon_viscous = array(float, 1)  # (N)
+    tendon_inertia = array(float, 1)  # (N) kg: what moves with its length, at the start, each joint by itself
+    tendon_lower = array(float, 1)  # (N) limits of its length, infinite where there are none
+    tendon_upper = array(float, 1)  # (N)
+    tendon_friction = array(float, 1)  # (N) dry friction, N
+    rowed_tendons = array(int, 1)  # tendons with limits or friction, group by group
+    tendon_end = array(int, 2)  # (N, 2) last dofs of the chains its dofs lie on, -1: none
+    tendon_start = array(int, 2)  # (N, 2) where the chains' coefficients begin in tendon_row
+    tendon_row = array(float, 1)  # coefficients along the chains, zero between
 
     loop_kind = array(int, 1)  # (C)
     loop_link = array(int, 2)  # (C, 2) links a and b, -1 for the world
@@ -114,6 +157,7 @@ class Model(Record):
     # groups: trees that loops and mimics join; only groups with something to constrain are listed
     group_limited = array(int, 1)  # (groups + 1) ranges of limited_dofs
     group_rubbing = array(int, 1)  # ranges of rubbing_dofs
+    group_tendon = array(int, 1)  # ranges of rowed_tendons
     group_mimic = array(int, 1)  # ranges of the mimics
     group_loop = array(int, 1)  # ranges of the loops
     group_cluster = array(int, 1)  # ranges of the clusters
@@ -126,21 +170,26 @@ class Model(Record):
     shape_link = array(int, 1)  # (G) link, -1 for the world
     shape_frame = array(int, 1)  # (G) the body it belongs to
     shape_type = array(int, 1)
-    shape_size = array(float, 2)  # (G, 3) box: half edges; sphere: r; capsule, cylinder: r, half length
+    # (G, 3) box: half edges; sphere: r; capsule, cylinder: r, half length; ellipsoid: half axes; height field: edges of
+    # a cell along x and y, and how far its ground reaches below z = 0
+    shape_size = array(float, 2)
     shape_position = array(float, 2)  # (G, 3) in the link frame
     shape_rotation = array(float, 3)  # (G, 3, 3)
     shape_material = array(float, 2)  # (G, 3) static, kinetic, restitution
     shape_turning = array(float, 2)  # (G, 2) torsional and rolling friction, m
+    shape_rule = array(int, 2)  # (G, 3) how friction combines, by the columns COMBINE .. CONDIM
     shape_category = array(int, 1)
     shape_mask = array(int, 1)
     shape_box = array(float, 3)  # (G, 2, 3) centre and half edges of a box around it, shape frame; planes: zero
     shape_radius = array(float, 1)  # (G) half the diagonal of that box
-    shape_filter = array(int, 2)  # (G, 5) what it may touch, by the columns GROUP .. RULED
+    shape_filter = array(int, 2)  # (G, 6) what it may touch, by the columns GROUP .. PAIRED
     shape_level = array(int, 1)  # (G) size class in the broad phase, 0: the smallest; planes: -1
     shape_vertex = array(int, 2)  # (G, 2) first and last+1 vertex of a convex polyhedron
     shape_face = array(int, 2)  # (G, 2)
     vertices = array(float, 2)  # (n, 3) of all convex polyhedra, shape frame
     faces = array(int, 2)  # (m, 3) vertex numbers within the shape
+    shape_field = array(int, 2)  # (G, 3) height fields: place of the first elevation, rows (along y), columns (along x)
+    elevation = array(float, 1)  # m, above z = 0 of the shape's frame, of all height fields, row by row
     # flat faces of convex polyhedra as polygons (scene.polyhedra)
     shape_polygon = array(int, 2)  # (G, 2) first and last+1 polygon
     polygon_start = array(int, 1)  # (polygons + 1) ranges of polygon_corner
@@ -152,7 +201,8 @@ class Model(Record):
     around_start = array(int, 1)  # (n + 1) ranges of around, by vertex
     around = array(int, 1)  # polygons that meet in the vertex
 
-    # pairs of bodies with rules of their own; frames a < b, sorted by key a * frame_count + b
+    # pairs with rules of their own, sorted by key: of bodies, frames a < b: a * frame_count + b; behind them those of
+    # shapes, a < b: frame_count^2 + a * shape_count + b
     pair_key = array(int, 1)
     pair_rule = array(int, 1)  # NO_RULE, APART or TOGETHER
     pair_material = array(float, 2)  # (n, 3) static, kinetic, restitution; static -1: as the materials combine

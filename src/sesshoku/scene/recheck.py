@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from sesshoku.errors import SceneError
 from sesshoku.scene import check
+from sesshoku.scene.actuators import Actuator
 from sesshoku.scene.elements import SINGLE_AXIS, Body, Joint, Material
 from sesshoku.scene.scene import Scene, refuse_mimic_circle
 
@@ -33,6 +36,8 @@ def recheck(scene: Scene) -> None:
         joints[str(body.joint.name)] = body.joint.kind
     _recheck_companions(scene, joints)
     _recheck_sensors(scene)
+    _recheck_state_sensors(scene)
+    _recheck_places(scene)
     _recheck_pairs(scene)
 
 
@@ -81,7 +86,11 @@ def _lost_parent(scene: Scene, body: Body) -> SceneError:
 def _recheck_companions(scene: Scene, joints: dict[str, str]) -> None:
     for actuator in scene.actuators.values():
         actuator.__post_init__()
-        _recheck_axis(actuator.joint, joints, f"actuator {actuator.name!r}")
+        _recheck_driven(scene, actuator, joints)
+    for tendon in scene.tendons.values():
+        tendon.__post_init__()
+        for joint in tendon.joints:
+            _recheck_axis(joint, joints, f"tendon {tendon.name!r}")
     for loop in scene.loops.values():
         loop.__post_init__()
         for name in (loop.body_a, loop.body_b):
@@ -94,6 +103,17 @@ def _recheck_companions(scene: Scene, joints: dict[str, str]) -> None:
         refuse_mimic_circle(scene.mimics, joint)
 
 
+def _recheck_driven(scene: Scene, actuator: Actuator, joints: dict[str, str]) -> None:
+    element = f"actuator {actuator.name!r}"
+    if actuator.joint is not None:
+        _recheck_axis(actuator.joint, joints, element)
+    if actuator.tendon is not None and actuator.tendon not in scene.tendons:
+        raise SceneError("no such tendon", element=element, value=actuator.tendon, remedy="name a tendon")
+    for name in (actuator.body, actuator.base):
+        if name is not None and name not in scene.bodies:
+            raise SceneError("no such body", element=element, value=name, remedy="name a body")
+
+
 def _recheck_sensors(scene: Scene) -> None:
     for key, sensor in scene.sensors.items():
         sensor.__post_init__()
@@ -104,6 +124,29 @@ def _recheck_sensors(scene: Scene) -> None:
             raise SceneError("no such body", element=f"sensor {key!r}", value=sensor.body, remedy="name a body")
 
 
+def _recheck_state_sensors(scene: Scene) -> None:
+    for key, sensor in scene.state_sensors.items():
+        sensor.__post_init__()
+        if sensor.name != key or key in scene.sensors:
+            raise SceneError("the sensor was renamed after it was added", element=f"sensor {key!r}", value=sensor.name,
+                             remedy="give the name when it is added")
+        scene._check_state_sensor(sensor)
+
+
+def _recheck_places(scene: Scene) -> None:
+    kinds: tuple[tuple[str, Any], ...] = (("frame", scene.frames), ("camera", scene.cameras))
+    for what, places in kinds:
+        for key, place in places.items():
+            place.__post_init__()
+            if place.name != key:
+                raise SceneError(f"the {what} was renamed after it was added", element=f"{what} {key!r}",
+                                 value=place.name,
+                                 remedy="give the name when it is added")
+            for body in (place.body, getattr(place, "target", None)):
+                if body is not None and body not in scene.bodies:
+                    raise SceneError("no such body", element=f"{what} {key!r}", value=body, remedy="name a body")
+
+
 def _recheck_pairs(scene: Scene) -> None:
     for pair, material in scene.pair_friction.items():
         check.kind(material, Material, "friction of a pair", f"pair {pair}", "a Material(static_friction=...)")
@@ -111,6 +154,14 @@ def _recheck_pairs(scene: Scene) -> None:
         for name in pair:
             if name not in scene.bodies:
                 raise SceneError("no such body", element=f"pair {pair}", value=name, remedy="name two bodies")
+    for ends, own in scene.geometry_pairs.items():
+        if own is not None:
+            check.kind(own, Material, "material", f"geometry pair {ends}", "a Material(static_friction=...)")
+        for name, number in ends:
+            geometries = scene.bodies[name].geometries if name in scene.bodies else []
+            if not 0 <= number < len(geometries) or not geometries[number].collides:
+                raise SceneError("no such colliding geometry", element=f"geometry pair {ends}", value=(name, number),
+                                 remedy="name two geometries that collide")
 
 
 def _recheck_axis(name: str, joints: dict[str, str], element: str) -> None:

@@ -13,11 +13,13 @@ import numpy as np
 
 from sesshoku.errors import SceneError, UnsupportedFeature, in_file
 from sesshoku.scene import check, mesh
+from sesshoku.scene.actuators import Actuator, ActuatorKind, Tendon, holding_control, with_control
 from sesshoku.scene.calls import checked, unknown_keyword
 from sesshoku.scene.elements import (
-    Actuator,
+    SINGLE_AXIS,
     Body,
     Geometry,
+    GeometryPair,
     Inertial,
     Joint,
     Loop,
@@ -26,10 +28,14 @@ from sesshoku.scene.elements import (
     Motion,
     RobotDescription,
 )
+from sesshoku.scene.frames import Camera, Frame, NamedPlaces
+from sesshoku.scene.materials import combine_materials
 from sesshoku.scene.mesh_repair import check_arrays
 from sesshoku.scene.names import Named, unknown
 from sesshoku.scene.sensors import Sensor, SensorMounts
-from sesshoku.scene.shapes import Box, Capsule, Cylinder, Mesh, Plane, Shape, Sphere
+from sesshoku.scene.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Shape, Sphere
+from sesshoku.scene.state_sensors import StateSensor, StateSensors
+from sesshoku.scene.unsupported import Item, summary
 from sesshoku.spatial.rotation import multiply, quaternion_to_matrix
 
 DEFAULT_GRAVITY = (0.0, 0.0, -9.8)
@@ -68,7 +74,7 @@ class Robot:
 
 
 @checked
-class Scene(SensorMounts):
+class Scene(SensorMounts, StateSensors, NamedPlaces):
     """Bodies, robots, sensors, materials and filters; handed to `Simulation`.
 
         scene = Scene()
@@ -86,13 +92,18 @@ class Scene(SensorMounts):
         self.bodies: dict[str, Body] = Named("body")
         self._joint_owner: dict[str, str] = {}  # joint name -> body name
         self.actuators: dict[str, Actuator] = Named("actuator")
+        self.tendons: dict[str, Tendon] = Named("tendon")
         self.loops: dict[str, Loop] = Named("loop")
         self.mimics: dict[str, Mimic] = Named("mimic")
         self.sensors: dict[str, Sensor] = Named("sensor")
+        self.state_sensors: dict[str, StateSensor] = Named("sensor")
+        self.frames: dict[str, Frame] = Named("frame")
+        self.cameras: dict[str, Camera] = Named("camera")
         self.robots: dict[str, Robot] = Named("robot")
         self.pair_friction: dict[tuple[str, str], Material] = {}
         self.excluded_pairs: set[tuple[str, str]] = set()
         self.forced_pairs: set[tuple[str, str]] = set()
+        self.geometry_pairs: dict[GeometryPair, Material | None] = {}
         self.self_colliding: set[str] = set()
         self.notes: list[str] = []  # what was taken from files (gravity, time step), for `info`
         self.unsupported: list[str] = []
@@ -115,7 +126,7 @@ class Scene(SensorMounts):
         self, name: str, *, parent: str | None = None, joint: Joint | None = None, position: Any = (0, 0, 0),
         rotation: Any = (1, 0, 0, 0), inertial: Inertial | None = None, geometries: Iterable[Geometry] = (),
         velocity: Any = (0, 0, 0), angular_velocity: Any = (0, 0, 0), fixed: bool = False, kinematic: bool = False,
-        motion: Any = None, robot: str | None = None,
+        motion: Any = None, robot: str | None = None, gravity_compensation: float = 0.0,
     ) -> Body:
         """Add a body. Without a parent it is free unless `fixed`, `kinematic` or a joint says otherwise; else fixed."""
         element = f"body {check.name(name, 'name of a body')!r}"
@@ -130,7 +141,7 @@ class Scene(SensorMounts):
                              remedy="leave out fixed=True or the joint")
         parts = list(geometries) if isinstance(geometries, Iterable) else geometries  # Body refuses the latter
         body = Body(name, parent, joint, position, rotation, inertial, parts, velocity, angular_velocity, kinematic,
-                    motion, robot)
+                    motion, robot, gravity_compensation)
         return self._insert(body)
 
     def _insert(self, body: Body) -> Body:
@@ -144,8 +155,11 @@ class Scene(SensorMounts):
             raise SceneError("the name is taken already", element=f"joint {body.joint.name!r}",
                              remedy="give every joint its own name")
         held = body.joint.kind == "fixed" and body.parent is None
-        if not held and any(isinstance(geometry.shape, Plane) for geometry in body.geometries):
-            raise SceneError("a plane belongs to a body fixed to the world", element=element, remedy="use a box")
+        if not held:
+            for endless in (geometry.shape for geometry in body.geometries):
+                if isinstance(endless, (Plane, HeightField)):
+                    raise SceneError(f"a {endless.kind.replace('_', ' ')} belongs to a body fixed to the world",
+                                     element=element, remedy="use a box, or a mesh")
         self.bodies[body.name] = body
         self._joint_owner[str(body.joint.name)] = body.name
         self._note(body.joint.start_note())
@@ -191,6 +205,21 @@ class Scene(SensorMounts):
         """Add a sphere. Options: those of `add_body`, `category` and `mask` (Geometry)."""
         return self._add_shape(name, Sphere(radius), mass, density, material, color, options)
 
+    def add_ellipsoid(self, name: str, *, radii: Any, mass: float | None = None, density: float | None = None,
+                      material: Material | None = None, color: Any = None, **options: Any) -> Body:
+        """Add an ellipsoid; `radii` holds its half axes along x, y, z. Options: those of `add_body`."""
+        return self._add_shape(name, Ellipsoid(radii), mass, density, material, color, options)
+
+    def add_height_field(self, name: str, heights: Any, *, size: Any, base: float | None = None,
+                         material: Material | None = None, color: Any = None, **options: Any) -> Body:
+        """Add terrain that does not move: elevations (rows along y, columns along x), m, over a rectangle `size`.
+
+        Its middle is the body's origin; the ground below is solid down to z = -base. Options: those of `add_body`.
+        """
+        if not options.get("kinematic", False):
+            options.setdefault("fixed", True)
+        return self._add_shape(name, HeightField(heights, size, base), None, None, material, color, options)
+
     def add_capsule(self, name: str, *, radius: float, length: float, mass: float | None = None,
                     density: float | None = None, material: Material | None = None, color: Any = None,
                     **options: Any) -> Body:
@@ -232,22 +261,63 @@ class Scene(SensorMounts):
         raise unknown("joint", name, (str(body.joint.name) for body in self.bodies.values()
                                       if body.joint.kind != "fixed"))
 
-    def add_actuator(self, joint: str, kind: Literal["torque", "position", "velocity"] = "torque", *,
-                     name: str | None = None, **options: Any) -> Actuator:
-        """Drive a joint: `add_actuator("knee", "position", kp=100, kd=5, effort=40)`."""
-        actuator = Actuator(joint if name is None else name, joint, kind, **options)
+    def add_actuator(self, joint: str | None = None, kind: ActuatorKind = "torque", *, name: str | None = None,
+                     **options: Any) -> Actuator:
+        """Drive a joint: `add_actuator("knee", "position", kp=100, kd=5, effort=40)`; or a tendon (`tendon=`), or push
+        a body (`body=` with position and rotation, or `site=`, a frame of the scene: a thruster). See `Actuator`."""
+        if "site" in options:
+            name = options["site"] if name is None else name
+            options = self._at_site(options, name)
+        driven = [joint, options.get("tendon"), options.get("body")]
+        usual = next((value for value in driven if value is not None), "actuator")
+        actuator = Actuator(usual if name is None else name, joint, kind, **options)
         return self._insert_actuator(actuator)
+
+    def _at_site(self, options: dict[str, Any], name: str) -> dict[str, Any]:
+        """`site=` as the body and the place it stands for; with a base the axes stay the base's."""
+        site, element = options["site"], f"actuator {name!r}"
+        if site not in self.frames or self.frames[site].body is None:
+            raise SceneError("no such frame on a body", element=element, value=site,
+                             remedy=f"frames: {_listed(key for key, frame in self.frames.items() if frame.body)}")
+        frame = self.frames[site]
+        place = {"body": frame.body, "position": frame.position}
+        given = {key: value for key, value in options.items() if key != "site"}
+        for key in place.keys() & given.keys():
+            raise SceneError(f"site= and {key}= say the same", element=element, value=given[key],
+                             remedy="give one of them")
+        return {"rotation": frame.rotation} | place | given if "base" not in given else place | given
 
     def _insert_actuator(self, actuator: Actuator) -> Actuator:
         element = f"actuator {actuator.name!r}"
         if actuator.name in self.actuators:
             raise SceneError("the name is taken already", element=element, remedy="give name=")
-        target = self.joint(actuator.joint)
-        if target.kind not in ("revolute", "continuous", "prismatic"):
-            raise SceneError(f"a {target.kind} joint can't be driven", element=element, value=actuator.joint,
-                             remedy="drive a revolute, continuous or prismatic joint")
+        if actuator.joint is not None and self.joint(actuator.joint).kind not in SINGLE_AXIS:
+            raise SceneError(f"a {self.joint(actuator.joint).kind} joint can't be driven", element=element,
+                             value=actuator.joint, remedy="drive a revolute, continuous or prismatic joint")
+        if actuator.tendon is not None and actuator.tendon not in self.tendons:
+            raise SceneError("no such tendon", element=element, value=actuator.tendon,
+                             remedy=f"add it first; tendons: {_listed(self.tendons)}")
+        for body in (actuator.body, actuator.base):
+            if body is not None:
+                self._body(body, element)
         self.actuators[actuator.name] = actuator
         return actuator
+
+    def add_tendon(self, name: str, joints: Mapping[str, float], **options: Any) -> Tendon:
+        """Tie joints together: `add_tendon("grip", {"left": 0.5, "right": 0.5}, stiffness=10)`; see `Tendon`."""
+        tendon = Tendon(name, joints, **options)
+        return self._insert_tendon(tendon)
+
+    def _insert_tendon(self, tendon: Tendon) -> Tendon:
+        element = f"tendon {tendon.name!r}"
+        if tendon.name in self.tendons:
+            raise SceneError("the name is taken already", element=element, remedy="give every tendon its own name")
+        for joint in tendon.joints:
+            if self.joint(joint).kind not in SINGLE_AXIS:
+                raise SceneError("a tendon runs over joints of one axis", element=element, value=joint,
+                                 remedy="name a revolute, continuous or prismatic joint")
+        self.tendons[tendon.name] = tendon
+        return tendon
 
     def add_loop(self, kind: Literal["ball", "hinge", "weld"], body_a: str, body_b: str | None = None, *,
                  name: str | None = None, **options: Any) -> Loop:
@@ -287,6 +357,9 @@ class Scene(SensorMounts):
 
     add_force_sensor, add_imu = SensorMounts.add_force_sensor, SensorMounts.add_imu  # their calls checked as the others
 
+    add_sensor = StateSensors.add_sensor
+    add_frame, add_camera = NamedPlaces.add_frame, NamedPlaces.add_camera
+
     # ---- materials and filters -----------------------------------------------------------------------------------
 
     def friction(self, a: str, b: str, *, static: float, kinetic: float | None = None,
@@ -304,6 +377,9 @@ class Scene(SensorMounts):
             name=f"{a} on {b}",
             torsional_friction=usual.torsional_friction if torsional is None else torsional,
             rolling_friction=usual.rolling_friction if rolling is None else rolling)
+        for one, other in self.geometry_pairs:  # what a file said of single geometries is overruled
+            if {one[0], other[0]} == {a, b}:
+                self.geometry_pairs[one, other] = self.pair_friction[pair]
 
     def combined_material(self, a: str, b: str) -> Material:
         """What two bodies' (first) materials combine to, see `combine_materials`."""
@@ -315,6 +391,31 @@ class Scene(SensorMounts):
             if geometry.collides:
                 return geometry.material or self.material
         return self.material
+
+    def add_geometry_pair(self, a: str, geometry_a: int | str, b: str, geometry_b: int | str,
+                          material: Material | None = None) -> None:
+        """Let two geometries touch, whatever groups, adjacency and filters of their bodies say (MJCF's <pair>).
+
+        A geometry is named by its number on its body, or by its name. material: the coefficients of just this pair;
+        None: what their materials combine to.
+        """
+        element = f"geometry pair of {a!r} and {b!r}"
+        ends = sorted(((a, self._geometry(a, geometry_a, element)), (b, self._geometry(b, geometry_b, element))))
+        if a == b:
+            raise SceneError("a geometry pair joins two different bodies", element=element, value=a)
+        if material is not None:
+            check.kind(material, Material, "material", element, "a Material(static_friction=...)")
+        self.geometry_pairs[ends[0], ends[1]] = material
+
+    def _geometry(self, name: str, geometry: int | str, element: str) -> int:
+        """Number of a geometry on its body, by number or name."""
+        geometries = self._body(name, element).geometries
+        known = [i for i, item in enumerate(geometries) if item.collides and geometry in (i, item.name)]
+        if not known or isinstance(geometry, bool):
+            listed = _listed(item.name or i for i, item in enumerate(geometries) if item.collides)
+            raise SceneError(f"body {name!r} has no such colliding geometry", element=element, value=geometry,
+                             remedy=f"geometries: {listed}")
+        return known[0]
 
     def exclude_collision(self, a: str, b: str) -> None:
         """Bodies a and b never touch."""
@@ -340,12 +441,16 @@ class Scene(SensorMounts):
     def load(self, path: str | Path, *, position: Any = None, rotation: Any = None, fixed_base: bool | None = None,
              name: str | None = None, pose: str | None = None,
              package_paths: str | Path | Iterable[str | Path] = (), repair_inertia: bool = False) -> Robot:
-        """Load a URDF or MJCF file. `name` becomes a prefix of all its names ("left/knee"): needed to load it twice.
+        """Load a robot file: URDF, MJCF, USD, Choreonoid's .body, or "robot_descriptions:NAME".
+
+        `name` becomes a prefix of all its names ("left/knee"): needed to load it twice.
 
         The base is free unless `fixed_base` (URDF) or the file itself fixes it (MJCF without a free joint); `position`
-        and `rotation` place it. `pose`: start in that keyframe of the file (MJCF), position servos aimed at it.
+        and `rotation` place it. `pose`: start in that keyframe of the file (MJCF), with its velocities and commands;
+        where it states no commands, position servos are aimed at it.
         `repair_inertia`: replace inertias that no body can have by the nearest possible ones, instead of an error.
-        What the file uses and sesshoku does not (and what was repaired) is listed in one warning.
+        What the file uses and sesshoku does not (and what was repaired) is told in one warning, what changes the
+        motion first; `unsupported` lists it all.
         """
         from sesshoku.scene.spec import load_robot
 
@@ -358,8 +463,9 @@ class Scene(SensorMounts):
                 description = in_pose(description, pose)
             robot = self.add_robot(description, position=position, rotation=rotation, fixed_base=fixed_base, name=name)
         if description.unsupported:
-            self.unsupported += [f"{Path(path).name}: {item}" for item in description.unsupported]
-            listed = "\n  - ".join(description.unsupported)
+            items = [item if isinstance(item, Item) else Item(item) for item in description.unsupported]
+            self.unsupported += [item.within(Path(path).name) for item in items]
+            listed = "\n  - ".join(summary(items))
             warnings.warn(f"{path}: not supported, left out or changed:\n  - {listed}", UnsupportedFeature,
                           stacklevel=3)  # this, the check of the call, the caller
         return robot
@@ -368,9 +474,10 @@ class Scene(SensorMounts):
                   fixed_base: bool | None = None, name: str | None = None) -> Robot:
         """Place a robot description; all or nothing: on an error the scene is as before."""
         kept = {key: copy(getattr(self, key))
-                for key in ("bodies", "_joint_owner", "actuators", "loops", "mimics", "sensors", "robots")}
+                for key in ("bodies", "_joint_owner", "actuators", "tendons", "loops", "mimics", "sensors",
+                            "state_sensors", "frames", "cameras", "robots")}
         others = {key: type(getattr(self, key))(getattr(self, key))
-                  for key in ("excluded_pairs", "forced_pairs", "notes")}
+                  for key in ("excluded_pairs", "forced_pairs", "geometry_pairs", "notes")}
         try:
             return self._place(description, position, rotation, fixed_base, name)
         except SceneError:
@@ -396,8 +503,13 @@ class Scene(SensorMounts):
             self._insert(body)
         bodies = [prefix + body.name for body in description.bodies]
         joints = [self.bodies[body].joint.name for body in bodies if self.bodies[body].joint.kind != "fixed"]
+        for tendon in description.tendons:
+            self._insert_tendon(replace(tendon, name=prefix + tendon.name,
+                                        joints={prefix + joint: arm for joint, arm in tendon.joints.items()}))
         for actuator in description.actuators:
-            self._insert_actuator(replace(actuator, name=prefix + actuator.name, joint=prefix + actuator.joint))
+            named = {key: prefix + getattr(actuator, key) for key in ("name", "joint", "tendon", "body", "base")
+                     if getattr(actuator, key) is not None}
+            self._insert_actuator(replace(actuator, **named))
         for loop in description.loops:
             self._insert_loop(replace(loop, name=prefix + loop.name, body_a=prefix + loop.body_a,
                                       body_b=None if loop.body_b is None else prefix + loop.body_b))
@@ -405,22 +517,26 @@ class Scene(SensorMounts):
             self._insert_mimic(replace(mimic, joint=prefix + mimic.joint, source=prefix + mimic.source))
         for sensor in description.sensors:
             self._insert_sensor(replace(sensor, name=prefix + sensor.name, body=prefix + sensor.body))
+        self._insert_places(description, prefix, position, rotation)
         for a, b in description.excluded_pairs:
             self.exclude_collision(prefix + a, prefix + b)
         for a, b in description.forced_pairs:
             self.include_collision(prefix + a, prefix + b)
+        for ((a, i), (b, j)), material in description.geometry_pairs.items():
+            self.add_geometry_pair(prefix + a, i, prefix + b, j, material)
         if description.gravity is not None and self._gravity is None:
             self._gravity = check.vector(description.gravity, "gravity", f"robot {robot_name!r}")
             unsaid = "" if description.gravity_stated else ", MuJoCo's default: the file states none"
             self.notes.append(f"gravity {self._gravity.tolist()} taken from {robot_name}{unsaid}")
         if description.time_step is not None and self.time_step is None:
             self.time_step = description.time_step
-            self.notes.append(f"time step {self.time_step:g} s taken from {robot_name} where none is given")
+            unsaid = "" if description.time_step_stated else ", MuJoCo's default: the file states none"
+            self.notes.append(f"time step {self.time_step:g} s taken from {robot_name} where none is given{unsaid}")
         poses = {pose: self._placed_pose(description, pose, prefix, position, rotation, fixed_base)
                  for pose in description.poses}
         robot = Robot(robot_name, bodies, [joint for joint in joints if joint is not None],
                       [prefix + actuator.name for actuator in description.actuators],
-                      [prefix + sensor.name for sensor in description.sensors], poses)
+                      [prefix + sensor.name for sensor in (*description.sensors, *description.state_sensors)], poses)
         self.robots[robot_name] = robot
         return robot
 
@@ -441,6 +557,31 @@ class Scene(SensorMounts):
             found.commands[prefix + actuator.name] = (actuator.target, actuator.target_velocity, actuator.feed_forward)
         return found
 
+    def _insert_places(self, description: RobotDescription, prefix: str, position: Any, rotation: Any) -> None:
+        """The description's frames, cameras and state sensors; those of its world placed as its fixed bodies are."""
+        element = f"robot {description.name!r}"
+        turn = np.array([1.0, 0, 0, 0]) if rotation is None else check.quaternion(rotation, "rotation", element)
+        shift = np.zeros(3) if position is None else check.vector(position, "position", element)
+
+        def placed(place: Any, body: str, before: str = "") -> Any:
+            """The place with its body's new name; in no body, moved with the file's world."""
+            if getattr(place, body) is not None:
+                return replace(place, **{body: prefix + getattr(place, body)})
+            at, turned = (getattr(place, before + key) for key in ("position", "rotation"))
+            return replace(place, **{before + "position": shift + quaternion_to_matrix(turn) @ at,
+                                     before + "rotation": multiply(turn, turned)})
+
+        for frame in description.frames:
+            self._insert_place(placed(replace(frame, name=prefix + frame.name), "body"), self.frames, "frame")
+        for camera in description.cameras:
+            target = None if camera.target is None else prefix + camera.target
+            camera = placed(replace(camera, name=prefix + camera.name, target=target), "body")
+            self._insert_place(camera, self.cameras, "camera")
+        for state in description.state_sensors:
+            of = None if state.of is None else prefix + state.of
+            state = placed(replace(state, name=prefix + state.name, of=of), "body")
+            self._insert_state_sensor(placed(state, "reference", "reference_"))
+
     def _place_root(self, body: Body, position: Any, rotation: Any, fixed_base: bool | None, floats: bool) -> Body:
         """Give a robot's root its joint and its pose: the placement in front of the file's own pose."""
         kind = body.joint.kind
@@ -452,6 +593,10 @@ class Scene(SensorMounts):
         turn = np.array([1.0, 0, 0, 0]) if rotation is None else check.quaternion(rotation, "rotation", element)
         shift = np.zeros(3) if position is None else check.vector(position, "position", element)
         joint = body.joint if kind == body.joint.kind else Joint(kind, name=body.joint.name)
+        moving = kind == "free" or body.kinematic  # the velocities of a pose turn with the placement
+        speed, spin = (quaternion_to_matrix(turn) @ vector if moving else np.zeros(3)
+                       for vector in (body.velocity, body.angular_velocity))
+        body = replace(body, velocity=speed, angular_velocity=spin)
         if kind == "free" and position is not None:  # a free base stands where the user says, not where it was drawn
             return replace(body, joint=joint, position=shift, rotation=multiply(turn, body.rotation))
         return replace(body, joint=joint, position=shift + quaternion_to_matrix(turn) @ body.position,
@@ -467,7 +612,7 @@ class Scene(SensorMounts):
 
     @classmethod
     def read(cls, path: str | Path) -> Scene:
-        """Read a scene from a TOML file; a robot file (URDF, MJCF) makes a scene of that robot alone."""
+        """Read a scene from a TOML file; a robot file makes a scene of that robot alone."""
         from sesshoku.scene.toml import read_scene
 
         return read_scene(check.path(path, "Scene.read"))
@@ -495,47 +640,47 @@ class Scene(SensorMounts):
 
 
 def in_pose(description: RobotDescription, pose: str) -> RobotDescription:
-    """The description with its joints, free bodies and servo targets in one of its named poses."""
+    """The description with its joints, free bodies and actuators' commands in one of its named poses."""
     if pose not in description.poses:
         raise SceneError("no such pose", element=f"robot {description.name!r}", value=pose,
                          remedy=f"poses: {_listed(description.poses)}")
-    wanted = description.poses[pose]
+    wanted, moving = description.poses[pose], description.pose_velocities.get(pose, {})
     bodies = []
     for body in description.bodies:
-        value = wanted.get(str(body.joint.name))
-        if value is not None and body.joint.kind == "free":
+        name = str(body.joint.name)
+        value, velocity = wanted.get(body.name if body.kinematic else name), moving.get(name)
+        free = body.joint.kind == "free"
+        if value is not None and (free or body.kinematic):
             body = replace(body, position=value[:3], rotation=value[3:])
         elif value is not None:
             body = replace(body, joint=replace(body.joint, position=value))
+        if velocity is not None and free:
+            body = replace(body, velocity=velocity[:3], angular_velocity=velocity[3:])
+        elif velocity is not None:
+            body = replace(body, joint=replace(body.joint, velocity=velocity))
         bodies.append(body)
-    actuators = [replace(actuator, target=wanted[actuator.joint])
-                 if actuator.kind == "position" and actuator.joint in wanted else actuator
+    commands = description.pose_commands.get(pose)
+    lengths = {tendon.name: sum(arm * float(wanted.get(joint, 0.0)) for joint, arm in tendon.joints.items())
+               for tendon in description.tendons}
+    activations = description.pose_activations.get(pose, {})
+    actuators = [replace(_commanded(actuator, wanted, lengths, commands),
+                         activation=activations.get(actuator.name, actuator.activation))
                  for actuator in description.actuators]
     return replace(description, bodies=bodies, actuators=actuators)
 
 
+def _commanded(actuator: Actuator, joints: Mapping[str, Any], lengths: Mapping[str, float],
+               commands: Mapping[str, float] | None) -> Actuator:
+    """The actuator with a pose's command; where the pose has none, a servo holds its joint or tendon in the pose."""
+    if commands is not None:
+        return with_control(actuator, commands[actuator.name]) if actuator.name in commands else actuator
+    length = joints.get(actuator.joint) if actuator.joint is not None else lengths.get(str(actuator.tendon))
+    control = None if length is None else holding_control(actuator, float(length))
+    return actuator if control is None else with_control(actuator, control)
+
+
 BODY_OPTIONS = {"parent", "joint", "position", "rotation", "velocity", "angular_velocity", "fixed", "kinematic",
-                "motion", "robot", "category", "mask"}
-
-
-def combine_materials(a: Material, b: Material) -> Material:
-    """Friction by the geometric mean, restitution, torsional and rolling friction by the maximum, stiffness in series,
-    damping by the mean."""
-    stiffness = damping = None
-    if a.stiffness is not None and b.stiffness is not None:
-        total = a.stiffness + b.stiffness
-        stiffness = a.stiffness * b.stiffness / total if total > 0 else 0.0
-    elif a.stiffness is not None or b.stiffness is not None:
-        stiffness = a.stiffness if a.stiffness is not None else b.stiffness
-    if a.damping is not None and b.damping is not None:
-        damping = 0.5 * (a.damping + b.damping)
-    elif a.damping is not None or b.damping is not None:
-        damping = a.damping if a.damping is not None else b.damping
-    kinetic = float(np.sqrt((a.kinetic_friction or 0.0) * (b.kinetic_friction or 0.0)))
-    static = max(float(np.sqrt(a.static_friction * b.static_friction)), kinetic)
-    return Material(static, kinetic, max(a.restitution, b.restitution), stiffness, damping,
-                    torsional_friction=max(a.torsional_friction, b.torsional_friction),
-                    rolling_friction=max(a.rolling_friction, b.rolling_friction))
+                "motion", "robot", "category", "mask", "gravity_compensation"}
 
 
 def _listed(names: Iterable[Any], most: int = 12) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sesshoku.errors import SceneError
 from sesshoku.scene import check
 from sesshoku.scene.calls import checked
 
@@ -42,6 +43,21 @@ class Sphere:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "radius", check.number(self.radius, "radius", "sphere", above=0.0))
+
+
+@checked
+@dataclass(frozen=True)
+class Ellipsoid:
+    """Half axes along x, y, z."""
+
+    radii: tuple[float, float, float]
+    kind = "ellipsoid"
+
+    def __post_init__(self) -> None:
+        radii = check.vector(self.radii, "radii", "ellipsoid")
+        for radius in radii:
+            check.number(radius, "radii", "ellipsoid", above=0.0)
+        object.__setattr__(self, "radii", tuple(float(radius) for radius in radii))
 
 
 @checked
@@ -119,4 +135,41 @@ class Mesh:
     __hash__ = None  # type: ignore[assignment]
 
 
-Shape = Plane | Box | Sphere | Capsule | Cylinder | ConvexMesh | Mesh
+@checked
+@dataclass(frozen=True, eq=False)
+class HeightField:
+    """Terrain over a rectangle of `size` (x, y) around the origin; only on bodies that are fixed or scripted.
+
+    heights (rows, columns), m: elevations on an even grid, rows along y and columns along x, both ascending. Each cell
+    is two triangles, cut from its corner at (least x, most y) to the one at (most x, least y). Below is solid ground,
+    down to z = -base (default: a metre below the lowest elevation, or below z = 0).
+    """
+
+    heights: np.ndarray
+    size: tuple[float, float]
+    base: float | None = None
+    source: str | None = None  # the file the heights came from
+    kind = "height_field"
+
+    def __post_init__(self) -> None:
+        heights = check.heights(self.heights, "height field")
+        heights.flags.writeable = False
+        size = check.vector(self.size, "size", "height field", 2)
+        for side in size:
+            check.number(side, "size", "height field", above=0.0)
+        lowest = float(heights.min())
+        base = 1.0 - min(lowest, 0.0) if self.base is None else check.number(self.base, "base", "height field")
+        if not -base < lowest:
+            raise SceneError("the lowest elevation must lie above the ground's foot, z = -base", element="height field",
+                             value=base, remedy=f"give a base above {-lowest:g}")
+        for key, value in (("heights", heights), ("size", (float(size[0]), float(size[1]))), ("base", base)):
+            object.__setattr__(self, key, value)
+
+    def __eq__(self, other: Any) -> bool:
+        return (type(other) is type(self) and np.array_equal(self.heights, other.heights) and self.size == other.size
+                and self.base == other.base)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+Shape = Plane | Box | Sphere | Ellipsoid | Capsule | Cylinder | ConvexMesh | Mesh | HeightField

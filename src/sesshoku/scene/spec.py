@@ -1,4 +1,6 @@
-"""Robot files: `load_robot` chooses the reader by content, and what both readers (urdf.py, mjcf.py) share.
+"""Robot files: `load_robot` chooses the reader by content, and what its readers share.
+
+urdf.py, mjcf.py, body_file.py (Choreonoid) and usd.py read.
 
 A robot file becomes a `RobotDescription`, plain data that `Scene` then places. The file's numbers are taken as they
 are; what the file uses and sesshoku does not is collected by `Unsupported`, element by element.
@@ -18,14 +20,21 @@ import numpy as np
 
 from sesshoku.errors import SceneError, in_file
 from sesshoku.scene import check, mass, mesh
+from sesshoku.scene.described import described_robot, is_described
 from sesshoku.scene.elements import RobotDescription
 from sesshoku.scene.shapes import Mesh, Shape
+from sesshoku.scene.unsupported import Grade, Unsupported
+
+#: of robot files; what they are, their content says
+ROBOT_SUFFIXES = (".urdf", ".xml", ".mjcf", ".body", ".usd", ".usda", ".usdc", ".usdz")
+USD_BEGINNINGS = (b"#usda", b"PXR-USDC", b"PK\x03\x04")
 
 
 def load_robot(path: str | Path, *, package_paths: str | Path | Iterable[str | Path] = (),
                decompose: bool = False, repair_inertia: bool = False) -> RobotDescription:
-    """Read a URDF (root element <robot>) or MJCF (<mujoco>) file, whatever its suffix.
+    """Read a URDF (root element <robot>), MJCF (<mujoco>), USD or Choreonoid body file (YAML), whatever its suffix.
 
+    `robot_descriptions:NAME` names a robot of that package (described.py).
     package_paths: folders (or one) in which `package://` meshes are sought (URDF), beside those the file's own place
     suggests.
     decompose: split concave collision meshes into convex pieces instead of taking their hulls.
@@ -38,6 +47,19 @@ def load_robot(path: str | Path, *, package_paths: str | Path | Iterable[str | P
         if not isinstance(folders, Iterable):
             raise SceneError("package_paths is not a list of folders", value=package_paths, remedy="give folders")
         package_paths = tuple(check.path(folder, "package_paths") for folder in folders)
+        if is_described(path):
+            path, more = described_robot(path)
+            return load_robot(path, package_paths=(*package_paths, *more), decompose=decompose,
+                              repair_inertia=repair_inertia)
+        head, suffix = _head(path), path.suffix.lower()
+        if head.startswith(USD_BEGINNINGS) or suffix.startswith(".usd"):
+            from sesshoku.scene.usd import load_usd
+
+            return load_usd(path, decompose=decompose, repair_inertia=repair_inertia)
+        if not head.startswith(b"<") and (b"ChoreonoidBody" in head or suffix in (".body", ".yaml", ".yml")):
+            from sesshoku.scene.body_file import load_body_file
+
+            return load_body_file(path, package_paths=package_paths, decompose=decompose, repair_inertia=repair_inertia)
         tag = read_xml(path).tag
         if tag == "robot":
             from sesshoku.scene.urdf import load_urdf
@@ -48,7 +70,16 @@ def load_robot(path: str | Path, *, package_paths: str | Path | Iterable[str | P
 
             return load_mjcf(path, decompose=decompose, repair_inertia=repair_inertia)
         raise SceneError("not a robot file", element=f"root element <{tag}>",
-                         remedy="give a URDF file (<robot>) or an MJCF file (<mujoco>)")
+                         remedy="give a URDF file (<robot>), an MJCF file (<mujoco>) or a body file")
+
+
+def _head(path: Path) -> bytes:
+    """The beginning of a file, behind marks and blanks; nothing where it cannot be read, which its reader will say."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n")
+    except (OSError, ValueError):
+        return b""
 
 
 def read_xml(path: str | Path) -> ElementTree.Element:
@@ -65,26 +96,14 @@ def read_xml(path: str | Path) -> ElementTree.Element:
         raise SceneError(f"is not well-formed XML: {error}", remedy="correct the file at that place") from None
 
 
-class Unsupported:
-    """Collects what a file uses and sesshoku does not; the same item twice becomes one with a count."""
-
-    def __init__(self) -> None:
-        self._counts: dict[str, int] = {}
-
-    def add(self, item: str) -> None:
-        self._counts[item] = self._counts.get(item, 0) + 1
-
-    def listed(self) -> list[str]:
-        return [item if count == 1 else f"{item} ({count} times)" for item, count in self._counts.items()]
-
-
 def repaired(matrix: np.ndarray, element: str, unsupported: Unsupported, exact: bool = False) -> np.ndarray:
     """An inertia that a body can have: the file's own, or the nearest one, which is then listed."""
     physical = mass.repair(matrix, exact)
     if physical is None:
         return matrix
     before, after = (", ".join(f"{m:.4g}" for m in np.linalg.eigvalsh(inertia)) for inertia in (matrix, physical))
-    unsupported.add(f"inertia of {element} is not physical: principal moments {before} changed to {after}")
+    unsupported.add(f"inertia of {element} is not physical: principal moments {before} changed to {after}",
+                    Grade.SLIGHT)
     return physical
 
 
@@ -129,3 +148,6 @@ def visual_shape(vertices: np.ndarray, faces: np.ndarray, source: str | None,
                  scale: tuple[float, float, float]) -> Mesh:
     """The triangles as they are: a mesh for the eye need not be closed."""
     return Mesh(np.asarray(vertices, dtype=np.float64), np.asarray(faces, dtype=np.int64), source=source, scale=scale)
+
+
+__all__ = ["Names", "Unsupported", "collision_shape", "load_robot", "read_xml", "repaired", "visual_shape", "within"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sesshoku.errors import SceneError
-from sesshoku.scene.shapes import Box, Capsule, ConvexMesh, Cylinder, Mesh, Plane, Shape, Sphere
+from sesshoku.scene.shapes import Box, Capsule, ConvexMesh, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Shape, Sphere
 
 # corners of a box counted in binary (x, y, z), its sides as quadrangles seen counter-clockwise from outside
 BOX_QUADS = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))
@@ -28,7 +28,32 @@ def surface(shape: Shape, resolution: int = 24, size: float = 10.0) -> tuple[np.
         corners = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
         faces = [triangle for a, b, c, d in BOX_QUADS for triangle in ((a, b, c), (a, c, d))]
         return corners * np.array(shape.size), np.array(faces)
+    if isinstance(shape, Ellipsoid):
+        vertices, triangles = surface(Sphere(1.0), resolution)
+        return vertices * np.array(shape.radii), triangles
+    if isinstance(shape, HeightField):
+        return _terrain(shape)
     return _turned(*_profile(shape, resolution), resolution)
+
+
+def _terrain(field: HeightField) -> tuple[np.ndarray, np.ndarray]:
+    """The triangles of the grid, walls around it, and a foot fanned from its middle."""
+    rows, columns = field.heights.shape
+    assert field.base is not None
+    x, y = (0.5 * side * np.linspace(-1.0, 1.0, n) for side, n in zip(field.size, (columns, rows), strict=True))
+    top = np.column_stack([np.tile(x, rows), np.repeat(y, columns), field.heights.ravel()])
+    number = np.arange(rows * columns).reshape(rows, columns)
+    a, b, c, d = (part.ravel() for part in (number[:-1, :-1], number[:-1, 1:], number[1:, :-1], number[1:, 1:]))
+    border = np.concatenate([number[0, :-1], number[:-1, -1], number[-1, :0:-1], number[:0:-1, 0]])  # counter-clockwise
+    count = len(border)
+    foot = top[border] * (1.0, 1.0, 0.0) - (0.0, 0.0, field.base)
+    here, low = np.arange(count), len(top) + np.arange(count)
+    after = (here + 1) % count
+    middle = len(top) + count
+    faces = [np.column_stack([a, b, c]), np.column_stack([d, c, b]),
+             np.column_stack([border, low, low[after]]), np.column_stack([border, low[after], border[after]]),
+             np.column_stack([np.full(count, middle), low[after], low])]
+    return np.vstack([top, foot, [[0.0, 0.0, -field.base]]]), np.vstack(faces)
 
 
 def _profile(shape: Shape, resolution: int) -> tuple[np.ndarray, np.ndarray]:

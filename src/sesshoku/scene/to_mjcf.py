@@ -15,13 +15,15 @@ from typing import Any
 import numpy as np
 
 from sesshoku.errors import UnsupportedFeature
-from sesshoku.scene.elements import Actuator, Body, Inertial, Joint, Loop
+from sesshoku.scene.elements import Body, Inertial, Joint, Loop
 from sesshoku.scene.mass import combine
-from sesshoku.scene.mjcf_sensors import write_sensors
+from sesshoku.scene.mjcf_places import PlaceWriter
 from sesshoku.scene.recheck import recheck
 from sesshoku.scene.scene import Scene
+from sesshoku.scene.to_mjcf_actuators import ActuatorWriter, force_bounds, start_control
 from sesshoku.scene.to_mjcf_contacts import condim, find_contacts
 from sesshoku.scene.to_mjcf_geoms import GeomWriter
+from sesshoku.scene.to_mjcf_sensors import SensorWriter
 from sesshoku.scene.to_mjcf_text import (
     Lost,
     Naming,
@@ -37,9 +39,7 @@ from sesshoku.scene.to_mjcf_text import (
 from sesshoku.spatial.rotation import frame_with_z, matrix_to_quaternion, quaternion_to_matrix
 
 HINGE_ARM = 0.1  # m from a hinge's anchor to its two connects
-ONE_SIDED = 1e6  # stands for an infinite limit where the other one is finite
 LEAST_MASS = 1e-9  # kg; MuJoCo refuses moving bodies without mass
-LEAST_RANGE = 1e-9  # MuJoCo wants lower < upper
 OFF_CENTER = 1e-9  # m between origin and centre of mass that count
 DEEPEST = 490  # levels of nesting its XML reader takes
 
@@ -64,22 +64,23 @@ class _Export:
                             for body in scene.bodies.values()
                             if body.joint.kind not in ("fixed", "planar")}
         self.geoms = GeomWriter(scene, self.lost, self.names)
-        self.sites: dict[str | None, list[dict[str, Any]]] = {}
+        self.places = PlaceWriter(scene, self.names)
         self.key: dict[str, list[float]] = {"qpos": [], "qvel": [], "mpos": [], "mquat": []}
 
     def text(self) -> str:
         scene = self.scene
         # geoms named by pairs and sites named by loops and sensors must be known before the bodies are written
         contact, equality = self.contacts(), self.equalities()
-        sensor = write_sensors(scene.sensors, self.sites, self.names, self.lost)
+        sensor = SensorWriter(scene, self.places, self.names, self.lost, self.body_names, self.joint_names).write()
+        drives = ActuatorWriter(scene, self.lost, self.names, self.joint_names, self.places)
         bodies = self.bodies()
         root = Xml()
         root.open("mujoco", model=scene.name)
         root.add("compiler", angle="radian", autolimits=True, inertiafromgeom=False)
-        root.add("option", gravity=scene.gravity, timestep=scene.run.get("dt", scene.time_step))
+        root.add("option", gravity=scene.gravity, timestep=scene.run.get("dt", scene.time_step or 0.001))
         for tag, part in (("asset", self.geoms.assets), ("worldbody", bodies), ("contact", contact),
-                          ("equality", equality),
-                          ("actuator", self.actuators()), ("sensor", sensor), ("keyframe", self.keyframe())):
+                          ("tendon", drives.tendons()), ("equality", equality), ("actuator", drives.actuators()),
+                          ("sensor", sensor), ("keyframe", self.keyframe())):
             root.section(tag, part)
         root.close("mujoco")
         return self.head() + "\n".join(root.lines) + "\n"
@@ -99,8 +100,7 @@ class _Export:
         for child in self.scene.bodies.values():
             children.setdefault(child.parent, []).append(child)
         xml = Xml()
-        for site in self.sites.get(None, []):
-            xml.add("site", **site)
+        self.place(xml, None)
         stack: list[Body | None] = [*reversed(children.get(None, []))]
         while stack:
             body = stack.pop()
@@ -117,7 +117,8 @@ class _Export:
     def body(self, xml: Xml, body: Body) -> None:
         position, rotation = start_pose(body)
         xml.open("body", name=self.body_names[body.name], pos=unless(position, np.zeros(3)),
-                 quat=unless(rotation, [1, 0, 0, 0]), mocap=True if body.kinematic else None)
+                 quat=unless(rotation, [1, 0, 0, 0]), mocap=True if body.kinematic else None,
+                 gravcomp=body.gravity_compensation or None)
         self.inertial(xml, body)
         if body.kinematic:
             self.key["mpos"] += list(position)
@@ -130,8 +131,14 @@ class _Export:
             self.joint(xml, body)
         for index, geometry in enumerate(body.geometries):
             self.geoms.geometry(xml, body, index, geometry)
-        for site in self.sites.get(body.name, []):
+        self.place(xml, body.name)
+
+    def place(self, xml: Xml, body: str | None) -> None:
+        """Sites and cameras of a body, or of the world."""
+        for site in self.places.sites.get(body, []):
             xml.add("site", **site)
+        for camera in self.places.cameras(body, self.body_names):
+            xml.add("camera", **camera)
 
     def inertial(self, xml: Xml, body: Body) -> None:
         given, moving = body.inertial, body.joint.kind != "fixed"
@@ -179,8 +186,9 @@ class _Export:
         else:
             xml.add("joint", name=self.joint_names[name], type="slide" if joint.kind == "prismatic" else "hinge",
                     pos=anchor,
-                    axis=joint.axis, range=self.limits(joint, name), actuatorfrcrange=self.symmetric(joint.effort,
-                                                                                                     name),
+                    axis=joint.axis, range=self.limits(joint, name),
+                    actuatorfrcrange=force_bounds(joint.efforts, name, self.lost),
+                    actuatorgravcomp=True if joint.actuator_compensation else None,
                     stiffness=joint.stiffness or None, springref=joint.rest or None, **common)
 
     def center(self, body: Body) -> np.ndarray:
@@ -206,16 +214,7 @@ class _Export:
     def limits(self, joint: Joint, name: str) -> list[float] | None:
         if np.isinf(joint.lower) and np.isinf(joint.upper):
             return None
-        return self.widened(max(joint.lower, -ONE_SIDED), min(joint.upper, ONE_SIDED), name)
-
-    def symmetric(self, effort: float, name: str) -> list[float] | None:
-        return None if np.isinf(effort) else self.widened(-effort, effort, name)
-
-    def widened(self, lower: float, upper: float, name: str) -> list[float]:
-        if upper - lower < LEAST_RANGE:
-            self.lost.add(f"ranges without width (widened by {LEAST_RANGE:g})", name)
-            return [lower - LEAST_RANGE / 2, upper + LEAST_RANGE / 2]
-        return [lower, upper]
+        return force_bounds((joint.lower, joint.upper), name, self.lost)
 
     # ---- the rest ------------------------------------------------------------------------------------------------
 
@@ -232,6 +231,9 @@ class _Export:
             self.lost.add(f"the mean of unlike frictions for {found.left_out} pairs (MuJoCo takes the larger)")
         for (a, b), material in self.scene.pair_friction.items():
             self.geoms.material_losses(material, f"{a} on {b}")
+        for ((a, _), (b, _)), pair_material in self.scene.geometry_pairs.items():
+            if pair_material is not None:
+                self.geoms.material_losses(pair_material, f"{a} on {b}")
         return xml
 
     def equalities(self) -> Xml:
@@ -259,49 +261,17 @@ class _Export:
             ends = []
             for side, body, position, rotation in (("a", loop.body_a, loop.position, frame),
                                                    ("b", loop.body_b, position_b, rotation_b)):
-                name = self.names.fresh("site", f"{loop.name}/{side}{number or ''}")
-                self.sites.setdefault(body, []).append(
-                    {"name": name, "pos": position + arm * rotation[:, 2], "quat": matrix_to_quaternion(rotation)})
-                ends.append(name)
+                ends.append(self.places.site(f"{loop.name}/{side}{number or ''}", body, position + arm * rotation[:, 2],
+                                             matrix_to_quaternion(rotation)))
             name = self.names.fresh("equality", f"{loop.name}/{number}" if number else loop.name)
             xml.add("weld" if loop.kind == "weld" else "connect", name=name, site1=ends[0], site2=ends[1])
 
-    def actuators(self) -> Xml:
-        xml = Xml()
-        for actuator in self.scene.actuators.values():
-            common = {"name": actuator.name, "joint": self.joint_names[actuator.joint],
-                      "gear": None if actuator.gear == 1.0 else actuator.gear,
-                      "forcerange": self.symmetric(actuator.effort, actuator.name)}
-            if not actuator.implicit and actuator.kd:
-                self.lost.add("explicit integration of servos", actuator.name)
-            self.actuator(xml, actuator, common)
-        return xml
-
-    def actuator(self, xml: Xml, actuator: Actuator, common: dict[str, Any]) -> None:
-        """A motor, position or velocity servo; <general> where a constant force or a gear comes in."""
-        kp, kd = actuator.kp if actuator.kind == "position" else 0.0, actuator.kd
-        constant = actuator.feed_forward + (kd * actuator.target_velocity if actuator.kind == "position" else 0.0)
-        if actuator.kind == "torque":
-            xml.add("motor", **common)
-        elif actuator.gear == 1.0 and constant == 0.0:
-            gains = {"kp": kp, "kv": kd} if actuator.kind == "position" else {"kv": kd}
-            xml.add(actuator.kind, **common, **gains)
-        else:
-            # MuJoCo measures length and velocity times gear, we without it
-            gear = actuator.gear or 1.0
-            xml.add("general", **common, gainprm=kp if actuator.kind == "position" else kd, biastype="affine",
-                    biasprm=[constant, -kp / gear, -kd / gear])
-
     def keyframe(self) -> Xml:
-        self.key["ctrl"] = [_start_control(actuator) for actuator in self.scene.actuators.values()]
+        actuators = self.scene.actuators.values()
+        self.key["ctrl"] = [start_control(actuator) for actuator in actuators]
+        self.key["act"] = [actuator.activation for actuator in actuators if actuator.dynamics != "none"]
         xml = Xml()
         filled = {key: values for key, values in self.key.items() if values}
         if filled:
             xml.add("key", name="start", **filled)
         return xml
-
-
-def _start_control(actuator: Actuator) -> float:
-    if actuator.kind == "torque":  # a motor has no constant force of its own
-        return actuator.target + actuator.feed_forward
-    return actuator.target if actuator.kind == "position" else actuator.target_velocity

@@ -2,18 +2,19 @@
 
 MuJoCo lets two geometries touch if contype and conaffinity match (our category and mask), unless their bodies are
 rigidly one or joined by a joint, the world excepted; of two friction values it takes the larger. Our rule stands in
-`filters`, and friction combines by the geometric mean. The difference is written as <exclude> and <pair>.
+`filters`, that of friction in `materials`. The difference is written as <exclude> and <pair>.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
-from sesshoku.scene.elements import Geometry, Material
+from sesshoku.scene.elements import Geometry, GeometryPair, Material
 from sesshoku.scene.filters import Groups
-from sesshoku.scene.scene import Scene, combine_materials
+from sesshoku.scene.materials import friction_of
+from sesshoku.scene.scene import Scene
 
 Coefficients = tuple[float, float, float]  # sliding, torsional, rolling friction
 MOST_PAIRS = 5000  # MuJoCo goes over all explicit pairs one by one
@@ -40,6 +41,7 @@ def find_contacts(scene: Scene, name_of: Callable[[str, int], list[str]]) -> Con
     solid = {body.name: [(i, g) for i, g in enumerate(body.geometries) if g.collides] for body in scene.bodies.values()}
     found = Contacts([], [])
     mixed: dict[tuple[Material, Material], Coefficients] = {}
+    theirs: dict[tuple[Material, Material], Coefficients] = {}
     for a, b in combinations([name for name, geometries in solid.items() if geometries], 2):
         group_a, group_b = groups.group[a], groups.group[b]
         if groups.immovable(group_a, group_b):
@@ -52,26 +54,35 @@ def find_contacts(scene: Scene, name_of: Callable[[str, int], list[str]]) -> Con
                 found.excludes.append((a, b))
             continue
         for i, j, g, h in touching:
+            if _key((a, i), (b, j)) in scene.geometry_pairs:
+                continue
             one, other = g.material or scene.material, h.material or scene.material
             if (one, other) not in mixed:
-                mixed[one, other] = coefficients(combine_materials(one, other))
+                mixed[one, other] = friction_of(one, other)[1:]
+                # what MuJoCo makes of them
+                theirs[one, other] = friction_of(replace(one, combine="maximum"), other)[1:]
             override = scene.pair_friction.get(pair)
-            friction = mixed[one, other] if override is None else coefficients(override)
-            # what MuJoCo makes of them
-            larger = max(coefficients(one)[0], coefficients(other)[0]), *mixed[one, other][1:]
+            friction = mixed[one, other] if override is None else override.coefficients[1:]
             natural = not filtered and _groups_match(g, h)
-            if natural and friction == larger:
+            if natural and friction == theirs[one, other]:
                 continue
             if natural and override is None and len(found.pairs) >= MOST_PAIRS:
                 found.left_out += 1
                 continue
             found.pairs += [(m, n, friction) for m in name_of(a, i) for n in name_of(b, j)]
+    for (first, second), material in scene.geometry_pairs.items():
+        if groups.immovable(groups.group[first[0]], groups.group[second[0]]):
+            continue
+        override = material or scene.pair_friction.get((first[0], second[0]))
+        one, other = (scene.bodies[name].geometries[number].material or scene.material
+                      for name, number in (first, second))
+        friction = friction_of(one, other)[1:] if override is None else override.coefficients[1:]
+        found.pairs += [(m, n, friction) for m in name_of(*first) for n in name_of(*second)]
     return found
 
 
-def coefficients(material: Material) -> Coefficients:
-    """What MJCF calls friction, the static coefficient left out."""
-    return material.kinetic_friction or 0.0, material.torsional_friction, material.rolling_friction
+def _key(one: tuple[str, int], other: tuple[str, int]) -> GeometryPair:
+    return (one, other) if one <= other else (other, one)
 
 
 def condim(friction: Coefficients) -> int:

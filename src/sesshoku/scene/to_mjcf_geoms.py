@@ -8,9 +8,9 @@ import numpy as np
 
 from sesshoku.scene.elements import Body, Geometry, Material
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.shapes import ConvexMesh, Mesh, Shape
-from sesshoku.scene.to_mjcf_contacts import coefficients, condim
+from sesshoku.scene.shapes import ConvexMesh, HeightField, Mesh, Shape
 from sesshoku.scene.to_mjcf_text import Lost, Naming, Xml, half_size, pieces_of, signed, unless
+from sesshoku.spatial.rotation import quaternion_to_matrix
 
 VISUAL_GROUP, COLLISION_GROUP = 2, 3  # the geom groups that models agree on
 
@@ -22,7 +22,7 @@ class GeomWriter:
         self.scene, self.lost, self.names = scene, lost, names
         # MuJoCo takes the larger coefficients of both geoms as soon as one of them has such friction
         used = [g.material or scene.material for b in scene.bodies.values() for g in b.geometries if g.collides]
-        self.turning = any(condim(coefficients(material)) > 3 for material in used)
+        self.turning = any(material.dimension > 3 for material in used)
         self.geom_names: dict[tuple[str, int], list[str]] = {}
         self.meshes: list[tuple[str, Shape]] = []
         self.assets = Xml()
@@ -52,13 +52,15 @@ class GeomWriter:
             self.lost.add("concave meshes without pieces (MuJoCo takes their convex hull)", body.name)
         named = geometry.name is not None or (body.name, index) in self.geom_names
         names = self.colliding_names(body.name, index) if named else [None] * len(pieces)
-        friction = coefficients(material)
-        shown = friction if self.turning else (friction[0], 0.005, 0.0001)
+        shown = [material.kinetic_friction, 0.005, 0.0001]
+        if self.turning:
+            shown[1:] = [material.torsional_friction, material.rolling_friction]
         hidden = len(pieces) > 1 or not geometry.visible
         for name, piece in zip(names, pieces, strict=True):
             self.geom(xml, body, piece, name=name, **place, contype=signed(geometry.category),
                       conaffinity=signed(geometry.mask),
-                      friction=list(shown), condim=None if condim(friction) == 3 else condim(friction),
+                      friction=shown, condim=None if material.dimension == 3 else material.dimension,
+                      priority=material.priority or None,
                       group=COLLISION_GROUP if hidden else None)
 
     def material_losses(self, material: Material, name: str) -> None:
@@ -76,8 +78,24 @@ class GeomWriter:
                 self.lost.add("visual meshes of fewer than four vertices", body.name)
                 return
             xml.add("geom", **attributes | {"type": "mesh", "mesh": self.mesh(shape, body.name)})
+        elif isinstance(shape, HeightField):
+            self.height_field(xml, body, shape, attributes)
         else:
             xml.add("geom", **attributes, size=half_size(shape))
+
+    def height_field(self, xml: Xml, body: Body, shape: HeightField, attributes: dict[str, Any]) -> None:
+        """MuJoCo's heights begin at zero: the geom stands at the lowest one."""
+        lowest, highest = float(shape.heights.min()), float(shape.heights.max())
+        assert shape.base is not None
+        name = self.names.silently("hfield", body.name)
+        rows, columns = shape.heights.shape
+        self.assets.add("hfield", name=name, nrow=rows, ncol=columns, elevation=(shape.heights - lowest)[::-1],
+                        size=[0.5 * shape.size[0], 0.5 * shape.size[1], highest - lowest or 1.0, shape.base + lowest])
+        if lowest != 0.0:
+            placed = next(geometry for geometry in body.geometries if geometry.shape is shape)
+            up = quaternion_to_matrix(placed.rotation) @ np.array([0.0, 0.0, lowest])
+            attributes = attributes | {"pos": placed.position + up}
+        xml.add("geom", **attributes | {"type": "hfield", "hfield": name})
 
     def mesh(self, shape: ConvexMesh | Mesh, wish: str) -> str:
         """The asset's name of a mesh; equal meshes share one."""

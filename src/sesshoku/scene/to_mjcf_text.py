@@ -10,7 +10,7 @@ import numpy as np
 from sesshoku.scene.elements import Body, Joint
 from sesshoku.scene.motion import motion_pose
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.shapes import Box, Capsule, Cylinder, Mesh, Plane, Shape, Sphere
+from sesshoku.scene.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere
 from sesshoku.scene.spec import Names
 from sesshoku.spatial.rotation import axis_angle, frame_with_z, quaternion_to_matrix
 
@@ -177,6 +177,8 @@ def half_size(shape: Shape) -> list[float]:
         return [0.5 * side for side in shape.size]
     if isinstance(shape, Sphere):
         return [shape.radius]
+    if isinstance(shape, Ellipsoid):
+        return list(shape.radii)
     assert isinstance(shape, (Capsule, Cylinder))
     return [shape.radius, 0.5 * shape.length]
 

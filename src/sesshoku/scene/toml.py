@@ -8,12 +8,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from sesshoku.errors import SceneError, in_file
 from sesshoku.scene import check, toml_schema
+from sesshoku.scene.actuators import belongs_to
+from sesshoku.scene.described import is_described
 from sesshoku.scene.elements import Geometry, Joint, Material, Motion
 from sesshoku.scene.recheck import recheck
-from sesshoku.scene.scene import Robot, Scene
+from sesshoku.scene.scene import Robot, RobotPose, Scene
 from sesshoku.scene.shapes import Shape
+from sesshoku.scene.spec import ROBOT_SUFFIXES
 from sesshoku.scene.toml_errors import Places, parse, validated
 from sesshoku.scene.toml_lines import Path as KeyPath
 from sesshoku.scene.toml_shapes import ALL_SHAPE_KEYS, SHAPE_KEYS, body_inertial, is_file, make_shape
@@ -22,20 +27,21 @@ from sesshoku.spatial.rotation import from_roll_pitch_yaw
 
 __all__ = ["read_scene", "write_scene"]
 
-BODY_TABLES = ("box", "sphere", "capsule", "cylinder", "convex", "mesh", "body", "robot")
+BODY_TABLES = ("box", "sphere", "ellipsoid", "capsule", "cylinder", "convex", "mesh", "height_field", "body", "robot")
 
 
 def read_scene(path: str | Path) -> Scene:
-    """Read a scene from a TOML file; a URDF or MJCF file makes a scene of that robot alone."""
+    """Read a scene from a TOML file; a robot file (URDF, MJCF, .body ...) makes a scene of that robot alone."""
     path = check.path(path, "scene file")
     with in_file(path):
         suffix = path.suffix.lower()
-        if suffix in (".urdf", ".xml", ".mjcf"):
+        if suffix in ROBOT_SUFFIXES or is_described(path):
             scene = Scene(name=path.stem)
             scene.load(path)
             return scene
         if suffix != ".toml":
-            raise SceneError("unknown kind of file", value=path.name, remedy="give a .toml, .urdf or .xml file")
+            raise SceneError("unknown kind of file", value=path.name,
+                             remedy=f"give a .toml file or a robot: {' '.join(ROBOT_SUFFIXES)}")
         try:
             text = path.read_bytes().decode("utf-8-sig")
         except UnicodeDecodeError as error:
@@ -127,7 +133,7 @@ class _Builder:
             return
         options: dict[str, Any] = {
             key: getattr(item, key) for key in ("parent", "position", "velocity", "angular_velocity", "fixed",
-                                                "kinematic", "robot")}
+                                                "kinematic", "robot", "gravity_compensation")}
         options["rotation"] = self.rotation(item, path)
         if item.joint is not None:
             with self.places.inside((*path, "joint")):
@@ -140,6 +146,8 @@ class _Builder:
             self.scene.add_body(item.name, inertial=body_inertial(item, geometries), geometries=geometries, **options)
         else:
             shape = self.shape(path, str(path[0]), item)
+            if path[0] == "height_field" and not item.kinematic:
+                options["fixed"] = True
             self.scene._add_shape(item.name, shape, item.mass, item.density, self.material(item.material, path),
                                   _color(item.color), options)
 
@@ -190,8 +198,9 @@ class _Builder:
             if getattr(item, key) is not None:
                 raise self.places.error((*path, key), f"a robot from a file has no {key} of its own",
                                         "leave the key out")
-        file = self.folder / str(item.file)
-        if not is_file(file):
+        named = is_described(str(item.file))
+        file = Path(str(item.file)) if named else self.folder / str(item.file)
+        if not named and not is_file(file):
             raise self.places.error((*path, "file"), "no such file", "give it relative to the scene file", item.file)
         turn = None if item.rotation is None and item.roll_pitch_yaw is None else self.rotation(item, path)
         robot = self.scene.load(file, position=item.position, rotation=turn, fixed_base=item.fixed_base, name=item.name,
@@ -221,7 +230,7 @@ class _Builder:
             scene.bodies[owner] = replace(body, joint=joint)
             scene._note(joint.start_note())
         servos = {name: scene.actuators[name] for name in robot.actuators if scene.actuators[name].kind == "position"}
-        called = {actuator.joint: actuator for actuator in servos.values()} | servos
+        called = {str(actuator.driven): actuator for actuator in servos.values()} | servos
         for name, target in item.targets.items():
             servo = called[self.known_in(robot, name, called, (*path, "targets", name), "position servo")]
             scene.actuators[servo.name] = replace(servo, target=target)
@@ -260,16 +269,24 @@ class _Builder:
             self.check_known(bodies, scene.bodies, (*path, "bodies"), "body")
             self.check_known(item.actuators or [], scene.actuators, (*path, "actuators"), "actuator")
             joints = [str(scene.bodies[b].joint.name) for b in bodies if scene.bodies[b].joint.kind != "fixed"]
-            actuators = [a.name for a in scene.actuators.values()
-                         if a.joint in joints] if item.actuators is None else item.actuators
+            actuators = [a.name for a in scene.actuators.values() if belongs_to(a, scene.tendons, bodies, joints)
+                         ] if item.actuators is None else item.actuators
             if item.name in scene.robots:
                 raise self.places.error((*path, "name"), "the name is taken already", "give every robot its own name",
                                         item.name)
-            self.check_known(item.sensors or [], scene.sensors, (*path, "sensors"), "sensor")
-            sensors = [s.name for s in scene.sensors.values()
+            self.check_known(item.sensors or [], [*scene.sensors, *scene.state_sensors], (*path, "sensors"), "sensor")
+            sensors = [s.name for s in (*scene.sensors.values(), *scene.state_sensors.values())
                        if s.body in bodies] if item.sensors is None else item.sensors
-            scene.robots[item.name] = Robot(item.name, list(bodies), joints, list(actuators), sensors)
+            poses = {name: self.pose(pose) for name, pose in item.poses.items()}
+            scene.robots[item.name] = Robot(item.name, list(bodies), joints, list(actuators), sensors, poses)
             self.place_joints(path, item, scene.robots[item.name])
+
+    def pose(self, table: toml_schema.PoseTable) -> RobotPose:
+        """A named start of a robot."""
+        values = [{name: np.atleast_1d(np.array(value, dtype=float)) for name, value in given.items()}
+                  for given in (table.positions, table.velocities)]
+        commands = {name: (float(a), float(b), float(c)) for name, (a, b, c) in table.commands.items()}
+        return RobotPose(values[0], values[1], commands)
 
     def check_known(self, names: Iterable[str], known: Iterable[str], path: KeyPath, what: str) -> None:
         for i, name in enumerate(names):
@@ -280,16 +297,25 @@ class _Builder:
 
     def add_companions(self) -> None:
         scene, table = self.scene, self.table
-        adders: dict[str, Any] = {"actuator": scene.add_actuator, "loop": scene.add_loop, "mimic": scene.add_mimic}
-        for kind, add in adders.items():
-            for i, item in enumerate(getattr(table, kind)):
-                with self.places.inside((kind, i)):
-                    add(**item.model_dump(exclude_unset=True))
-        for kind, add in (("force_sensor", scene.add_force_sensor), ("imu", scene.add_imu)):
+        for kind, add in (("force_sensor", scene.add_force_sensor), ("imu", scene.add_imu),
+                          ("frame", scene.add_frame), ("camera", scene.add_camera)):
             for i, item in enumerate(getattr(table, kind)):
                 with self.places.inside((kind, i)):
                     keys = item.model_dump(exclude_unset=True, exclude={"rotation", "roll_pitch_yaw"})
                     add(**keys, rotation=self.rotation(item, (kind, i)))
+        adders: dict[str, Any] = {"tendon": scene.add_tendon, "actuator": scene.add_actuator, "loop": scene.add_loop,
+                                  "mimic": scene.add_mimic}
+        for kind, add in adders.items():
+            for i, item in enumerate(getattr(table, kind)):
+                with self.places.inside((kind, i)):
+                    keys = item.model_dump(exclude_unset=True, exclude={"roll_pitch_yaw"})
+                    if getattr(item, "roll_pitch_yaw", None) is not None:
+                        keys["rotation"] = self.rotation(item, (kind, i))
+                    add(**keys)
+        for i, item in enumerate(table.sensor):  # of joints, actuators and frames that are there by now
+            with self.places.inside(("sensor", i)):
+                keys = item.model_dump(exclude_unset=True, exclude={"rotation", "roll_pitch_yaw"})
+                scene.add_sensor(**keys, rotation=self.rotation(item, ("sensor", i)))
 
     def add_filters(self) -> None:
         scene, filters = self.scene, self.table.collision or toml_schema.CollisionTable()
@@ -306,6 +332,10 @@ class _Builder:
             for i, (a, b) in enumerate(pairs):
                 with self.places.inside(("collision", key, i)):
                     apply(a, b)
+        for i, pair_table in enumerate(self.table.geometry_pair):
+            with self.places.inside(("geometry_pair", i)):
+                (a, b), (m, n) = pair_table.bodies, pair_table.geometries
+                scene.add_geometry_pair(a, m, b, n, self.material(pair_table.material, ("geometry_pair", i)))
         for i, name in enumerate(filters.self_):
             with self.places.inside(("collision", "self", i)):
                 scene.self_collision(name)

@@ -15,6 +15,9 @@ Limit = Annotated[float, Field(allow_inf_nan=True)]
 Vector = Annotated[list[Number], Field(min_length=3, max_length=3)]
 Quaternion = Annotated[list[Number], Field(min_length=4, max_length=4)]
 Triangle = Annotated[list[int], Field(min_length=3, max_length=3)]
+Size = Annotated[list[Number], Field(min_length=2, max_length=3)]
+Lengths = Annotated[list[Number], Field(min_length=2, max_length=2)]
+Heights = list[list[Number]]
 Pair = Annotated[list[str], Field(min_length=2, max_length=2)]
 Bits = Annotated[int, Field(ge=0, le=0xFFFF_FFFF)]
 
@@ -32,6 +35,7 @@ def _is_table(value: Any) -> str:
 
 
 # choosing by the value's type keeps pydantic from reporting every branch of a union
+Range = Annotated[list[Limit], Field(min_length=2, max_length=2)]
 Scale = Annotated[Annotated[Number, Tag("single")] | Annotated[Vector, Tag("list")], Discriminator(_is_list)]
 Coordinates = Annotated[Annotated[Number, Tag("single")] | Annotated[list[Number], Tag("list")],
                         Discriminator(_is_list)]
@@ -55,6 +59,13 @@ class MaterialTable(Table):
     torsional_friction: NotNegative = Field(
         0.0, description="m: torque against turning about the normal per normal force; method `exact` knows it")
     rolling_friction: NotNegative = Field(0.0, description="m: torque against rolling per normal force, likewise")
+    combine: Literal["mean", "maximum"] = Field(
+        "mean", description="how friction combines with another material's: geometric mean, or the larger one if "
+                            "either of the two says so (MJCF files do)")
+    priority: int = Field(0, description="the material of higher priority decides all friction of a pair alone")
+    condim: Literal[1, 3, 4, 6] | None = Field(
+        None, description="in how many directions friction acts: 1 none, 3 sliding, 4 torsional too, 6 rolling too "
+                          "(default: as the coefficients say); of two materials the larger")
     stiffness: NotNegative | None = Field(None, description="N/m, for the compliant methods")
     damping: NotNegative | None = Field(None, description="N s/m, for the compliant methods")
     name: str | None = Field(None, description="name; in `[materials.NAME]` the key is the name")
@@ -77,7 +88,8 @@ class JointTable(Table):
     anchor: Vector = Field([0.0, 0.0, 0.0], description="a point of the axis in the body's frame, m")
     lower: Limit = Field(float("-inf"), description="lower limit, rad or m (revolute, prismatic)")
     upper: Limit = Field(float("inf"), description="upper limit, rad or m (revolute, prismatic)")
-    effort: Limit = Field(float("inf"), description="largest actuator force, N m or N")
+    effort: Limit = Field(float("inf"), description="largest sum of actuator forces, N m or N")
+    effort_range: Range | None = Field(None, description="[least, largest] sum of actuator forces, where they differ")
     velocity_limit: Limit = Field(float("inf"), description="rad/s or m/s, for information")
     viscous: NotNegative = Field(0.0, description="viscous friction, N m s/rad or N s/m")
     static_friction: NotNegative = Field(0.0, description="Coulomb friction at rest, N m or N")
@@ -90,6 +102,8 @@ class JointTable(Table):
     position: Coordinates | None = Field(
         None, description="start: a number; spherical [w, x, y, z]; planar [x, y, angle]")
     velocity: Coordinates | None = Field(None, description="start velocity: a number, or 3 (spherical, planar)")
+    actuator_compensation: bool = Field(
+        False, description="true: its actuators bear the gravity compensation of what it carries, within its effort")
 
 
 class MotionTable(Table):
@@ -101,10 +115,15 @@ class MotionTable(Table):
 class ShapeTable(Turned):
     """What says a shape; which keys belong to which shape is checked when the shape is made."""
 
-    size: Vector | None = Field(None, description="box: edge lengths [x, y, z], m")
+    size: Size | None = Field(None, description="box: edge lengths [x, y, z], m; height field: [x, y]")
+    radii: Vector | None = Field(None, description="ellipsoid: half axes [x, y, z], m")
+    heights: Heights | None = Field(None, description="height field: rows along y, numbers along x, m")
+    base: Number | None = Field(
+        None, description="height field: the ground reaches down to z = -base (default: a metre below), m")
     radius: Positive | None = Field(None, description="sphere, capsule, cylinder: m")
     length: Positive | None = Field(None, description="capsule (between the half spheres), cylinder: along z, m")
-    file: str | None = Field(None, description="convex, mesh: mesh file, relative to the scene file")
+    file: str | None = Field(
+        None, description="convex, mesh: mesh file, relative to the scene file; height field: .npy or .csv")
     scale: Scale = Field(1.0, description="convex, mesh: one factor or [x, y, z]")
     vertices: list[Vector] | None = Field(
         None, description="convex, mesh: points [[x, y, z], ...] instead of a file, m")
@@ -115,8 +134,9 @@ class ShapeTable(Turned):
 
 
 class GeometryTable(ShapeTable):
-    shape: Literal["plane", "box", "sphere", "capsule", "cylinder", "convex", "mesh"] = Field(
-        description="plane, box, sphere, capsule, cylinder, convex or mesh")
+    shape: Literal["plane", "box", "sphere", "ellipsoid", "capsule", "cylinder", "convex", "mesh",
+                   "height_field"] = Field(
+        description="plane, box, sphere, ellipsoid, capsule, cylinder, convex, mesh or height_field")
     position: Vector = Field([0.0, 0.0, 0.0], description="in the body's frame, m")
     material: MaterialChoice | None = Field(None, description="name of a material, or a table of its values")
     name: str | None = Field(None, description="name of the geometry")
@@ -136,6 +156,7 @@ class BodyKeys(Turned):
     fixed: bool = Field(False, description="true: fixed to the world or the parent")
     kinematic: bool = Field(False, description="true: follows its motion or velocity, feels no force")
     robot: str | None = Field(None, description="name of the robot it belongs to")
+    gravity_compensation: Number = Field(0.0, description="share of its weight that a force at its centre bears")
     mass: NotNegative | None = Field(None, description="kg")
     density: Positive | None = Field(None, description="kg/m^3, instead of mass")
     joint: JointTable | None = Field(None, description="table: how it moves (default: free; fixed with a parent)")
@@ -162,6 +183,18 @@ class SphereTable(ShapedBody):
     radius: Positive = Field(description="m")
 
 
+class EllipsoidTable(ShapedBody):
+    radii: Vector = Field(description="half axes [x, y, z], m")
+
+
+class HeightFieldTable(ShapedBody):
+    size: Lengths = Field(description="lengths of the rectangle around the origin [x, y], m")
+    heights: Heights | None = Field(None, description="elevations: rows along y, numbers along x, both ascending, m")
+    file: str | None = Field(
+        None, description="the same in a file, .npy or lines of numbers, relative to the scene file")
+    base: Number | None = Field(None, description="the ground reaches down to z = -base (default: a metre below), m")
+
+
 class RoundTable(ShapedBody):
     radius: Positive = Field(description="m")
     length: Positive = Field(description="along z, m (a capsule's: between its half spheres)")
@@ -186,6 +219,13 @@ class GroundTable(Turned):
     material: MaterialChoice | None = Field(None, description="name of a material, or a table of its values")
 
 
+class PoseTable(Table):
+    positions: dict[str, Coordinates] = Field({}, description="joint -> position; of a free joint that of its body")
+    velocities: dict[str, Coordinates] = Field({}, description="joint -> velocity")
+    commands: dict[str, Vector] = Field(
+        {}, description="actuator -> target, target velocity and feed-forward")
+
+
 class RobotTable(Turned):
     file: str | None = Field(None, description="URDF or MJCF file, relative to the scene file")
     name: str | None = Field(
@@ -197,7 +237,9 @@ class RobotTable(Turned):
         None, description="true fixes the base to the world, false frees it (default: as the file says)")
     package_paths: list[str] = Field(
         [], description="folders where package:// is looked for, relative to the scene file")
-    pose: str | None = Field(None, description="start in this keyframe of the file (MJCF), servos aimed at it")
+    pose: str | None = Field(
+        None, description="start in this keyframe of the file (MJCF), with its commands; without any, "
+                          "servos aimed at it")
     repair_inertia: bool = Field(
         False, description="replace inertias that no body can have by the nearest possible ones")
     joints: dict[str, Coordinates] = Field({}, description="start positions: { knee = 0.6 }, rad or m")
@@ -208,20 +250,51 @@ class RobotTable(Turned):
         None, description="without a file: its actuators (default: those that drive its joints)")
     sensors: list[str] | None = Field(
         None, description="without a file: its sensors (default: those on its bodies)")
+    poses: dict[str, PoseTable] = Field(
+        {}, description="without a file: its named starts, { stand = { positions = { knee = 0.6 } } }")
 
 
-class ActuatorTable(Table):
-    joint: str = Field(description="name of the joint it drives (revolute, continuous or prismatic)")
-    name: str | None = Field(None, description="name of the actuator (default: the joint's)")
-    kind: Literal["torque", "position", "velocity"] = Field("torque", description="torque, position or velocity")
+class ActuatorTable(Turned):
+    joint: str | None = Field(None, description="name of the joint it drives (revolute, continuous or prismatic)")
+    tendon: str | None = Field(None, description="instead of joint: name of the tendon it pulls")
+    body: str | None = Field(None, description="instead of joint: name of the body it pushes, as a thruster does")
+    site: str | None = Field(None, description="instead of body and position: name of the frame where it pushes")
+    name: str | None = Field(None, description="name of the actuator (default: that of what it drives)")
+    kind: Literal["torque", "position", "velocity", "general"] = Field(
+        "torque", description="torque, position, velocity or general")
     kp: NotNegative = Field(0.0, description="position gain, N m/rad or N/m")
     kd: NotNegative = Field(0.0, description="velocity gain, N m s/rad or N s/m")
     effort: Limit = Field(float("inf"), description="largest force, N m or N")
-    gear: Number = Field(1.0, description="multiplies the force")
+    force_range: Range | None = Field(None, description="[least, largest] force before the gear, where they differ")
+    gear: Number = Field(1.0, description="multiplies the force (general: also the length)")
     implicit: bool = Field(True, description="integrate the servo implicitly where the scheme can")
-    target: Number = Field(0.0, description="position to hold, rad or m")
+    target: Number = Field(0.0, description="position to hold, rad or m; torque: the force; general: the command")
     target_velocity: Number = Field(0.0, description="velocity to hold, rad/s or m/s")
     feed_forward: Number = Field(0.0, description="force added, N m or N")
+    command_range: Range | None = Field(None, description="[least, largest] target (velocity: target_velocity)")
+    gain: Vector = Field([1.0, 0.0, 0.0], description="general: force per command, and what length and speed add to it")
+    bias: Vector = Field([0.0, 0.0, 0.0], description="general: constant force, force per length, force per speed")
+    dynamics: Literal["none", "integrator", "filter", "filterexact"] = Field(
+        "none", description="general: how what acts follows the command")
+    time_constant: Positive = Field(1.0, description="of a filter, s")
+    activation: Number = Field(0.0, description="where integrator or filter start")
+    activation_range: Range | None = Field(None, description="[least, largest] of what integrator or filter give")
+    position: Vector = Field([0.0, 0.0, 0.0], description="body: where it pushes, in the body's frame, m")
+    wrench: Annotated[list[Number], Field(min_length=6, max_length=6)] = Field(
+        [0.0, 0.0, 1.0, 0.0, 0.0, 0.0],
+        description="body: force and torque per unit of its force, in axes turned by `rotation` against the body")
+    base: str | None = Field(None, description="body: another body, in whose axes it pushes and that is pushed back")
+
+
+class TendonTable(Table):
+    name: str = Field(description="name of the tendon, its own in the scene")
+    joints: dict[str, Number] = Field(description="its length is the sum of these times the joints' positions")
+    stiffness: NotNegative = Field(0.0, description="spring where the length leaves `rest`, N/m")
+    rest: Coordinates = Field(0.0, description="a length, or [least, largest] length at which the spring is relaxed")
+    viscous: NotNegative = Field(0.0, description="resists its rate, N s/m")
+    lower: Limit = Field(float("-inf"), description="least length, m")
+    upper: Limit = Field(float("inf"), description="largest length, m")
+    friction: NotNegative = Field(0.0, description="dry friction against its rate, N")
 
 
 class LoopTable(Table):
@@ -270,6 +343,44 @@ class ImuTable(SensorKeys):
     gyro_bias: Vector = Field([0.0, 0.0, 0.0], description="added to the angular velocity, rad/s")
 
 
+class StateSensorTable(Turned):
+    name: str = Field(description="name of the sensor, its own in the scene")
+    kind: str = Field(description="what it reads, by MJCF's words: jointpos, framepos, subtreecom, touch, clock ...")
+    of: str | None = Field(None, description="the joint, actuator or mounted sensor it reads")
+    body: str | None = Field(None, description="the body whose place or subtree it reads (default: the world)")
+    position: Vector = Field([0.0, 0.0, 0.0], description="the place in the body's frame, m")
+    relative: bool = Field(False, description="read in the frame of a reference")
+    reference: str | None = Field(None, description="the reference's body (default: the world)")
+    reference_position: Vector = Field([0.0, 0.0, 0.0], description="the reference in its body's frame, m")
+    reference_rotation: Quaternion = Field(
+        [1.0, 0.0, 0.0, 0.0], description="its orientation there, unit quaternion [w, x, y, z]")
+    zone: Literal["sphere", "capsule", "ellipsoid", "cylinder", "box"] | None = Field(
+        None, description="touch, insidesite: the zone's shape")
+    zone_size: Vector = Field(
+        [0.005, 0.005, 0.005], description="its radius; radius and half length; half axes; half edges, m")
+    scale: Number = Field(1.0, description="actuatorpos, actuatorvel, actuatorfrc: length per position of the joint")
+    cutoff: NotNegative = Field(0.0, description="readings are clipped to it; 0: they are not")
+
+
+class FrameTable(Turned):
+    name: str = Field(description="name of the frame, its own in the scene")
+    body: str | None = Field(None, description="body that carries it (default: the world)")
+    position: Vector = Field([0.0, 0.0, 0.0], description="in the body's frame, m")
+
+
+class CameraTable(Turned):
+    name: str = Field(description="name of the camera, its own in the scene")
+    body: str | None = Field(None, description="body that carries it (default: the world)")
+    position: Vector = Field([0.0, 0.0, 0.0], description="in the body's frame, m")
+    mode: Literal["fixed", "track", "trackcom", "targetbody", "targetbodycom"] = Field(
+        "fixed", description="fixed, track, trackcom, targetbody or targetbodycom, as in MJCF")
+    target: str | None = Field(None, description="body that targetbody and targetbodycom look at")
+    fovy: Positive = Field(0.7853981633974483, description="vertical field of view, rad (orthographic: height seen, m)")
+    orthographic: bool = Field(False, description="parallel projection")
+    resolution: Annotated[list[int], Field(min_length=2, max_length=2)] | None = Field(
+        None, description="width and height, pixels")
+
+
 class FrictionTable(Table):
     bodies: Pair = Field(description="names of the two bodies")
     static: NotNegative = Field(description="coefficient of static friction of the pair")
@@ -282,6 +393,14 @@ class FrictionTable(Table):
     stiffness: NotNegative | None = Field(None, description="N/m, for the compliant methods")
     damping: NotNegative | None = Field(None, description="N s/m, for the compliant methods")
     name: str | None = Field(None, description="name of the pair (default: made of the bodies)")
+
+
+class GeometryPairTable(Table):
+    bodies: Pair = Field(description="names of the two bodies")
+    geometries: Annotated[list[int | str], Field(min_length=2, max_length=2)] = Field(
+        description="which geometry of each: its number on the body, from 0, or its name")
+    material: MaterialChoice | None = Field(
+        None, description="coefficients of just this pair (default: what their materials combine to)")
 
 
 class CollisionTable(Table):
@@ -306,7 +425,9 @@ class SceneTable(Table):
     gravity: Vector | None = Field(
         None, description="m/s^2, world axes (default: [0, 0, -9.8], or what a robot file says; "
                           "MJCF that says nothing means -9.81)")
-    time_step: Positive | None = Field(None, description="step used where none is given, s")
+    time_step: Positive | None = Field(
+        None, description="step used where none is given, s (default: 0.001, or what a robot file says; "
+                          "MJCF that says nothing means 0.002)")
     material: MaterialChoice | None = Field(None, description="material of geometries that name none")
     notes: list[str] = Field([], description="where values came from, for information")
     unsupported: list[str] = Field([], description="what robot files used and the scene left out, for information")
@@ -314,18 +435,26 @@ class SceneTable(Table):
     ground: GroundTable | None = Field(None, description="table: a half-space")
     box: list[BoxTable] = Field([], description="tables `[[box]]`")
     sphere: list[SphereTable] = Field([], description="tables `[[sphere]]`")
+    ellipsoid: list[EllipsoidTable] = Field([], description="tables `[[ellipsoid]]`")
     capsule: list[RoundTable] = Field([], description="tables `[[capsule]]`")
     cylinder: list[RoundTable] = Field([], description="tables `[[cylinder]]`")
     convex: list[HullTable] = Field([], description="tables `[[convex]]`")
     mesh: list[MeshTable] = Field([], description="tables `[[mesh]]`")
+    height_field: list[HeightFieldTable] = Field([], description="tables `[[height_field]]`: terrain")
     body: list[BodyTable] = Field([], description="tables `[[body]]`")
     robot: list[RobotTable] = Field([], description="tables `[[robot]]`")
+    tendon: list[TendonTable] = Field([], description="tables `[[tendon]]`")
     actuator: list[ActuatorTable] = Field([], description="tables `[[actuator]]`")
     loop: list[LoopTable] = Field([], description="tables `[[loop]]`")
     mimic: list[MimicTable] = Field([], description="tables `[[mimic]]`")
     force_sensor: list[ForceSensorTable] = Field([], description="tables `[[force_sensor]]`")
     imu: list[ImuTable] = Field([], description="tables `[[imu]]`")
+    sensor: list[StateSensorTable] = Field([], description="tables `[[sensor]]`: quantities of the state by name")
+    frame: list[FrameTable] = Field([], description="tables `[[frame]]`: named places")
+    camera: list[CameraTable] = Field([], description="tables `[[camera]]`: for renderers")
     friction: list[FrictionTable] = Field([], description="tables `[[friction]]`")
+    geometry_pair: list[GeometryPairTable] = Field(
+        [], description="tables `[[geometry_pair]]`: two geometries that may touch, whatever the filters say")
     collision: CollisionTable | None = Field(None, description="table: filters of pairs")
     run: RunTable | None = Field(None, description="table: how `sesshoku run` runs it")
 

@@ -11,17 +11,18 @@ import numpy as np
 from sesshoku.errors import SceneError
 from sesshoku.scene import mesh
 from sesshoku.scene.elements import Geometry, Inertial
-from sesshoku.scene.shapes import Box, Capsule, Cylinder, Mesh, Plane, Shape, Sphere
+from sesshoku.scene.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Shape, Sphere
 from sesshoku.scene.toml_schema import BodyTable
 
 #: keys each shape needs, and those it may have
 SHAPE_KEYS: dict[str, tuple[set[str], set[str]]] = {
     "plane": (set(), set()), "box": ({"size"}, set()), "sphere": ({"radius"}, set()),
+    "ellipsoid": ({"radii"}, set()), "height_field": ({"size"}, {"heights", "file", "base"}),
     "capsule": ({"radius", "length"}, set()), "cylinder": ({"radius", "length"}, set()),
     "convex": (set(), {"file", "vertices", "scale"}),
     "mesh": (set(), {"file", "vertices", "faces", "pieces", "repairs", "scale"}),
 }
-ALL_SHAPE_KEYS = {"size", "radius", "length", "file", "vertices", "faces", "pieces", "repairs", "scale"}
+ALL_SHAPE_KEYS = {key for needed, allowed in SHAPE_KEYS.values() for key in needed | allowed}
 
 
 def make_shape(kind: str, keys: dict[str, Any], folder: Path, closed: bool = True) -> Shape:
@@ -32,6 +33,10 @@ def make_shape(kind: str, keys: dict[str, Any], folder: Path, closed: bool = Tru
         return Box(keys["size"])
     if kind == "sphere":
         return Sphere(keys["radius"])
+    if kind == "ellipsoid":
+        return Ellipsoid(keys["radii"])
+    if kind == "height_field":
+        return _height_field(keys, folder)
     if kind in ("capsule", "cylinder"):
         return (Capsule if kind == "capsule" else Cylinder)(keys["radius"], keys["length"])
     if ("file" in keys) == ("vertices" in keys):
@@ -60,6 +65,34 @@ def make_shape(kind: str, keys: dict[str, Any], folder: Path, closed: bool = Tru
     if "pieces" in keys:
         whole = replace(whole, pieces=tuple(mesh.convex_mesh(points) for points in keys["pieces"]))
     return replace(whole, repairs=(*keys.get("repairs", ()), *whole.repairs))
+
+
+def _height_field(keys: dict[str, Any], folder: Path) -> HeightField:
+    """Heights from the table itself, or from a file: .npy, or lines of numbers (.csv, .txt)."""
+    if ("file" in keys) == ("heights" in keys):
+        raise SceneError("a height field needs file or heights, one of the two", element="height field",
+                         remedy="give heights = [[0, 0], [0, 0.1]], or file = \"terrain.csv\"")
+    if "heights" in keys:
+        return HeightField(keys["heights"], keys["size"], keys.get("base"))
+    file = folder / keys["file"]
+    if not is_file(file):
+        raise SceneError("no such file", element="height field", value=keys["file"],
+                         remedy="give it relative to the scene file")
+    return HeightField(read_heights(file), keys["size"], keys.get("base"), str(file))
+
+
+def read_heights(file: Path) -> np.ndarray:
+    """A table of elevations, m, from a .npy file or from lines of numbers apart by commas or spaces."""
+    try:
+        if file.suffix.lower() == ".npy":
+            table: np.ndarray = np.load(file, allow_pickle=False)
+        else:
+            lines = file.read_text(encoding="utf-8").replace(",", " ").splitlines()
+            table = np.loadtxt(lines, dtype=np.float64, ndmin=2)
+    except (ValueError, OSError, EOFError) as problem:
+        raise SceneError(f"the heights cannot be read ({problem})", element="height field", value=file.name,
+                         remedy="give a .npy file, or rows of numbers of one length, apart by commas") from None
+    return table
 
 
 def _faces(rows: list[list[int]], count: int) -> np.ndarray:

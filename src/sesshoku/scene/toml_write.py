@@ -13,11 +13,14 @@ import numpy as np
 from pydantic import ValidationError
 
 from sesshoku.errors import SceneError, in_file
-from sesshoku.scene.elements import Actuator, Body, Geometry, Inertial, Joint, Loop, Material, Mimic, Motion
+from sesshoku.scene.actuators import Actuator, Tendon, belongs_to
+from sesshoku.scene.elements import Body, Geometry, Inertial, Joint, Loop, Material, Mimic, Motion
+from sesshoku.scene.frames import Camera, Frame
 from sesshoku.scene.recheck import recheck
 from sesshoku.scene.scene import Robot, Scene
 from sesshoku.scene.sensors import ForceSensor, Imu
-from sesshoku.scene.shapes import ConvexMesh, Mesh, Shape
+from sesshoku.scene.shapes import ConvexMesh, HeightField, Mesh, Shape
+from sesshoku.scene.state_sensors import StateSensor
 from sesshoku.scene.toml_schema import RunTable
 from sesshoku.scene.toml_shapes import make_shape
 
@@ -54,6 +57,8 @@ def scene_to_tables(scene: Scene, folder: Path) -> dict[str, Any]:
     tables["materials"] = {name: _material_keys(material, "name") for name, material in materials.items()}
     tables["robot"] = [_robot(scene, robot) for robot in scene.robots.values()]
     tables["body"] = [_body(body, materials, folder) for body in scene.bodies.values()]
+    tables["tendon"] = [_changed(tendon, Tendon(tendon.name, tendon.joints), "", always=("name", "joints"))
+                        for tendon in scene.tendons.values()]
     tables["actuator"] = [_actuator(actuator) for actuator in scene.actuators.values()]
     tables["loop"] = [_changed(loop, Loop(loop.name, loop.kind, loop.body_a), "", always=("name", "kind", "body_a"))
                       for loop in scene.loops.values()]
@@ -62,8 +67,18 @@ def scene_to_tables(scene: Scene, folder: Path) -> dict[str, Any]:
     for key, kind in (("force_sensor", ForceSensor), ("imu", Imu)):
         tables[key] = [_changed(sensor, kind(sensor.name, sensor.body), "", always=("name", "body", "position"))
                        for sensor in scene.sensors.values() if isinstance(sensor, kind)]
+    tables["sensor"] = [_changed(sensor, StateSensor(sensor.name, sensor.kind, sensor.of, zone=sensor.zone), "",
+                                 always=("name", "kind", "of", "zone")) for sensor in scene.state_sensors.values()]
+    tables["sensor"] = [{key: value for key, value in table.items() if value is not None}
+                        for table in tables["sensor"]]
+    tables["frame"] = [_changed(frame, Frame(frame.name), "", always=("name",)) for frame in scene.frames.values()]
+    tables["camera"] = [_changed(camera, Camera(camera.name), "", always=("name",))
+                        for camera in scene.cameras.values()]
     tables["friction"] = [_pair_friction(a, b, material, scene.combined_material(a, b))
                           for (a, b), material in scene.pair_friction.items()]
+    tables["geometry_pair"] = [{"bodies": [a, b], "geometries": [i, j]}
+                               | ({} if material is None else {"material": _material(material, materials)})
+                               for ((a, i), (b, j)), material in scene.geometry_pairs.items()]
     tables["collision"] = {key: value for key, value in (
         ("exclude", sorted(scene.excluded_pairs)), ("include", sorted(scene.forced_pairs)),
         ("self", sorted(scene.self_colliding))) if value}
@@ -100,6 +115,7 @@ def _shared_materials(scene: Scene) -> dict[str, Material]:
     """The named materials; of two that share a name the first, the other is written where it is used."""
     found: dict[str, Material] = {}
     used = [scene.material] + [g.material for body in scene.bodies.values() for g in body.geometries if g.material]
+    used += [material for material in scene.geometry_pairs.values() if material is not None]
     for material in used:
         if material.name:
             found.setdefault(material.name, material)
@@ -142,7 +158,7 @@ def _body(body: Body, materials: dict[str, Material], folder: Path) -> dict[str,
     if body.parent is not None:
         table["parent"] = body.parent
     for key, default in (("position", np.zeros(3)), ("rotation", np.array([1.0, 0, 0, 0])), ("velocity", np.zeros(3)),
-                         ("angular_velocity", np.zeros(3))):
+                         ("angular_velocity", np.zeros(3)), ("gravity_compensation", 0.0)):
         if not np.array_equal(getattr(body, key), default):
             table[key] = getattr(body, key)
     if body.kinematic:
@@ -194,6 +210,8 @@ def _inertial(inertial: Inertial) -> dict[str, Any]:
 def _geometry(geometry: Geometry, body: Body, materials: dict[str, Material], folder: Path) -> dict[str, Any]:
     if isinstance(geometry.shape, (ConvexMesh, Mesh)):
         shape = _mesh(geometry.shape, folder, geometry.collides)
+    elif isinstance(geometry.shape, HeightField):
+        shape = _height_field(geometry.shape, folder)
     else:
         shape = {field.name: getattr(geometry.shape, field.name) for field in fields(geometry.shape)}
     table = {"shape": geometry.shape.kind} | shape
@@ -221,6 +239,19 @@ def _mesh(shape: ConvexMesh | Mesh, folder: Path, collides: bool) -> dict[str, A
     return table
 
 
+def _height_field(shape: HeightField, folder: Path) -> dict[str, Any]:
+    """With a reference to the file of its heights where that holds them still."""
+    table: dict[str, Any] = {"size": shape.size, "base": shape.base}
+    if shape.source is not None and Path(shape.source).is_file():
+        referring = table | {"file": _relative(Path(shape.source), folder)}
+        try:
+            if make_shape(shape.kind, referring, folder) == shape:
+                return referring
+        except SceneError:
+            pass
+    return table | {"heights": shape.heights}
+
+
 def _relative(source: Path, folder: Path) -> str:
     try:
         return Path(os.path.relpath(source, folder)).as_posix()
@@ -240,17 +271,22 @@ def _robot(scene: Scene, robot: Robot) -> dict[str, Any]:
     table: dict[str, Any] = {"name": robot.name}
     if not robot.bodies or robot.bodies != [body.name for body in scene.bodies.values() if body.robot == robot.name]:
         table["bodies"] = robot.bodies
-    if robot.actuators != [actuator.name for actuator in scene.actuators.values() if actuator.joint in robot.joints]:
+    if robot.actuators != [actuator.name for actuator in scene.actuators.values()
+                           if belongs_to(actuator, scene.tendons, robot.bodies, robot.joints)]:
         table["actuators"] = robot.actuators
     own = [sensor for sensor in scene.sensors.values() if sensor.body in robot.bodies]
     read = sorted(own, key=lambda sensor: isinstance(sensor, Imu))  # force sensors first, as the file has them
     if robot.sensors != [sensor.name for sensor in read]:
         table["sensors"] = robot.sensors
+    if robot.poses:
+        table["poses"] = {name: {"positions": pose.positions, "velocities": pose.velocities, "commands": pose.commands}
+                          for name, pose in robot.poses.items()}
     return table
 
 
 def _actuator(actuator: Actuator) -> dict[str, Any]:
-    return _changed(actuator, Actuator(actuator.joint, actuator.joint), "", always=("joint", "kind"))
+    driven = {key: getattr(actuator, key) for key in ("joint", "tendon", "body") if getattr(actuator, key) is not None}
+    return _changed(actuator, Actuator(str(actuator.driven), **driven), "", always=(*driven, "kind"))
 
 
 # ---- text ---------------------------------------------------------------------------------------------------------

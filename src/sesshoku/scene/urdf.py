@@ -27,6 +27,7 @@ from sesshoku.errors import SceneError, in_file
 from sesshoku.scene import check, urdf_links
 from sesshoku.scene.elements import SINGLE_AXIS, Body, Joint, Mimic, RobotDescription
 from sesshoku.scene.spec import Names, Unsupported, read_xml
+from sesshoku.scene.unsupported import Grade
 from sesshoku.scene.urdf_links import attribute, number, only, origin, vector
 from sesshoku.spatial.rotation import multiply, quaternion_to_matrix
 
@@ -50,6 +51,11 @@ KNOWN: dict[str, tuple[set[str], set[str]]] = {
     "box": ({"size"}, set()), "sphere": ({"radius"}, set()), "cylinder": ({"radius", "length"}, set()),
     "capsule": ({"radius", "length"}, set()), "mesh": ({"filename", "scale"}, set()),
 }
+
+#: how much what is not read matters, by the tag of the element or of that around it; others change the motion
+GRADES = {"gazebo": Grade.SLIGHT, "drake": Grade.SLIGHT} | dict.fromkeys(
+    ("visual", "material", "texture", "color", "transmission", "ros2_control", "sensor", "calibration",
+     "safety_controller"), Grade.LOOKS)
 
 
 @dataclass
@@ -113,7 +119,7 @@ def _list_unknown(element: Element, owner: str, unsupported: Unsupported) -> Non
     where = f"{label} of {owner}" if owner else label
     for key in element.attrib:
         if key not in attributes:
-            unsupported.add(f"attribute {key!r} of {where}")
+            unsupported.add(f"attribute {key!r} of {where}", GRADES.get(element.tag, Grade.MOTION))
     named = label if element.get("name") else owner
     for child in element:
         if child.tag.startswith("{") and "xacro" in child.tag:
@@ -124,7 +130,8 @@ def _list_unknown(element: Element, owner: str, unsupported: Unsupported) -> Non
             continue
         target = child.get("name") or child.get("reference") or child.get("filename")
         item = f"{child.tag} {target!r}" if target else child.tag
-        unsupported.add(item if element.tag == "robot" else f"{item} of {where}")
+        grade = GRADES.get(child.tag, GRADES.get(element.tag, Grade.MOTION))
+        unsupported.add(item if element.tag == "robot" else f"{item} of {where}", grade)
 
 
 # ---- the tree --------------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from sesshoku.scene import check, mesh
 from sesshoku.scene.elements import Geometry, Inertial
 from sesshoku.scene.shapes import Box, Capsule, Cylinder, Shape, Sphere
 from sesshoku.scene.spec import Unsupported, collision_shape, repaired, visual_shape, within
+from sesshoku.scene.unsupported import Grade
 from sesshoku.spatial.rotation import from_roll_pitch_yaw, quaternion_to_matrix
 
 # ---- attributes ------------------------------------------------------------------------------------------------------
@@ -161,7 +162,8 @@ class LinkReader:
         except SceneError as error:
             if not visual:
                 raise
-            self.unsupported.add(f"visual mesh {filename!r} of {label.removesuffix(': visual')}: {error.problem}")
+            self.unsupported.add(f"visual mesh {filename!r} of {label.removesuffix(': visual')}: {error.problem}",
+                                 Grade.LOOKS)
             return None
 
     def _mesh(self, filename: str, scale: tuple[float, float, float], label: str, visual: bool) -> Shape:
@@ -188,7 +190,7 @@ class LinkReader:
         if color is None:
             color = self._colors.get(material.get("name", ""))
         if color is None:
-            self.unsupported.add(f"material {material.get('name')!r} without a colour")
+            self.unsupported.add(f"material {material.get('name')!r} without a colour", Grade.LOOKS)
             return None
         return (float(color[0]), float(color[1]), float(color[2]), float(color[3]))
 

@@ -34,6 +34,9 @@ def _used(scene: Scene) -> list[tuple[Material, list[str]]]:
                     users.append(body.name)
     for (a, b), material in scene.pair_friction.items():
         found.setdefault(id(material), (material, []))[1].append(f"{a} on {b}")
+    for ((a, _), (b, _)), pair_material in scene.geometry_pairs.items():
+        if pair_material is not None:
+            found.setdefault(id(pair_material), (pair_material, []))[1].append(f"{a} on {b}")
     return list(found.values())
 
 
@@ -59,4 +62,7 @@ def with_material(scene: Scene, number: int, field: str, value: float) -> Scene:
     for pair, material in changed.pair_friction.items():
         if material is old:
             changed.pair_friction[pair] = new
+    for ends, pair_material in changed.geometry_pairs.items():
+        if pair_material is old:
+            changed.geometry_pairs[ends] = new
     return changed

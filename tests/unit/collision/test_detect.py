@@ -17,9 +17,9 @@ from sesshoku.collision.detect import (
     detect,
     new_contacts,
     pair_capacity,
-    pair_coefficients,
     tangents,
 )
+from sesshoku.collision.materials import pair_coefficients
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import link_velocities
 from sesshoku.scene.elements import Material

@@ -67,12 +67,16 @@ def test_actuator_laws(actuator: dict[str, Any], force: float, diagonal: float, 
     assert posed.data.actuator_force[0] == given
 
 
-def test_the_joints_effort_clips_too() -> None:
-    servo = {"kind": "position", "kp": 100.0, "target": 5.0}
+def test_the_joints_effort_clips_the_sum() -> None:
+    servo = {"kind": "position", "kp": 100.0, "target": 5.0, "implicit": False}
     posed = one_joint({"effort": 4.0}, (servo, {"kind": "torque", "target": -9.0}))
-    force, diagonal = forces(posed, 0.01)
-    np.testing.assert_allclose(posed.data.actuator_force, [4.0, -4.0])  # each actuator, not their sum
-    assert (force, diagonal) == (0.0, 0.0)
+    assert forces(posed, 0.01) == (4.0, 0.0)  # 470 - 9, clipped
+    np.testing.assert_allclose(posed.data.actuator_force, [470.0, -9.0])
+    posed = one_joint({"effort": 4.0}, (servo,))
+    assert forces(posed, 0.01) == (4.0, 0.0)
+    assert posed.data.actuator_force[0] == 4.0  # it alone drives the joint
+    posed = one_joint({"effort_range": (-7.0, 3.0)}, ({"target": -9.0}, {"target": 1.0}))
+    assert forces(posed, 0.01) == (-7.0, 0.0)
 
 
 def test_nothing_drives_a_scene_without_actuators(rng: np.random.Generator) -> None:

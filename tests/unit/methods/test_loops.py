@@ -52,7 +52,7 @@ def test_a_loop_moves_as_the_joint_it_stands_for(loop: str, joint: str, options:
             gap = max(gap, with_loop.report.loop_error)
         gaps.append(gap)
         differences.append(apart(with_joint, with_loop))
-    assert gaps[1] < 2e-4 and slope(sizes, gaps) > 1.5  # drift is what one step adds
+    assert max(gaps) < 1e-9
     assert differences[1] < 0.02 and slope(sizes, differences) > 0.7
 
 
@@ -131,8 +131,8 @@ def test_drift_correction_closes_a_gap(kind: Any) -> None:
     scene.add_loop(kind, "block", None, position_b=(0.05, 0, 0), rotation_b=rotation, correction=0.1)
     sim = simulate(scene)
     sim.step()
-    assert sim.report.loop_error == pytest.approx(0.05)
-    sim.step(100)
+    assert sim.report.loop_error == pytest.approx(0.05 * 0.9, rel=1e-3)
+    sim.step(99)
     assert sim.report.loop_error == pytest.approx(0.05 * 0.9**100, rel=0.05)
     sim.step(200)
     if kind != "ball":

@@ -36,6 +36,7 @@ GOOD: list[tuple[type, dict[str, Any]]] = [
     (shapes.Sphere, {"radius": 1.0}),
     (shapes.Capsule, {"radius": 1.0, "length": 2.0}),
     (shapes.Cylinder, {"radius": 1.0, "length": 2.0}),
+    (shapes.Ellipsoid, {"radii": (1.0, 2.0, 3.0)}),
 ]
 #: fields that hold other elements or names, checked where the scene is put together
 UNCHECKED = {"shape", "joint", "body_a", "body_b", "source"}

@@ -13,10 +13,10 @@ from sesshoku.errors import SceneError
 from sesshoku.scene import mass, mesh, mesh_pieces
 from sesshoku.scene.elements import Inertial
 from sesshoku.scene.mesh_repair import signed_volume
-from sesshoku.scene.shapes import Box, Capsule, Cylinder, Mesh, Plane, Sphere
+from sesshoku.scene.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Sphere
 from sesshoku.spatial.rotation import axis_angle, quaternion_to_matrix
 
-ROUND = [Sphere(0.3), Capsule(0.2, 0.7), Cylinder(0.25, 0.6)]
+ROUND = [Sphere(0.3), Capsule(0.2, 0.7), Cylinder(0.25, 0.6), Ellipsoid((0.3, 0.2, 0.5))]
 L_SHAPE = [(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)]  # around (0.5, 0.5) every corner is seen
 
 

@@ -15,7 +15,7 @@ from sesshoku.scene import mjcf
 from sesshoku.scene.elements import Actuator, RobotDescription
 from sesshoku.scene.mjcf import load_mjcf
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.shapes import Box, Capsule, Cylinder, Plane, Sphere
+from sesshoku.scene.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Plane, Sphere
 from sesshoku.simulation import Simulation
 from sesshoku.spatial.rotation import quaternion_to_matrix
 
@@ -69,7 +69,8 @@ def test_inertials_are_what_the_compiler_infers(machine: RobotDescription) -> No
 
 
 def test_geometries(machine: RobotDescription) -> None:
-    (floor,) = body(machine, "world").geometries
+    floor, hill = body(machine, "world").geometries
+    assert hill.shape == HeightField([[1, 0], [0, 1]], (2.0, 2.0), 1.0)  # the file's first row is the last: y descends
     assert floor.shape == Plane()
     assert floor.material is not None
     assert (floor.material.static_friction, floor.material.kinetic_friction) == (0.7, 0.7)
@@ -82,7 +83,7 @@ def test_geometries(machine: RobotDescription) -> None:
     (puppet,) = body(machine, "puppet").geometries
     assert not puppet.collides
     assert body(machine, "thigh").geometries[0].shape == Cylinder(0.05, 0.4)
-    assert body(machine, "head").geometries[0].shape == Sphere(0.02)
+    assert [g.shape for g in body(machine, "head").geometries] == [Ellipsoid((0.1, 0.1, 0.15)), Sphere(0.02)]
     (shin,) = body(machine, "shin").geometries  # fromto
     assert isinstance(shin.shape, Capsule)
     assert (shin.shape.radius, shin.shape.length) == pytest.approx((0.04, 0.4))
@@ -116,10 +117,12 @@ def test_mesh_with_a_reference_frame_has_no_source(tmp_path: Path) -> None:
 
 def test_actuators(machine: RobotDescription) -> None:
     assert machine.actuators == [
-        Actuator("m", "hip_x", "torque", effort=2.0, gear=3.0),
-        Actuator("p", "knee", "position", kp=20.0, kd=4.0, effort=5.0, gear=2.0),
-        Actuator("v", "push", "velocity", kd=8.0, gear=2.0),
+        Actuator("m", "hip_x", "torque", gear=3.0, command_range=(-2.0, 2.0)),
+        Actuator("p", "knee", "general", gain=(10.0, 0.0, 0.0), bias=(0.0, -10.0, -2.0), effort=5.0, gear=-2.0,
+                 command_range=(0.0, 4.0)),
+        Actuator("v", "push", "general", gain=(4.0, 0.0, 0.0), bias=(0.0, 0.0, -4.0), gear=2.0),
         Actuator("g", "hip_y", "position", kp=6.0, kd=0.5, feed_forward=1.0),
+        Actuator("odd", "hip_y", "general", gain=(6.0, 0.0, 0.0), bias=(0.0, -3.0, 0.0)),
     ]
 
 
@@ -137,10 +140,12 @@ def test_actuator_forces_are_mujocos(actuator: str, tmp_path: Path) -> None:
     for q, v, ctrl in ((0.3, -0.7, 1.1), (-1.2, 0.4, -3.0), (0.0, 0.0, 0.2)):
         data.qpos[0], data.qvel[0], data.ctrl[0] = q, v, ctrl
         mujoco.mj_forward(model, data)
-        target = ctrl / model.actuator_gear[0, 0]  # in joint units
-        force = {"torque": ctrl, "position": ours.kp * (target - q) - ours.kd * v + ours.feed_forward,
-                 "velocity": ours.kd * (target - v) + ours.feed_forward}[ours.kind]
-        assert ours.gear * np.clip(force, -ours.effort, ours.effort) == pytest.approx(data.qfrc_actuator[0], rel=1e-12)
+        u = ctrl if ours.command_range is None else np.clip(ctrl, *ours.command_range)
+        (g0, _, _), (b0, b1, b2), gear = ours.gain, ours.bias, ours.gear
+        force = {"torque": u, "position": ours.kp * (u - q) - ours.kd * v + ours.feed_forward,
+                 "velocity": ours.kd * (u - v) + ours.feed_forward,
+                 "general": g0 * u + b0 + b1 * gear * q + b2 * gear * v}[ours.kind]
+        assert gear * np.clip(force, *ours.forces) == pytest.approx(data.qfrc_actuator[0], rel=1e-12)
 
 
 def test_loops_mimics_pairs_and_options(machine: RobotDescription) -> None:
@@ -153,7 +158,10 @@ def test_loops_mimics_pairs_and_options(machine: RobotDescription) -> None:
     assert (mimic.joint, mimic.source, mimic.ratio) == ("stretch", "knee", 0.5)
     assert mimic.offset == pytest.approx(0.1 + 0.05 + 0.5 * 30 * DEGREE)  # the refs are in it
     assert [frozenset(pair) for pair in machine.excluded_pairs] == [{"head", "shin"}, {"torso", "thigh"}]
-    assert [frozenset(pair) for pair in machine.forced_pairs] == [{"world", "torso"}]
+    ((pair, own),) = machine.geometry_pairs.items()
+    assert not machine.forced_pairs and [name for name, _ in pair] == ["torso", "world"]
+    geometries = [body(machine, name).geometries[number].name for name, number in pair]
+    assert geometries == ["look", "floor"] and own is not None and own.coefficients == (1.0, 1.0, 0.0, 0.0)
     assert machine.gravity is not None
     assert machine.gravity.tolist() == [0, 0, -5]
     assert machine.time_step == 0.004
@@ -166,11 +174,15 @@ def test_what_the_file_does_not_state(tmp_path: Path) -> None:
     scene = Scene()
     scene.load(tmp_path / "robot.xml")
     assert scene.gravity.tolist() == [0, 0, -9.81]
-    assert scene.notes == ["gravity [0.0, 0.0, -9.81] taken from robot, MuJoCo's default: the file states none"]
+    assert scene.notes == ["gravity [0.0, 0.0, -9.81] taken from robot, MuJoCo's default: the file states none",
+                           "time step 0.002 s taken from robot where none is given, MuJoCo's default: the file states "
+                           "none"]
+    assert Simulation(scene, method="none").dt == 0.002 and Simulation(scene, method="none", dt=1e-3).dt == 1e-3
     mine = Scene(gravity=(0, 0, -9.8))
+    mine.time_step = 0.001
     mine.load(tmp_path / "robot.xml")
-    assert mine.gravity.tolist() == [0, 0, -9.8] and not mine.notes
-    assert made.time_step is None
+    assert mine.gravity.tolist() == [0, 0, -9.8] and mine.time_step == 0.001 and not mine.notes
+    assert made.time_step == 0.002 and not made.time_step_stated  # MuJoCo's default
     assert made.unsupported == []
     assert made.name == "robot"
 
@@ -200,15 +212,12 @@ def test_warnings_of_the_compiler_are_listed_and_those_of_the_interpreter_are_no
 
 def test_everything_left_out_is_listed(machine: RobotDescription) -> None:
     assert sorted(machine.unsupported) == sorted([
-        "tendon 'cord'", "sensor 'angle'", "camera 'eye'", "light 'sun'", "site 'chest'",
-        "hfield 'hills'", "numeric 'size'", "texture 'checks'", "visual settings", "option density = 1.2",
-        "option integrator = RK4", "option wind = [1.0, 0.0, 0.0]", "hfield of geom 'hill'",
-        "ellipsoid of geom 'skull'", "solref of geom 'nose'", "margin of geom 'nose'", "range of ball joint 'neck'",
-        "actuator 'odd': its affine bias is not that of a position servo",
-        "actuator 'biceps': it does not drive a joint",
+        "light 'sun'",
+        "numeric 'size'", "texture 'checks'", "visual settings", "option density = 1.2",
+        "option integrator = RK4", "option wind = [1.0, 0.0, 0.0]",
+        "solref of geom 'nose'", "margin of geom 'nose'", "range of ball joint 'neck'",
+        "actuator 'biceps': its gain or bias is not affine",
         "equality 'bend': polycoef beyond the linear term", "equality 'lock': it holds joint 'push' at a constant",
-        "contact pair 'touch': all geometries of the two bodies may touch",
-        "friction and contact parameters of contact pair 'touch'",
     ])
 
 
@@ -216,18 +225,16 @@ LISTED = {
     "margin of joint 'j'": HINGE.replace('name="j"', 'name="j" margin="0.1"'),
     "solreflimit of joint 'j'": HINGE.replace('name="j"', 'name="j" solreflimit="0.1 1"'),
     "solimpfriction of joint 'j'": HINGE.replace('name="j"', 'name="j" solimpfriction="0.5 0.6 0.01"'),
-    "gravcomp of body 'b'": HINGE.replace('name="b"', 'name="b" gravcomp="1"'),
-    "priority of geom 0 of body 'b'": HINGE.replace('size="0.1"', 'size="0.1" priority="2"'),
+    "adhesion of geom 0 of body 'b'": HINGE.replace('size="0.1"', 'size="0.1" adhesion="2"'),
     "statistic": HINGE + '<statistic extent="2"/>',
-    "actuatorfrcrange of joint 'j' is not symmetric, the larger bound is used":
-        HINGE.replace('name="j"', 'name="j" actuatorfrcrange="-1 2"'),
-    "forcerange of actuator 'a' is not symmetric, the larger bound is used":
-        HINGE + '<actuator><motor name="a" joint="j" forcerange="-1 2"/></actuator>',
-    "ctrlrange of actuator 'a'": HINGE + '<actuator><position name="a" joint="j" kp="1" ctrlrange="-1 1"/></actuator>',
-    "actuator 'a': it has activation dynamics":
-        HINGE + '<actuator><position name="a" joint="j" kp="1" timeconst="0.1"/></actuator>',
-    "actuator 'j_actuator': its gain or bias is not affine":
-        HINGE + '<actuator><damper joint="j" kv="1" ctrlrange="0 1"/></actuator>',
+    "actuator 'a': its gain or bias is not affine":
+        HINGE + '<actuator><muscle name="a" joint="j" lengthrange="0 1"/></actuator>',
+    "actuator 'a': adhesion of a body":
+        HINGE + '<actuator><adhesion name="a" body="b" ctrlrange="0 1"/></actuator>',
+    "actuator 'a': it drives a ball or free joint":
+        HINGE.replace('name="j"', 'name="j" type="ball"') + '<actuator><motor name="a" joint="j"/></actuator>',
+    "armature of tendon 't'":
+        HINGE + '<tendon><fixed name="t" armature="1"><joint joint="j" coef="2"/></fixed></tendon>',
     "equality 'e': not active": HINGE + '<equality><weld name="e" body1="b" active="false"/></equality>',
     "solref of equality 'e'": HINGE + '<equality><weld name="e" body1="b" solref="0.1 1"/></equality>',
     "torquescale of equality 'e'": HINGE + '<equality><weld name="e" body1="b" torquescale="2"/></equality>',
@@ -238,59 +245,6 @@ LISTED = {
 @pytest.mark.parametrize("item", LISTED)
 def test_an_item_is_listed(item: str, tmp_path: Path) -> None:
     assert load(tmp_path, LISTED[item]).unsupported == [item]
-
-
-# ---- poses -----------------------------------------------------------------------------------------------------------
-
-STAND = HINGE.replace('<joint name="j"', '<joint name="j" range="-90 90"') + \
-    '<actuator><position name="a" joint="j" kp="1"/><motor name="m" joint="j"/></actuator>'
-
-
-def key(attributes: str) -> str:
-    return f"<keyframe><key {attributes}/></keyframe>"
-
-
-def test_keyframes_are_poses(machine: RobotDescription) -> None:
-    assert list(machine.poses) == ["home"]
-    home = machine.poses["home"]  # a keyframe without qpos is the file's own pose: refs, and the free body where it is
-    assert home["hip_x"] == pytest.approx(20 * DEGREE) and home["stretch"] == 0.05 and home["push"] == 0.0
-    np.testing.assert_allclose(home["root"], [0, 0, 1, *np.sqrt([0.5, 0, 0, 0.5])], atol=1e-15)
-    np.testing.assert_array_equal(home["neck"], [1, 0, 0, 0])
-
-
-def test_a_robot_starts_in_a_pose_and_its_servos_hold_it(tmp_path: Path) -> None:
-    path = write(tmp_path, STAND + key('name="bent" qpos="0.5"'))
-    scene = Scene()
-    scene.load(path, pose="bent")
-    assert scene.joint("j").position == 0.5
-    assert scene.actuators["a"].target == 0.5
-    assert scene.actuators["m"].target == 0.0  # a motor's target is a force
-    assert Simulation(scene).joints["j"].position == 0.5
-
-
-def test_a_free_body_starts_in_a_pose(tmp_path: Path) -> None:
-    path = write(tmp_path, f'<worldbody><body name="b"><freejoint name="f"/>{BALL}</body></worldbody>'
-                 + key('qpos="1 2 3 0.6 0 0.8 0"'))
-    scene = Scene()
-    scene.load(path, pose="key0")  # unnamed keyframes are numbered
-    sim = Simulation(scene)
-    np.testing.assert_allclose(sim.bodies["b"].position, [1, 2, 3], atol=1e-15)
-    np.testing.assert_allclose(sim.bodies["b"].rotation, [0.6, 0, 0.8, 0], atol=1e-15)
-
-
-def test_an_unknown_pose_is_refused_with_those_there_are(tmp_path: Path) -> None:
-    path = write(tmp_path, STAND + key('name="bent" qpos="0.5"'))
-    with pytest.raises(SceneError, match=r"no such pose \(got 'sit'\); poses: bent") as caught:
-        Scene().load(path, pose="sit")
-    assert str(path) in str(caught.value)
-
-
-@pytest.mark.parametrize(("attributes", "listed"), [
-    ('name="k" qpos="0.5"', []), ('name="k" qpos="0.5" ctrl="0.5 0.5"', []),
-    ('name="k" qvel="1"', ["velocities of keyframe 'k'"]), ('name="k" ctrl="1 0"', ["controls of keyframe 'k'"]),
-])
-def test_what_a_pose_leaves_out_is_listed(attributes: str, listed: list[str], tmp_path: Path) -> None:
-    assert load(tmp_path, STAND + key(attributes)).unsupported == listed
 
 
 # ---- inertias no body can have ---------------------------------------------------------------------------------------

@@ -386,6 +386,7 @@ def test_ranges_without_width_are_widened() -> None:
 def test_time_step_and_gravity() -> None:
     scene = Scene(gravity=(0, 1, -2))
     scene.add_body("post", fixed=True, geometries=[Geometry(Sphere(1.0)), Geometry(Plane())])
+    assert compiled(scene)[0].opt.timestep == 0.001  # ours where none is given; left unsaid it would be MuJoCo's
     scene.time_step = 0.004
     assert compiled(scene)[0].opt.timestep == 0.004
     scene.run["dt"] = 0.003

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import mujoco
-import numpy as np
 import pytest
 
 from every_kind import assert_equal
@@ -102,8 +101,7 @@ def test_mjcf_comes_back_as_it_was(tmp_path: Path) -> None:
         old, new = made.bodies[name].geometries[0], body(robot, name).geometries[0].material
         material = old.material or made.material
         assert new is not None
-        assert (new.torsional_friction, new.rolling_friction) == (material.torsional_friction,
-                                                                  material.rolling_friction)
+        assert new.coefficients == material.coefficients
 
 
 @pytest.mark.parametrize(("condim", "torsional", "rolling"), [(1, 0, 0), (3, 0, 0), (4, 0.02, 0), (6, 0.02, 0.03)])
@@ -112,6 +110,7 @@ def test_condim_says_which_coefficients_count(condim: int, torsional: float, rol
                            f'condim="{condim}" friction="0.7 0.02 0.03"/></body></worldbody>')
     material = body(robot, "b").geometries[0].material
     assert material is not None
-    np.testing.assert_array_equal([material.static_friction, material.torsional_friction, material.rolling_friction],
-                                  [0.7, torsional, rolling])
-    assert robot.unsupported == (["condim of geom 'g'"] if condim == 1 else [])
+    sliding = 0.7 if condim >= 3 else 0.0
+    assert material.coefficients == (sliding, sliding, torsional, rolling)
+    assert (material.combine, material.condim, material.static_friction) == ("maximum", condim, 0.7)
+    assert robot.unsupported == []

@@ -8,10 +8,12 @@ proximal_newton.py solves that law, island by island, beside the rows of joints.
     predict     forces and inertia; velocity of the middle and of the end if nothing touches, to first order
     contacts    found as far apart as that velocity closes them in the step (`ahead`)
     free        v_free = v + dt H^-1 (forces - bias at the predicted middle velocity); free bodies by `spin`
+    hold        joints that friction holds are locked, those that slip get its force (`locks`)
     pose        rows of contacts and joints, with velocities of the step's ends (`turning`); impacts are told from
                 resting contacts and given their instant (`pose`)
     solve       impulses; static and kinetic friction by what the solution does, and restitution lowered where it
                 would bring energy (`islands`)
+    release     joints whose friction does not agree with the solution are switched, and it is solved again (`locks`)
     apply       v+ = v_free + H^-1 J^T impulse; forces, report
     end         q+ = q_M (+) (dt/2 v+ + what impacts act longer or shorter than the rest of the step)
 
@@ -33,7 +35,7 @@ from sesshoku.collision.contacts import CONTACTS, RELEASED, SLIP, STICK, Contact
 from sesshoku.collision.detect import CONTACT_STATE, CONTACT_VIEW, contact_capacity, detect, pair_capacity
 from sesshoku.compiled.jit import jit
 from sesshoku.compiled.table import Record
-from sesshoku.dynamics.actuation import joint_forces
+from sesshoku.dynamics.actuation import advance_activations, joint_forces
 from sesshoku.dynamics.data import Data, as_data
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import external_wrenches, link_velocities
@@ -44,6 +46,7 @@ from sesshoku.methods.contact_forces import apply_forces
 from sesshoku.methods.contact_rows import velocity_change
 from sesshoku.methods.exact.ahead import look_ahead
 from sesshoku.methods.exact.islands import keep_states, solve_islands
+from sesshoku.methods.exact.locks import hold_joints, keep_joint_friction, release_joints
 from sesshoku.methods.exact.memory import BOUNCE, SUPPORT, Memory, as_memory, make_memory
 from sesshoku.methods.exact.options import AHEAD, ANCHOR, MARGIN, MIDPOINT, MOST, SLIP_SPEED, Options, parameters
 from sesshoku.methods.exact.pose import add_impact, frame_contacts, impact_longer, keep_anchors, pose_problem
@@ -126,8 +129,10 @@ def step(model, data, contacts, problem, memory, newton, options, dt):
     predict(model, data, options, dt)
     find_contacts(model, data, contacts, problem, memory, options, dt)
     free_motion(model, data, memory, options, dt)
+    hold_joints(model, data, memory, data.new_q, options, dt)
     pose_problem(model, data, contacts, problem, memory, data.new_q, options, dt)
     solve_islands(model, data, contacts, problem, memory, newton, options, dt)
+    release_joints(model, data, contacts, problem, memory, newton, options, dt)
     apply(model, data, contacts, problem, memory, options, dt)
     return end(model, data, problem, contacts, memory, options, dt)
 
@@ -179,6 +184,7 @@ def free_motion(model, data, memory, options, dt):
 def apply(model, data, contacts, problem, memory, options, dt):
     """New velocity, forces and states of the contacts, report."""
     apply_forces(model, data, contacts, problem, memory, dt)
+    keep_joint_friction(model, data, memory, options, dt)
     slip_speed = options[SLIP_SPEED]
     for c in range(contacts.counts[CONTACTS]):
         slips = contacts.slip[c] > slip_speed
@@ -225,6 +231,7 @@ def end(model, data, problem, contacts, memory, options, dt):
     finish_turns(model, data, data.q, data.v)
     return_to_limits(model, data.q)
     close_loops(model, data, dt)
+    advance_activations(model, data, dt)
     data.time[0] += dt
     return True
 
@@ -278,12 +285,14 @@ def stage_free(model, data, contacts, problem, memory, newton, options, dt):
 
 @jit
 def stage_pose(model, data, contacts, problem, memory, newton, options, dt):
+    hold_joints(model, data, memory, data.new_q, options, dt)
     pose_problem(model, data, contacts, problem, memory, data.new_q, options, dt)
 
 
 @jit
 def stage_solve(model, data, contacts, problem, memory, newton, options, dt):
     solve_islands(model, data, contacts, problem, memory, newton, options, dt)
+    release_joints(model, data, contacts, problem, memory, newton, options, dt)
 
 
 @jit

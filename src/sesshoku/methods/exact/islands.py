@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import sqrt
 
 from sesshoku.compiled.jit import jit
-from sesshoku.dynamics.rows import ROW_FRICTION
+from sesshoku.dynamics.rows import ROW_FRICTION, ROW_UPPER
 from sesshoku.methods.exact.memory import BOUNCE, INSTANT, SPEED
 from sesshoku.methods.exact.options import BOUNCE_SPEED, MIDPOINT, NEWTON, ROUNDS, SLIP_SPEED
 from sesshoku.methods.exact.pose import add_impact, impact_longer, set_rebound
@@ -237,28 +237,38 @@ def switch_joints(model, data, problem, memory, slip_speed, dt, joint_list):
     changed = 0
     for n in range(len(joint_list)):
         j = joint_list[n]
-        if problem.joint_source[j, 0] != ROW_FRICTION:
+        if not rubs(problem, j):
             continue
         k = problem.joint_source[j, 1]
         bound = dt * model.dof_static_friction[k]
         speed = read_joint(model.row_dof, problem, j, problem.y) + problem.joint_free[j]
+        before = -data.v[k] if problem.joint_source[j, 0] == ROW_UPPER else data.v[k]
         moves = abs(speed) > slip_speed
         if moves and data.friction_slips[k] == 0:
             data.friction_slips[k], memory.joint_locked[j], bound = 1, BROKEN, dt * model.dof_kinetic_friction[k]
-        elif moves and memory.joint_locked[j] == 0 and speed * data.v[k] <= 0.0:
+        elif moves and memory.joint_locked[j] == 0 and speed * before <= 0.0:
             data.friction_slips[k], memory.joint_locked[j] = 0, TRIED
         else:
             continue
-        if problem.joint_high[j] != bound:
-            problem.joint_low[j], problem.joint_high[j] = -bound, bound
+        if problem.joint_low[j] != -bound:
+            problem.joint_low[j] = -bound
+            if problem.joint_source[j, 0] == ROW_FRICTION:
+                problem.joint_high[j] = bound
             changed += 1
     return changed
+
+
+@jit(into_callers=True)
+def rubs(problem, j):
+    """Whether a joint row has friction: of a joint, or of one that stands at its limit."""
+    kind = problem.joint_source[j, 0]
+    return kind == ROW_FRICTION or kind <= ROW_UPPER and problem.joint_low[j] < 0.0
 
 
 @jit
 def keep_states(model, data, contacts, problem, memory, slip_speed):
     """States for the next step: what moves slips, what does not rests."""
     for j in range(problem.counts[JOINT_ROWS]):
-        if problem.joint_source[j, 0] == ROW_FRICTION:
+        if rubs(problem, j):
             speed = read_joint(model.row_dof, problem, j, problem.y) + problem.joint_free[j]
             data.friction_slips[problem.joint_source[j, 1]] = 1 if abs(speed) > slip_speed else 0

@@ -39,7 +39,14 @@ class Memory(Record):
     old_anchor = array(float, 3)  # (C, 2, 3)
     old_anchored = array(int, 1)  # (C)
     tree_jammed = array(int, 1)  # (T) in an island without solution
+    # ---- joint friction, see `locks`
+    tree_rubs = array(int, 1)  # (T) 1: it has joints with friction
+    lock_free = array(float, 1)  # (V) free velocity without friction of joints
+    lock_diagonal = array(float, 1)  # (V) implicit_diagonal without locks
+    lock_switches = array(int, 1)  # (V) how often a joint changed its state in this step
+    lock_work = array(float, 1)  # (V)
     # ---- work
+    start_velocity = array(float, 2)  # (C, 3) velocity of the contacts at the start, along the axes
     joint_locked = array(int, 1)  # (J)
     joint_list = array(int, 1)  # (J) joint rows, island by island
     joint_start = array(int, 1)  # (T + 2)
@@ -68,10 +75,12 @@ def make_memory(compiled: CompiledScene, contacts: Any) -> tuple[Problem, Memory
               "impulse_world": (C, 3), "old_impulse": (C, 3), "old_torque": (E, 3), "old_slips": C, "old_parted": C,
               "joint_locked": W, "joint_list": W, "joint_start": T + 2,
               "dof_list": (T, 2), "block_list": 2 * E, "y_before": V, "y_direction": V, "shift": V,
-              "unaided": (C, 3), "forced": (C, 3), "gyration": V, "turned": V}
+              "tree_rubs": T, "lock_free": V, "lock_diagonal": V, "lock_switches": V, "lock_work": V,
+              "start_velocity": (C, 3), "unaided": (C, 3), "forced": (C, 3), "gyration": V, "turned": V}
     arrays = {name: np.zeros(shape, dtype=np.int64 if Memory.fields[name].dtype is int else np.float64)
               for name, shape in shapes.items()}
     arrays["law"][:] = DISC
+    arrays["tree_rubs"][m.link_tree[m.dof_link[m.rubbing_dofs]]] = 1
     problem = make_problem(C, W, V, int(max(m.dof_depth, default=-1)) + 1, turning=E > 0,
                            basis=int(m.cluster_start[-1, 1]))
     return problem, Memory(**arrays), make_newton_work(C + E, W, V, T)

@@ -18,13 +18,14 @@ class Options:
     integrator: midpoint (Moreau's rule, second order) or semi-implicit (first order, penetrates least on landing).
     tolerance (m/s): residual of the contact law at which a solve ends. newton_cap: Newton steps of an island at most.
     margin (m): contacts are found this far apart, and farther by what the shapes travel in `ahead` steps.
-    most_per_pair: keep at most so many points of a pair of shapes (0: all).
+    most_per_pair: keep at most so many points of a pair of shapes, those its motion depends on (0: all).
     correction: share of an overlap that is undone per step, where it is deeper than slop (m), and correction_speed
     (m/s) the most that is asked for it: what begins inside something else comes out at that speed, and is not thrown;
     inf: no limit. restitution_speed (m/s): slower impacts do not bounce. slip_speed (m/s): a faster contact slips, and
     has kinetic friction. rounds: of switching between static and kinetic friction in a step. anchor: share of the drift
     of a sticking contact that is undone per step; 0: friction holds velocities, not places, and second-order errors of
-    the motion remain.
+    the motion remain. joint_friction: locks (joints that it holds are taken out of the problem, locks.py) or rows (of
+    the problem, as contacts are); the same law.
     """
 
     integrator: Literal["midpoint", "semi-implicit"] = "midpoint"
@@ -32,7 +33,7 @@ class Options:
     newton_cap: int = 250
     margin: float = 1e-3
     ahead: float = 1.0
-    most_per_pair: int = 0
+    most_per_pair: int = 6
     correction: float = 0.1
     slop: float = 1e-5
     correction_speed: float = 0.2
@@ -40,10 +41,13 @@ class Options:
     slip_speed: float = 1e-7
     rounds: int = 8
     anchor: float = 0.0
+    joint_friction: Literal["locks", "rows"] = "locks"
 
     def __post_init__(self) -> None:
         if not isinstance(self.integrator, str) or self.integrator not in INTEGRATORS:
             raise _refusal(f"integrator must be {' or '.join(INTEGRATORS)}", self.integrator, "midpoint")
+        if not isinstance(self.joint_friction, str) or self.joint_friction not in ("locks", "rows"):
+            raise _refusal("joint_friction must be locks or rows", self.joint_friction, "locks")
         for name, (least, most) in BOUNDS.items():
             value, default = getattr(self, name), type(self).__dataclass_fields__[name].default
             if name == "correction_speed":
@@ -72,9 +76,8 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "restitution_speed": (0.0, 1e9), "slip_speed": (0.0, 1e9), "rounds": (1, MANY), "anchor": (0.0, 1.0),
 }
 
-MIDPOINT, MARGIN, AHEAD, MOST, CORRECTION, SLOP, BOUNCE_SPEED, SLIP_SPEED, ROUNDS, ANCHOR, CORRECTION_SPEED, NEWTON = (
-    range(12)
-)
+(MIDPOINT, MARGIN, AHEAD, MOST, CORRECTION, SLOP, BOUNCE_SPEED, SLIP_SPEED, ROUNDS, ANCHOR, CORRECTION_SPEED, LOCKS,
+ NEWTON) = range(13)
 
 # share of the residual a step starts with: islands of many trees are solved to it, if it is below 1e-9 m/s. A pile that
 # moves needs no more, and where it comes to rest the start is better from step to step
@@ -86,5 +89,5 @@ def parameters(options: Options) -> np.ndarray:
     o = options
     newton = NewtonOptions(tolerance=o.tolerance, cap=o.newton_cap, cap_many=o.newton_cap, relative=RELATIVE)
     ours = [o.integrator == "midpoint", o.margin, o.ahead, o.most_per_pair, o.correction, o.slop, o.restitution_speed,
-            o.slip_speed, o.rounds, o.anchor, o.correction_speed]
+            o.slip_speed, o.rounds, o.anchor, o.correction_speed, o.joint_friction == "locks"]
     return np.concatenate([np.array(ours, dtype=np.float64), newton_parameters(newton)])

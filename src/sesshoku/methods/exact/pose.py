@@ -46,7 +46,7 @@ def frame_contacts(model, data, contacts, problem, memory, options, dt):
         for a in range(3):
             axes[0, a], axes[1, a], axes[2, a] = t[0, a], t[1, a], n[a]
         for d in range(3):
-            problem.velocity[c, d] = axes[d, 0] * vx + axes[d, 1] * vy + axes[d, 2] * vz
+            memory.start_velocity[c, d] = axes[d, 0] * vx + axes[d, 1] * vy + axes[d, 2] * vz
         if options[MIDPOINT]:
             measure_turning(model, data, contacts, problem, memory, c, dt)
     choose_turning(model, data, contacts, problem)
@@ -58,13 +58,16 @@ def frame_contacts(model, data, contacts, problem, memory, options, dt):
 def pose_problem(model, data, contacts, problem, memory, q, options, dt):
     """Rows, wanted velocities and start of every contact and joint row; q: where the contacts were found."""
     start_problem(model, data, problem)
+    for c in range(contacts.counts[CONTACTS]):
+        for d in range(3):
+            problem.velocity[c, d] = memory.start_velocity[c, d]
     contact_rows(model, data, contacts, problem, data.new_v)
     split_free(model, data, contacts, problem, memory)
     turning_rows(model, data, contacts, problem, data.new_v)
     if options[MIDPOINT]:
         turn_loops(model, data, dt)
         lead_scripts(model, data, 1.0)
-    joint_rows(model, data, problem, q, data.new_v, dt)
+    joint_rows(model, data, problem, q, data.new_v, dt, True)
     if options[MIDPOINT]:
         lead_scripts(model, data, -1.0)
     for c in range(contacts.counts[CONTACTS]):

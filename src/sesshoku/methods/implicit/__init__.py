@@ -41,6 +41,7 @@ from sesshoku.methods.implicit.elastic import damping_ratio_of, restitution_of, 
 from sesshoku.methods.implicit.memory import Memory, make_memory
 from sesshoku.methods.implicit.options import PRESETS, VARIANT, Options, parameters
 from sesshoku.methods.registry import register
+from sesshoku.methods.tendon_features import tendon_rows
 from sesshoku.scene.compiler import CompiledScene
 from sesshoku.scene.model import Model
 
@@ -76,8 +77,8 @@ def supports(compiled: CompiledScene) -> list[str]:
 
 
 def leaves_out(compiled: CompiledScene) -> list[str]:
-    """What of a scene the method leaves out: friction against turning."""
-    return turning_friction(compiled)
+    """What of a scene the method leaves out: friction against turning, limits and friction of tendons."""
+    return turning_friction(compiled) + tendon_rows(compiled)
 
 
 #: what the contract suite may hold the method to

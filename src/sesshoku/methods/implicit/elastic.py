@@ -86,6 +86,9 @@ def elastic_tables(compiled: CompiledScene, depth: float, damping_ratio: float) 
             below = _known(scene.combined_material(a, b))
             given = [mine if mine != UNKNOWN else theirs for mine, theirs in zip(given, below, strict=True)]
         named[first * model.frame_count + second] = given
+    for key, pair in zip(model.pair_key.tolist(), compiled.pair_materials, strict=True):
+        if key >= model.frame_count**2 and pair is not None:  # a pair of single shapes
+            named[key] = _known(pair)
     mass = np.add.reduceat(model.link_mass, model.tree_link[:-1]) if model.tree_count else np.zeros(0)
     heaviest = float(max(mass, default=1.0)) or 1.0
     gravity = float(np.linalg.norm(model.gravity)) or GRAVITY

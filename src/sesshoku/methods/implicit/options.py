@@ -30,7 +30,8 @@ class Options:
     see the end of the step. rate_terms: velocities at the end of the step include J' v. depth (m): stiffness where a
     material has none lets the scene's heaviest mechanism sink so far on four points. damping_ratio: damping where a
     material has none and no restitution. tangential: stiffness and damping along the surface, as a share of those
-    across it. schedule: order of assembly. most_per_pair: contact points kept of two shapes (0: all).
+    across it. schedule: order of assembly. most_per_pair: contact points kept of two shapes at most, those their motion
+    depends on (0: all; the paper is silent, the choice is ours).
     """
 
     integrator: Literal["implicit", "euler", "symplectic", "rk4"] = "implicit"
@@ -46,7 +47,7 @@ class Options:
     damping_ratio: float = 1.0
     tangential: float = 1.0
     schedule: Literal["leaves", "balanced"] = "leaves"
-    most_per_pair: int = 0
+    most_per_pair: int = 6
 
     def __post_init__(self) -> None:
         for name, allowed in CHOICES.items():

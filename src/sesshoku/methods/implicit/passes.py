@@ -1,8 +1,9 @@
 """The passes of a step: solve with the states as they are, compare with what came out, switch, again.
 
 States are: a point pushes or is off (no adhesion), rests on its anchor or slides; a limit holds or not; a joint's
-friction sticks or slips. Only groups of trees that have not settled are solved again. After `max_passes` further passes
-only let go (points off, rest to sliding, limits off), so that nothing pulls and nothing holds more than it may.
+friction sticks or slips; a servo is at its effort or not. Only groups of trees that have not settled are solved again.
+After `max_passes` further passes only let go (points off, rest to sliding, limits off), so that nothing pulls and
+nothing holds more than it may.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from math import sqrt
 from sesshoku.collision.contacts import CONTACTS
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.assembly_tree import assemble_tree, disassemble_tree
+from sesshoku.dynamics.efforts import switch_servo
 from sesshoku.methods.implicit.coupling import acts, couple, has_pairs
 from sesshoku.methods.implicit.law import build_joint_laws, build_laws, limit_gap
 from sesshoku.methods.implicit.memory import (
@@ -160,6 +162,11 @@ def update_states(model, data, contacts, memory, group, options, letting_go, dt)
         k = model.rubbing_dofs[n]
         if memory.tree_group[model.link_tree[model.dof_link[k]]] == group:
             settled = update_joint_friction(model, data, memory, k, letting_go, dt) and settled
+    for s in range(model.actuator_count):
+        if data.actuator_slope[s] > 0.0:
+            t = model.link_tree[model.dof_link[model.drive_dof[model.actuator_drive[s]]]]
+            if memory.tree_group[t] == group and switch_servo(model, data, s, data.free_acceleration, not letting_go):
+                settled = False
     return settled
 
 

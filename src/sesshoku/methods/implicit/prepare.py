@@ -84,11 +84,12 @@ def list_contacts(contacts, memory, options, count, islands):
 def reference_accelerations(model, data, memory, options):
     """The acceleration (without gravity's part) at which the velocity of a link does not change in the step's eyes.
 
-    rate_terms: none at all, a = 0; without: that of joints at rest, so that velocities at the end are J v+.
+    rate_terms: none at all, a = 0; without: that of joints at rest, so that velocities at the end are J v+. Trees that
+    loops hold are without: near a dead centre the rows of a loop depend on each other, and J' v is divided by nothing.
     """
-    g, reference, c, rates = model.gravity, memory.reference, data.velocity_product, options[RATE_TERMS] != 0.0
+    g, reference, c = model.gravity, memory.reference, data.velocity_product
     for i in range(model.link_count):
-        parent = model.link_parent[i]
+        parent, rates = model.link_parent[i], options[RATE_TERMS] != 0.0 and memory.tree_looped[model.link_tree[i]] == 0
         if rates or parent < 0:
             for a in range(3):
                 reference[i, a], reference[i, 3 + a] = -g[a], 0.0

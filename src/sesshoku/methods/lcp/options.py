@@ -26,8 +26,9 @@ class Options:
     warm_start: begin with the last step's forces. accelerate: combine sweeps by NNCG. penetration_rate (1/s), slop (m):
     depth correction. centripetal: include J' v at vertex contacts. restitution_speed: slower impacts do not bounce.
     margin (m): contacts are found this far apart, and farther by what the shapes travel in `ahead` steps.
-    most_per_pair: keep at most so many points of a pair (0: all). visit_budget: an island of m contacts gets at most so
-    many / m sweeps, but 15 at least (0: no bound).
+    most_per_pair: keep at most so many points of a pair of shapes, those its motion depends on (0: all; the paper is
+    silent, the choice is ours). visit_budget: an island of m contacts gets at most so many / m sweeps, but 15 at least
+    (0: no bound).
     """
 
     integrator: Literal["rk4", "semi-implicit"] = "rk4"
@@ -50,7 +51,7 @@ class Options:
     restitution_speed: float = 1e-2
     margin: float = 1e-6
     ahead: float = 0.0
-    most_per_pair: int = 0
+    most_per_pair: int = 6
     visit_budget: int = 0
 
     def __post_init__(self) -> None:

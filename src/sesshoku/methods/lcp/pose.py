@@ -41,7 +41,7 @@ def pose_problem(model, data, contacts, problem, memory, options, dt):
         data.friction_slips[k] = abs(data.v[k]) > options[STATIC_SPEED] and not turned
         memory.old_v[k] = data.v[k]
     contact_rows(model, data, contacts, problem, data.new_v)
-    joint_rows(model, data, problem, data.q, data.new_v, dt)
+    joint_rows(model, data, problem, data.q, data.new_v, dt, True)
     for c in range(contacts.counts[CONTACTS]):
         choose_targets(model, data, contacts, problem, options, c, dt)
         start_impulse(contacts, problem, memory, options, c)

@@ -22,7 +22,7 @@ class Options:
     eigenvalues of the contact matrix up to this share of the largest count as zero. restitution_speed (m/s): slower
     impacts do not bounce. margin (m): points this close touch. ahead: points are also taken that are as far apart as
     shapes travel in so many steps, and may close their gap. most_per_pair: keep at most so many points of a pair of
-    shapes (0: all).
+    shapes, those its motion depends on (0: all; the paper is silent, the choice is ours).
     """
 
     stick_target: Literal["keep", "zero"] = "keep"
@@ -36,7 +36,7 @@ class Options:
     restitution_speed: float = 0.0
     margin: float = 2e-5
     ahead: float = 0.0
-    most_per_pair: int = 0
+    most_per_pair: int = 6
 
     def __post_init__(self) -> None:
         element = "method 'multipoint'"

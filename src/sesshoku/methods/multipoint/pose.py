@@ -25,7 +25,7 @@ def pose_problem(model, data, contacts, problem, memory, norm, options, dt):
         k = model.rubbing_dofs[n]
         data.friction_slips[k] = abs(data.v[k]) > options[SLIP_SPEED]
     contact_rows(model, data, contacts, problem, data.new_v)
-    joint_rows(model, data, problem, data.q, data.new_v, dt)
+    joint_rows(model, data, problem, data.q, data.new_v, dt, False)
     for c in range(contacts.counts[CONTACTS]):
         choose_target(contacts, problem, memory, options, c, dt)
         x = problem.impulse[c]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.rows import ROW_FRICTION, ROW_LOWER, ROW_UPPER
+from sesshoku.dynamics.tendon_rows import ROW_TENDON_FRICTION, ROW_TENDON_LOWER, ROW_TENDON_UPPER
 from sesshoku.methods.multipoint.memory import HELD, IN, REMOVED
 from sesshoku.methods.multipoint.options import RANK_TOLERANCE
 from sesshoku.solvers.minimum_norm import drop_rows, solve_symmetric
@@ -96,7 +97,7 @@ def drop_offenders(model, data, problem, memory, dt, m, joint_list):
         if part[m + j] != IN:
             continue
         kind, r = problem.joint_source[joint_list[j], 0], 3 * m + j
-        if (kind == ROW_LOWER or kind == ROW_UPPER) and x[r] < -PULLS * limit:
+        if is_limit(kind) and x[r] < -PULLS * limit:
             part[m + j], found = REMOVED, True
         elif kind == ROW_FRICTION and abs(x[r]) * memory.scale[j] > problem.joint_high[joint_list[j]]:
             k = problem.joint_source[joint_list[j], 1]
@@ -104,7 +105,17 @@ def drop_offenders(model, data, problem, memory, dt, m, joint_list):
             bound = min(problem.joint_high[joint_list[j]], dt * model.dof_kinetic_friction[k]) / memory.scale[j]
             x[r] = bound if x[r] > 0.0 else -bound
             part[m + j], found = HELD, True
+        elif kind == ROW_TENDON_FRICTION and abs(x[r]) * memory.scale[j] > problem.joint_high[joint_list[j]]:
+            bound = problem.joint_high[joint_list[j]] / memory.scale[j]
+            x[r] = bound if x[r] > 0.0 else -bound
+            part[m + j], found = HELD, True
     return found
+
+
+@jit
+def is_limit(kind):
+    """Whether a joint row pushes only one way."""
+    return kind == ROW_LOWER or kind == ROW_UPPER or kind == ROW_TENDON_LOWER or kind == ROW_TENDON_UPPER
 
 
 @jit

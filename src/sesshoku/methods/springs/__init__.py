@@ -48,6 +48,7 @@ from sesshoku.collision.detect import CONTACT_STATE, CONTACT_VIEW
 from sesshoku.collision.sweep import Events, Sweeps, as_events, as_sweeps, make_events, make_sweeps
 from sesshoku.compiled.jit import jit
 from sesshoku.compiled.table import Record
+from sesshoku.dynamics.actuation import advance_activations
 from sesshoku.dynamics.data import Data, as_data
 from sesshoku.integrate.position import move_kinematic
 from sesshoku.methods.features import restitution, sentence, turning_friction
@@ -349,6 +350,7 @@ def move(model, data, bodies, joints, springs, presses, options, dt):
     follow_script(model, data, bodies)
     read_joints(model, data, bodies)
     report_joints(model, data, bodies, joints, springs)
+    advance_activations(model, data, dt)
     data.time[0] += dt
     return True
 

@@ -12,6 +12,7 @@ from math import atan2, pi, sqrt
 
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.kinematics import kinematics
+from sesshoku.dynamics.pushes import add_force, turned
 from sesshoku.dynamics.rnea import link_velocities
 from sesshoku.integrate.rotor import rotor
 from sesshoku.methods.springs.memory import BIG_TURN
@@ -185,6 +186,35 @@ def load_bodies(model, data, bodies, springs, options, dt):
         F[b, 3] += tx
         F[b, 4] += ty
         F[b, 5] += tz
+    push_bodies(model, data, bodies)
+
+
+@jit
+def push_bodies(model, data, bodies):
+    """Gravity compensation, and actuators that push a body at a place (dynamics/pushes.py), about centres of mass."""
+    g, F = model.gravity, bodies.force
+    for b in range(model.link_count):
+        m, c, o = model.link_lift[b, 0], model.link_lift[b, 1:4], model.link_center[b]
+        if m != 0.0:
+            x, y, z = turned(bodies.rotation[b], c[0] - o[0], c[1] - o[1], c[2] - o[2])
+            add_force(F[b], x, y, z, -m * g[0], -m * g[1], -m * g[2])
+    for a in range(model.actuator_count):
+        b, base = model.actuator_link[a], model.actuator_base[a]
+        w, p = model.actuator_wrench[a], model.actuator_place[a]
+        if b < 0:
+            continue
+        s, o = data.actuator_force[a], model.link_center[b]
+        fx, fy, fz, nx, ny, nz = s * w[0], s * w[1], s * w[2], s * w[3], s * w[4], s * w[5]
+        if base >= 0:
+            fx, fy, fz = turned(bodies.rotation[base], fx, fy, fz)
+            nx, ny, nz = turned(bodies.rotation[base], nx, ny, nz)
+        x, y, z = turned(bodies.rotation[b], p[0] - o[0], p[1] - o[1], p[2] - o[2])
+        add_force(F[b], x, y, z, fx, fy, fz)
+        F[b, 3], F[b, 4], F[b, 5] = F[b, 3] + nx, F[b, 4] + ny, F[b, 5] + nz
+        if base >= 0 and base != b:
+            r, t = bodies.position[b], bodies.position[base]
+            add_force(F[base], x + r[0] - t[0], y + r[1] - t[1], z + r[2] - t[2], -fx, -fy, -fz)
+            F[base, 3], F[base, 4], F[base, 5] = F[base, 3] - nx, F[base, 4] - ny, F[base, 5] - nz
 
 
 @jit

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from sesshoku.collision.filter import find_pair
+from sesshoku.collision.materials import pair_coefficients
 from sesshoku.collision.sweep import EDGE_EDGE, EVENTS, PAIRS_LOST, sweep_core, sweep_inflate, sweep_motion
 from sesshoku.collision.sweep import LOST as EVENTS_LOST
 from sesshoku.compiled.jit import jit
@@ -162,7 +162,7 @@ def make_spring(breps, key, variant, f0, f1, outward, position, rotation, spring
         for side in range(2):
             R, n = rotation[a if side == 0 else b], work[NORMAL]
             P.facing[c, side, k] = R[0, k] * n[0] + R[1, k] * n[1] + R[2, k] * n[2]
-    pair_material(breps, P, c, guest, host)
+    P.mu[c, 0], P.mu[c, 1], P.mu[c, 2] = pair_coefficients(breps, guest, host)
     P.limit[c] = pair_limit(breps, guest, host, options)
     to_local(position, rotation, a, work[GUEST], springs.local[s, 0])
     to_local(position, rotation, b, work[HOST], springs.local[s, 1])
@@ -225,17 +225,6 @@ def carry_over(springs, presses, c, s, old, options, dt):
     still = options[STICK_SPEED] * dt
     if P.age[c] >= KINETIC_STEPS and (turn < 0.0 or size < still * still):
         P.state[c] = STATIC
-
-
-@jit
-def pair_material(breps, presses, c, a, b):
-    """Friction of two shapes: of their pair, or the geometric mean of their materials; restitution is not used."""
-    A, B, out, pair = breps.shape_material[a], breps.shape_material[b], presses.mu[c], find_pair(breps, a, b)
-    if pair >= 0 and breps.pair_material[pair, 0] >= 0.0:
-        for k in range(3):
-            out[k] = breps.pair_material[pair, k]
-        return
-    out[0], out[1], out[2] = sqrt(A[0] * B[0]), sqrt(A[1] * B[1]), max(A[2], B[2])
 
 
 @jit

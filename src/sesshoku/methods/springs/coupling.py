@@ -8,6 +8,7 @@ afterwards, the constraint forces of contacts above all, is resisted by the serv
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
+from sesshoku.dynamics.actuation import drive_of
 from sesshoku.methods.springs.bodies import joint_frame, link_origin
 from sesshoku.scene.model import FREE, KINEMATIC, PLANAR, REVOLUTE, SPHERICAL
 from sesshoku.solvers.coupled_inertia import answer, clear_reply
@@ -27,7 +28,9 @@ def start_coupling(model, bodies, joints, springs, implicit_joints):
             needed[bodies.top[model.dof_link[k]]] = 1
     for a in range(model.actuator_count):
         if joints.slope[a] > 0.0:
-            needed[bodies.top[model.dof_link[model.actuator_dof[a]]]] = 1
+            dofs, _ = drive_of(model, a)
+            for n in range(len(dofs)):
+                needed[bodies.top[model.dof_link[dofs[n]]]] = 1
     for i in range(model.link_count):
         if model.link_joint[i] != FREE and model.link_joint[i] != KINEMATIC:
             needed[bodies.top[i]] = 1

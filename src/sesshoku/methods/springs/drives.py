@@ -16,7 +16,7 @@ torques are found in joint space, with the contacts' forces of the step before, 
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
-from sesshoku.dynamics.actuation import passive_forces, wanted_force, within_effort
+from sesshoku.dynamics.actuation import drive_of, passive_forces, pull, stiffen, wanted_force, within_joint
 from sesshoku.dynamics.crba import mass_matrix
 from sesshoku.dynamics.factor import factorize, solve
 from sesshoku.dynamics.kinematics import kinematics
@@ -54,7 +54,7 @@ def want_drives(model, data, joints, dt):
     for a in range(model.actuator_count):
         joints.wanted[a], joints.slope[a] = wanted_force(model, data, a, data.q, data.v, dt, 1.0)
         joints.clipped[a] = 0
-        data.actuator_force[a] = within_effort(model, a, joints.wanted[a])
+        data.actuator_force[a] = within_joint(model, data, a, joints.wanted[a])
     for k in range(model.dof_count):
         joints.reference[k] = joints.old_reference[k] = joints.old_miss[k] = 0.0
 
@@ -78,7 +78,8 @@ def drive_joints(model, data, bodies, joints, springs, options, dt):
         for k in range(model.dof_count):
             joints.given[k] = data.joint_force[k]
         for a in range(model.actuator_count):
-            joints.given[model.actuator_dof[a]] += data.actuator_force[a]
+            dofs, arms = drive_of(model, a)
+            pull(dofs, arms, data.actuator_force[a], joints.given)
     for k in range(model.dof_count):
         joints.torque[k] = joints.given[k]
         if joints.given[k] != 0.0:
@@ -92,12 +93,12 @@ def drive_coupled(model, data, joints, dt):
     for k in range(model.dof_count):
         joints.constant[k], joints.given[k], joints.total_slope[k] = 0.0, data.joint_force[k], joints.own_slope[k]
     for a in range(model.actuator_count):
-        k = model.actuator_dof[a]
+        dofs, arms = drive_of(model, a)
         if joints.slope[a] > 0.0 and not joints.clipped[a]:
-            joints.given[k] += joints.wanted[a]
-            joints.total_slope[k] += joints.slope[a]
+            pull(dofs, arms, joints.wanted[a], joints.given)
+            stiffen(dofs, arms, joints.slope[a], joints.total_slope)
         else:
-            joints.constant[k] += data.actuator_force[a]
+            pull(dofs, arms, data.actuator_force[a], joints.constant)
     for k in range(model.dof_count):
         lent = abs(joints.constant[k]) * dt * dt / TURN - joints.inertia[k] - joints.total_slope[k]
         joints.inert[k] = lent if lent > 0.0 else 0.0
@@ -141,16 +142,17 @@ def implicit_torques(model, data, joints):
         for k in range(model.dof_count):
             x[k], D[k] = passive[k] - data.bias_force[k], joints.own_slope[k]
         for a in range(model.actuator_count):
-            k = model.actuator_dof[a]
-            x[k] += data.actuator_force[a] if joints.clipped[a] else joints.wanted[a]
-            D[k] += 0.0 if joints.clipped[a] else joints.slope[a]
+            dofs, arms = drive_of(model, a)
+            pull(dofs, arms, data.actuator_force[a] if joints.clipped[a] else joints.wanted[a], x)
+            stiffen(dofs, arms, 0.0 if joints.clipped[a] else joints.slope[a], D)
         factorize(model, data.mass_matrix, D, data.factor, data.factor_dinv)
         solve(model, data.factor, data.factor_dinv, x)
         more = False
         for a in range(model.actuator_count):
             if not joints.clipped[a]:
-                torque = joints.wanted[a] - joints.slope[a] * x[model.actuator_dof[a]]
-                data.actuator_force[a] = within_effort(model, a, torque)
+                dofs, arms = drive_of(model, a)
+                torque = joints.wanted[a] - joints.slope[a] * along(dofs, arms, x)
+                data.actuator_force[a] = within_joint(model, data, a, torque)
                 if data.actuator_force[a] != torque:
                     joints.clipped[a] = 1
                     more = True
@@ -159,7 +161,17 @@ def implicit_torques(model, data, joints):
     for k in range(model.dof_count):
         joints.torque[k] = passive[k] - joints.own_slope[k] * x[k]
     for a in range(model.actuator_count):
-        joints.torque[model.actuator_dof[a]] += data.actuator_force[a]
+        dofs, arms = drive_of(model, a)
+        pull(dofs, arms, data.actuator_force[a], joints.torque)
+
+
+@jit
+def along(dofs, arms, x):
+    """Sum of arm * x over the dofs of a tendon or joint."""
+    total = 0.0
+    for n in range(len(dofs)):
+        total += arms[n] * x[dofs[n]]
+    return total
 
 
 @jit
@@ -179,18 +191,27 @@ def settle_drives(model, data, bodies, joints, springs, dt):
                 old - miss * (old - joints.old_reference[k]) / fall)
             joints.old_reference[k], joints.old_miss[k] = old, miss
     for n in range(model.actuator_count):
-        k = model.actuator_dof[n]
-        i = model.dof_link[k]
+        dofs, arms = drive_of(model, n)
         if joints.slope[n] > 0.0 and not joints.clipped[n]:
-            a = (dof_speed(model, bodies, i, k - model.link_dof[i], springs.velocity, False) - data.v[k]) / dt
-            torque = joints.wanted[n] - joints.slope[n] * a
-            data.actuator_force[n] = within_effort(model, n, torque)
+            torque = joints.wanted[n]
+            for m in range(len(dofs)):
+                torque -= joints.slope[n] * arms[m] * dof_rate(model, data, bodies, springs, dofs[m], dt)
+            data.actuator_force[n] = within_joint(model, data, n, torque)
             if data.actuator_force[n] != torque:
                 settled = False
                 joints.clipped[n] = 1
-                joints.reference[k], joints.old_miss[k] = a, 0.0
-        joints.torque[k] += data.actuator_force[n]
+                for m in range(len(dofs)):
+                    k = dofs[m]
+                    joints.reference[k], joints.old_miss[k] = dof_rate(model, data, bodies, springs, k, dt), 0.0
+        pull(dofs, arms, data.actuator_force[n], joints.torque)
     return settled
+
+
+@jit
+def dof_rate(model, data, bodies, springs, k, dt):
+    """Acceleration of dof k over the step."""
+    i = model.dof_link[k]
+    return (dof_speed(model, bodies, i, k - model.link_dof[i], springs.velocity, False) - data.v[k]) / dt
 
 
 @jit

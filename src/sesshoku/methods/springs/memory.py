@@ -10,7 +10,7 @@ from sesshoku.compiled.table import Record, array, scalar, viewer
 from sesshoku.methods.springs.options import Options
 from sesshoku.scene.compiler import CompiledScene
 from sesshoku.scene.model import BALL, FREE, HINGE, KINEMATIC, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL, Model
-from sesshoku.scene.shapes import Box, Capsule, Cylinder, Mesh, Plane, Sphere
+from sesshoku.scene.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Sphere
 
 BIG_TURN = 0.02  # rad per step: beyond it the gyroscopic torque is the mean over the step
 LENT = 0.05  # of the next link's mass and inertia: to a link that has none
@@ -445,7 +445,8 @@ def shape_margins(compiled: CompiledScene, options: Options) -> np.ndarray:
     for body in compiled.scene.bodies.values():
         for geometry in body.geometries:
             if geometry.collides:
-                widths.append(np.inf if isinstance(geometry.shape, Plane) else smallest_width(geometry.shape))
+                endless = isinstance(geometry.shape, (Plane, HeightField))
+                widths.append(np.inf if endless else smallest_width(geometry.shape))
     width = np.array(widths, dtype=np.float64)
     if options.limit is not None:
         return np.full(len(width), 0.55 * options.limit)
@@ -460,6 +461,8 @@ def smallest_width(shape: Any) -> float:
         return float(min(shape.size))
     if isinstance(shape, Sphere):
         return 2.0 * shape.radius
+    if isinstance(shape, Ellipsoid):
+        return 2.0 * min(shape.radii)
     if isinstance(shape, (Capsule, Cylinder)):
         return float(min(2.0 * shape.radius, shape.length + (2.0 * shape.radius if isinstance(shape, Capsule) else 0)))
     return float(np.ptp(shape.vertices, axis=0).min())

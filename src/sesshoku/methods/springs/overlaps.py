@@ -11,13 +11,10 @@ from typing import Any
 import numpy as np
 
 from sesshoku.collision.filter import may_touch
+from sesshoku.methods.deep_overlaps import DeepOverlap
 from sesshoku.scene.compiler import CompiledScene
 
 NAMED = 3  # pairs that are told one by one
-
-
-class DeepOverlap(UserWarning):
-    """Bodies that begin so deep inside each other that their contacts are not found."""
 
 
 def overlap_cautions(compiled: CompiledScene, breps: Any, poses: Any) -> list[Warning]:

@@ -16,11 +16,13 @@ from typing import Any
 
 import numpy as np
 
+from sesshoku.errors import UnsupportedFeature
 from sesshoku.methods.springs.memory import STOP, body_inertia, symmetric
 from sesshoku.methods.springs.options import Options
 from sesshoku.methods.springs.overlaps import overlap_cautions
+from sesshoku.methods.tendon_features import tendon_rows
 from sesshoku.scene.compiler import CompiledScene, link_poses
-from sesshoku.scene.model import PLANAR, POSITION, REVOLUTE, SPHERICAL
+from sesshoku.scene.model import GENERAL, PLANAR, POSITION, REVOLUTE, SPHERICAL
 from sesshoku.scene.model import TORQUE as ACTUATOR_TORQUE
 
 LATE, FAR = 20.0, 0.1  # steps in which a servo's force builds up; rad (m) that its effort moves its link in one step
@@ -49,6 +51,7 @@ def cautions(compiled: CompiledScene, options: Options, records: dict[str, Any],
     """What to warn of when a simulation is made: springs too stiff for the step, bodies too deep in each other."""
     breps, presses, bodies = records["breps"], records["presses"], records["bodies"]
     found: list[str | Warning] = [*overlap_cautions(compiled, breps, _poses(compiled))]
+    found += [UnsupportedFeature(f"it leaves out {item}") for item in tendon_rows(compiled)]
     for shape in range(breps.shape_count):
         b = int(breps.shape_body[shape])
         for k, c, owner in _given_springs(compiled, breps, presses, shape) if bodies.mass[b] > 0.0 else ():
@@ -72,13 +75,13 @@ def servo_cautions(compiled: CompiledScene, dt: float) -> list[str]:
     model, slow, strong = compiled.model, [], []
     poses = _poses(compiled)
     for a in range(model.actuator_count):
-        k = int(model.actuator_dof[a])
-        i, kind, gear = int(model.dof_link[k]), model.actuator_kind[a], abs(float(model.actuator_gear[a]))
-        kp = float(model.actuator_kp[a]) if kind == POSITION else 0.0
-        kd = float(model.actuator_kd[a]) if kind != ACTUATOR_TORQUE else 0.0
-        inertia = driven_inertia(compiled, poses, i) + float(model.dof_armature[k])
-        late = gear * (dt * kd + dt * dt * kp) / inertia if model.actuator_implicit[a] else 0.0
-        effort = min(gear * float(model.actuator_effort[a]), float(model.dof_effort[k]))
+        k, gear = int(model.actuator_dof[a]), abs(float(model.actuator_gear[a]))
+        if k < 0:
+            continue  # tendons: the inertia behind them depends on what else moves; bodies: nothing is stiff
+        inertia = driven_inertia(compiled, poses, int(model.dof_link[k])) + float(model.dof_armature[k])
+        kp, kd = servo_gains(model, a)
+        late = (dt * kd + dt * dt * kp) / inertia if model.actuator_implicit[a] else 0.0
+        effort = min(gear * float(np.abs(model.actuator_effort[a]).max()), float(np.abs(model.dof_effort[k]).max()))
         turn = effort * dt * dt / inertia
         if late > LATE and turn > FAR:
             slow.append((late, compiled.actuator_names[a]))
@@ -95,6 +98,15 @@ def servo_cautions(compiled: CompiledScene, dt: float) -> list[str]:
     found.append(f"actuator {name!r}{_more(slow)} is too stiff for the inertia it drives: held by a contact, its force "
                  f"builds up over {late:.0f} steps; lower dt, its gains or its effort, or add armature")
     return found
+
+
+def servo_gains(model: Any, a: int) -> tuple[float, float]:
+    """Stiffness and damping of actuator a along its joint, after the gear; general ones at zero command."""
+    kind, gear = model.actuator_kind[a], abs(float(model.actuator_gear[a]))
+    if kind == GENERAL:
+        return -gear * gear * float(model.actuator_bias[a, 1]), -gear * gear * float(model.actuator_bias[a, 2])
+    kp = float(model.actuator_kp[a]) if kind == POSITION else 0.0
+    return gear * kp, gear * float(model.actuator_kd[a]) if kind != ACTUATOR_TORQUE else 0.0
 
 
 def _more(named: list[tuple[float, str]]) -> str:

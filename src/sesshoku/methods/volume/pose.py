@@ -33,7 +33,7 @@ def pose_problem(model, data, contacts, overlaps, problem, memory, options, dt):
     for c in range(contacts.counts[CONTACTS]):
         twist_rows(model, data, contacts, problem, c, data.new_v)
         choose_targets(overlaps, memory, options, c)
-    joint_rows(model, data, problem, data.q, data.new_v, dt)
+    joint_rows(model, data, problem, data.q, data.new_v, dt, True)
     list_corners(contacts, overlaps, memory)
     for c in range(contacts.counts[CONTACTS]):
         choose_slip(contacts, problem, memory, options, c)

@@ -23,6 +23,7 @@ function shapeGeometry(shape, meshes) {
   switch (shape.kind) {
     case "box": return new THREE.BoxGeometry(...shape.size);
     case "sphere": return new THREE.SphereGeometry(shape.radius, 32, 20);
+    case "ellipsoid": return new THREE.SphereGeometry(1, 32, 20).scale(...shape.radii);
     case "capsule": return new THREE.CapsuleGeometry(shape.radius, shape.length, 8, 24).rotateX(Math.PI / 2);
     case "cylinder": return new THREE.CylinderGeometry(shape.radius, shape.radius, shape.length, 32).rotateX(Math.PI / 2);
     case "plane": return new THREE.PlaneGeometry(GROUND_SIZE, GROUND_SIZE);

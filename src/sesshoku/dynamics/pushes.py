@@ -1,0 +1,92 @@
+"""Forces on links that the model itself holds: gravity compensation, and actuators that push a body at a place.
+
+Gravity compensation bears the weight of a mass fixed on a link, as an upward force at its centre. An actuator at a
+place (a thruster) pushes its link with a wrench that turns with it; one with a base pushes in the axes of that other
+link, which is pushed back at the same place.
+"""
+
+from __future__ import annotations
+
+from sesshoku.compiled.jit import jit
+from sesshoku.spatial.algebra import cross
+
+
+@jit
+def push_links(model, data, wrench_out):
+    """Add gravity compensation and actuators at places to wrenches (L, 6) at the trees' origins."""
+    for i in range(model.link_count):
+        if model.link_lift[i, 0] != 0.0:
+            lift_link(model, data, i, wrench_out[i])
+    for a in range(model.actuator_count):
+        i = model.actuator_link[a]
+        if i >= 0:
+            push_at(model, data, a, i, wrench_out)
+
+
+@jit
+def lift_link(model, data, i, wrench_out):
+    """wrench (6) += what bears the weight of link i."""
+    R, c, g, m = data.rotation[i], model.link_lift[i, 1:4], model.gravity, model.link_lift[i, 0]
+    x = data.offset[i, 0] + R[0, 0] * c[0] + R[0, 1] * c[1] + R[0, 2] * c[2]
+    y = data.offset[i, 1] + R[1, 0] * c[0] + R[1, 1] * c[1] + R[1, 2] * c[2]
+    z = data.offset[i, 2] + R[2, 0] * c[0] + R[2, 1] * c[1] + R[2, 2] * c[2]
+    add_force(wrench_out, x, y, z, -m * g[0], -m * g[1], -m * g[2])
+
+
+@jit
+def add_force(wrench_out, x, y, z, fx, fy, fz):
+    """wrench (6) += force f at (x, y, z)."""
+    nx, ny, nz = cross(x, y, z, fx, fy, fz)
+    wrench_out[0], wrench_out[1], wrench_out[2] = wrench_out[0] + fx, wrench_out[1] + fy, wrench_out[2] + fz
+    wrench_out[3], wrench_out[4], wrench_out[5] = wrench_out[3] + nx, wrench_out[4] + ny, wrench_out[5] + nz
+
+
+@jit
+def turned(R, x, y, z):
+    """R (3, 3) times a vector."""
+    return (R[0, 0] * x + R[0, 1] * y + R[0, 2] * z, R[1, 0] * x + R[1, 1] * y + R[1, 2] * z,
+            R[2, 0] * x + R[2, 1] * y + R[2, 2] * z)  # fmt: skip
+
+
+@jit
+def push_at(model, data, a, i, wrench_out):
+    """wrench (L, 6) += what actuator a does to its link i, and the opposite to its base."""
+    base, w, p, s = model.actuator_base[a], model.actuator_wrench[a], model.actuator_place[a], data.actuator_force[a]
+    fx, fy, fz, nx, ny, nz = s * w[0], s * w[1], s * w[2], s * w[3], s * w[4], s * w[5]
+    if base >= 0:
+        fx, fy, fz = turned(data.rotation[base], fx, fy, fz)
+        nx, ny, nz = turned(data.rotation[base], nx, ny, nz)
+    x, y, z = turned(data.rotation[i], p[0], p[1], p[2])
+    x, y, z = x + data.offset[i, 0], y + data.offset[i, 1], z + data.offset[i, 2]
+    own = wrench_out[i]
+    add_force(own, x, y, z, fx, fy, fz)
+    own[3], own[4], own[5] = own[3] + nx, own[4] + ny, own[5] + nz
+    if base >= 0 and base != i:
+        o, b, other = data.tree_origin[model.link_tree[i]], data.tree_origin[model.link_tree[base]], wrench_out[base]
+        add_force(other, x + o[0] - b[0], y + o[1] - b[1], z + o[2] - b[2], -fx, -fy, -fz)
+        other[3], other[4], other[5] = other[3] - nx, other[4] - ny, other[5] - nz
+
+
+@jit
+def lift_on_joints(model, data, force_out):
+    """Joint forces (V) by which gravity compensation acts where it counts as an actuator's, zero elsewhere.
+
+    Needs `kinematics`; uses data.force.
+    """
+    S, f = data.axis, data.force
+    for i in range(model.link_count):
+        for a in range(6):
+            f[i, a] = 0.0
+        if model.link_lift[i, 0] != 0.0:
+            lift_link(model, data, i, f[i])
+    for i in range(model.link_count - 1, -1, -1):
+        first, parent = model.link_dof[i], model.link_parent[i]
+        for k in range(first, first + model.link_dof_count[i]):
+            if not model.dof_lifted[k]:
+                force_out[k] = 0.0
+                continue
+            force_out[k] = (S[k, 0] * f[i, 0] + S[k, 1] * f[i, 1] + S[k, 2] * f[i, 2]
+                            + S[k, 3] * f[i, 3] + S[k, 4] * f[i, 4] + S[k, 5] * f[i, 5])  # fmt: skip
+        if parent >= 0:
+            for a in range(6):
+                f[parent, a] += f[i, a]

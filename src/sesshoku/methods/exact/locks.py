@@ -1,0 +1,147 @@
+"""Joint friction without rows: joints that friction holds are locked, those that slip get its force, and what the
+solution says decides.
+
+A robot's every joint may have friction. As rows of the problem they would outnumber its contacts; but a joint that is
+held is only a joint with next to infinite inertia, which costs the factor of H nothing, and one that slips has a known
+force. With H' = H + lock and friction impulses f of the joints that slip
+    v' = H'^-1 (H v_free + f)
+is the free velocity of a problem with contacts, limits and loops alone, and -lock v+ the impulse that holds a joint.
+States come from the step before. Where one does not agree with the solution (a held joint beyond its bound, a slipping
+one that moves along its friction) all that disagree are switched and the problem is solved again; where that does not
+end, joint friction becomes rows after all, which the solver treats as it does contacts.
+
+Joints near a limit have rows from the start: the limit may stop them within the step.
+"""
+
+from __future__ import annotations
+
+from sesshoku.compiled.jit import jit
+from sesshoku.dynamics.factor import factorize, multiply, solve
+from sesshoku.dynamics.rows import AS_ROW, near_limit
+from sesshoku.methods.contact_rows import velocity_change
+from sesshoku.methods.exact.islands import solve_islands
+from sesshoku.methods.exact.options import LOCKS, SLIP_SPEED
+from sesshoku.methods.exact.pose import pose_problem
+from sesshoku.methods.report import ENERGY_CHANGE, ITERATIONS, RESIDUAL, ROWS
+
+# data.friction_state, beside AS_ROW: held; slips, and friction pushes up, or down
+LOCKED, PUSHED_UP, PUSHED_DOWN = 1, 2, 3
+LOCK = 1e12  # inertia of a held joint, as a multiple of what hangs on it
+ROUNDS = 6  # of switching
+SWITCHES = 2  # of one joint within a step
+BEYOND = 1.0 + 1e-9  # of its bound: what a held joint may bear by rounding
+
+
+@jit
+def hold_joints(model, data, memory, q, options, dt):
+    """Choose the state of every joint with friction from the step before, and take it out of the problem."""
+    v, slip_speed = data.v, options[SLIP_SPEED]
+    if len(model.rubbing_dofs) == 0:
+        return
+    for k in range(model.dof_count):
+        memory.lock_free[k], memory.lock_diagonal[k] = data.new_v[k], data.implicit_diagonal[k]
+    for n in range(len(model.rubbing_dofs)):
+        k = model.rubbing_dofs[n]
+        memory.lock_switches[k] = 0
+        if options[LOCKS] == 0.0 or near_limit(model, k, q, data.new_v, dt):
+            data.friction_state[k] = AS_ROW
+        elif abs(v[k]) > slip_speed or data.friction_slips[k] and v[k] != 0.0:
+            data.friction_state[k] = PUSHED_DOWN if v[k] > 0.0 else PUSHED_UP
+        else:
+            data.friction_state[k] = LOCKED
+    lock(model, data, memory, dt)
+
+
+@jit
+def lock(model, data, memory, dt):
+    """H' and the free velocity new_v = H'^-1 (H v_free + f) for the present states; other trees keep theirs."""
+    free, push, diagonal, some = memory.lock_free, memory.lock_work, data.implicit_diagonal, False
+    multiply(model, data.mass_matrix, free, push)
+    for k in range(model.dof_count):
+        diagonal[k] = memory.lock_diagonal[k]
+        push[k] += diagonal[k] * free[k]
+        data.new_v[k] = free[k]
+    for n in range(len(model.rubbing_dofs)):
+        k = model.rubbing_dofs[n]
+        state = data.friction_state[k]
+        some = some or state != AS_ROW
+        if state == LOCKED:
+            diagonal[k] += LOCK * data.mass_matrix[model.dof_row[k] + model.dof_depth[k]]
+        elif state != AS_ROW:
+            push[k] += dt * model.dof_kinetic_friction[k] * (1.0 if state == PUSHED_UP else -1.0)
+    factorize(model, data.mass_matrix, diagonal, data.factor, data.factor_dinv)
+    if some:
+        solve(model, data.factor, data.factor_dinv, push)
+        for k in range(model.dof_count):
+            if memory.tree_rubs[model.link_tree[model.dof_link[k]]]:
+                data.new_v[k] = push[k]
+
+
+@jit
+def release_joints(model, data, contacts, problem, memory, newton, options, dt):
+    """Switch the joints whose state does not agree with the solution and solve again, until all agree."""
+    if len(model.rubbing_dofs) == 0:
+        return
+    made = data.report[ITERATIONS]
+    for n in range(ROUNDS + 1):
+        if switch_joints(model, data, problem, memory, dt) == 0:
+            break
+        if n == ROUNDS:  # it does not end: as rows
+            for m in range(len(model.rubbing_dofs)):
+                data.friction_state[model.rubbing_dofs[m]] = AS_ROW
+        lock(model, data, memory, dt)
+        pose_problem(model, data, contacts, problem, memory, data.new_q, options, dt)
+        solve_islands(model, data, contacts, problem, memory, newton, options, dt)
+        made += data.report[ITERATIONS]
+    data.report[ITERATIONS] = made
+
+
+@jit
+def switch_joints(model, data, problem, memory, dt):
+    """Judge every joint by the solved velocity; returns how many switched."""
+    changed, change = 0, memory.lock_work
+    velocity_change(model, data, problem, problem.y, change)
+    for n in range(len(model.rubbing_dofs)):
+        k = model.rubbing_dofs[n]
+        state, new = data.friction_state[k], data.friction_state[k]
+        if state == AS_ROW:
+            continue
+        speed = data.new_v[k] + change[k]
+        if state == LOCKED:
+            held = -held_inertia(data, memory, k) * speed
+            if abs(held) > BEYOND * dt * model.dof_static_friction[k]:
+                new = PUSHED_UP if held > 0.0 else PUSHED_DOWN
+        elif speed > 0.0 and state == PUSHED_UP or speed < 0.0 and state == PUSHED_DOWN:
+            new = LOCKED
+        if new != state:
+            memory.lock_switches[k] += 1
+            data.friction_state[k] = new if memory.lock_switches[k] <= SWITCHES else AS_ROW
+            changed += 1
+    return changed
+
+
+@jit(into_callers=True)
+def held_inertia(data, memory, k):
+    """What the lock adds to the inertia of dof k."""
+    return data.implicit_diagonal[k] - memory.lock_diagonal[k]
+
+
+@jit
+def keep_joint_friction(model, data, memory, options, dt):
+    """Friction's impulses and states for users and the next step; its share in the report. Needs the final new_v."""
+    report = data.report
+    for n in range(len(model.rubbing_dofs)):
+        k = model.rubbing_dofs[n]
+        state = data.friction_state[k]
+        if state == AS_ROW:
+            continue
+        speed = data.new_v[k]
+        if state == LOCKED:
+            x = -held_inertia(data, memory, k) * speed
+            report[RESIDUAL] = max(report[RESIDUAL], abs(speed))
+        else:
+            x = dt * model.dof_kinetic_friction[k] * (1.0 if state == PUSHED_UP else -1.0)
+        data.friction_impulse[k] = x
+        data.friction_slips[k] = 1 if abs(speed) > options[SLIP_SPEED] else 0
+        report[ENERGY_CHANGE] += 0.5 * x * (memory.lock_free[k] + speed)
+        report[ROWS] += 1.0
