@@ -8,13 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from sesshoku.errors import SceneError, in_file
 from sesshoku.scene import check, toml_schema
 from sesshoku.scene.actuators import belongs_to
 from sesshoku.scene.described import is_described
 from sesshoku.scene.elements import Geometry, Joint, Material, Motion
 from sesshoku.scene.recheck import recheck
-from sesshoku.scene.scene import Robot, Scene
+from sesshoku.scene.scene import Robot, RobotPose, Scene
 from sesshoku.scene.shapes import Shape
 from sesshoku.scene.spec import ROBOT_SUFFIXES
 from sesshoku.scene.toml_errors import Places, parse, validated
@@ -275,8 +277,16 @@ class _Builder:
             self.check_known(item.sensors or [], [*scene.sensors, *scene.state_sensors], (*path, "sensors"), "sensor")
             sensors = [s.name for s in (*scene.sensors.values(), *scene.state_sensors.values())
                        if s.body in bodies] if item.sensors is None else item.sensors
-            scene.robots[item.name] = Robot(item.name, list(bodies), joints, list(actuators), sensors)
+            poses = {name: self.pose(pose) for name, pose in item.poses.items()}
+            scene.robots[item.name] = Robot(item.name, list(bodies), joints, list(actuators), sensors, poses)
             self.place_joints(path, item, scene.robots[item.name])
+
+    def pose(self, table: toml_schema.PoseTable) -> RobotPose:
+        """A named start of a robot."""
+        values = [{name: np.atleast_1d(np.array(value, dtype=float)) for name, value in given.items()}
+                  for given in (table.positions, table.velocities)]
+        commands = {name: (float(a), float(b), float(c)) for name, (a, b, c) in table.commands.items()}
+        return RobotPose(values[0], values[1], commands)
 
     def check_known(self, names: Iterable[str], known: Iterable[str], path: KeyPath, what: str) -> None:
         for i, name in enumerate(names):

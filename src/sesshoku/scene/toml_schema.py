@@ -219,6 +219,13 @@ class GroundTable(Turned):
     material: MaterialChoice | None = Field(None, description="name of a material, or a table of its values")
 
 
+class PoseTable(Table):
+    positions: dict[str, Coordinates] = Field({}, description="joint -> position; of a free joint that of its body")
+    velocities: dict[str, Coordinates] = Field({}, description="joint -> velocity")
+    commands: dict[str, Vector] = Field(
+        {}, description="actuator -> target, target velocity and feed-forward")
+
+
 class RobotTable(Turned):
     file: str | None = Field(None, description="URDF, MJCF, USD or .body file, relative to the scene file")
     name: str | None = Field(
@@ -243,6 +250,8 @@ class RobotTable(Turned):
         None, description="without a file: its actuators (default: those that drive its joints)")
     sensors: list[str] | None = Field(
         None, description="without a file: its sensors (default: those on its bodies)")
+    poses: dict[str, PoseTable] = Field(
+        {}, description="without a file: its named starts, { stand = { positions = { knee = 0.6 } } }")
 
 
 class ActuatorTable(Turned):

@@ -278,6 +278,9 @@ def _robot(scene: Scene, robot: Robot) -> dict[str, Any]:
     read = sorted(own, key=lambda sensor: isinstance(sensor, Imu))  # force sensors first, as the file has them
     if robot.sensors != [sensor.name for sensor in read]:
         table["sensors"] = robot.sensors
+    if robot.poses:
+        table["poses"] = {name: {"positions": pose.positions, "velocities": pose.velocities, "commands": pose.commands}
+                          for name, pose in robot.poses.items()}
     return table
 
 
