@@ -77,7 +77,8 @@ def make_memory(compiled: CompiledScene, contacts: Any) -> tuple[Problem, Memory
               "impulse_world": (C, 3), "old_impulse": (C, 3), "old_torque": (E, 3), "old_slips": C, "old_parted": C,
               "joint_locked": W, "joint_list": W, "joint_start": T + 2,
               "dof_list": (T, 2), "block_list": 2 * E, "y_before": V, "y_direction": V, "shift": V,
-              "tree_rubs": T, "tree_rows": T, "tree_wait": T, "lock_free": V, "lock_diagonal": V, "lock_switches": V, "lock_work": V,
+              "tree_rubs": T, "tree_rows": T, "tree_wait": T, "lock_free": V, "lock_diagonal": V,
+              "lock_switches": V, "lock_work": V,
               "start_velocity": (C, 3), "unaided": (C, 3), "forced": (C, 3), "gyration": V, "turned": V}
     arrays = {name: np.zeros(shape, dtype=np.int64 if Memory.fields[name].dtype is int else np.float64)
               for name, shape in shapes.items()}
