@@ -24,7 +24,7 @@ from sesshoku.methods.contact_rows import velocity_change
 from sesshoku.methods.exact.islands import solve_islands
 from sesshoku.methods.exact.options import LOCKS, SLIP_SPEED
 from sesshoku.methods.exact.pose import pose_problem
-from sesshoku.methods.report import ENERGY_CHANGE, ITERATIONS, RESIDUAL, ROWS
+from sesshoku.methods.report import CONSTRAINT_WORK, ENERGY_CHANGE, ITERATIONS, RESIDUAL, ROWS
 
 # data.friction_state, beside AS_ROW: held; slips, and friction pushes up, or down
 LOCKED, PUSHED_UP, PUSHED_DOWN = 1, 2, 3
@@ -166,4 +166,5 @@ def keep_joint_friction(model, data, memory, options, dt):
         data.friction_impulse[k] = x
         data.friction_slips[k] = 1 if abs(speed) > options[SLIP_SPEED] else 0
         report[ENERGY_CHANGE] += 0.5 * x * (memory.lock_free[k] + speed)
+        report[CONSTRAINT_WORK] += 0.5 * x * (data.v[k] + speed)
         report[ROWS] += 1.0
