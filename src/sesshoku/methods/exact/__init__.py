@@ -97,7 +97,7 @@ PARTS = [
 STATE = {
     "contacts": (*CONTACT_STATE, *CONTACT_VIEW, "torque"),
     "memory": ("old_impulse", "old_torque", "old_slips", "old_parted", "old_anchor", "old_anchored", "tree_jammed",
-               "tree_rows", "tree_wait"),
+               "tree_rows", "tree_wait", "tree_restless"),
 }  # what a saved state holds of the records
 
 

@@ -11,7 +11,7 @@ one that moves along its friction) all that disagree are switched and the proble
 end, joint friction becomes rows after all, which the solver treats as it does contacts.
 
 Joints near a limit have rows from the start: the limit may stop them within the step. And so have, for a while, the
-joints of a tree whose states did not agree in few rounds: a robot that stands on stiff legs can share its load between
+joints of a tree that went to and fro in some steps: a robot that stands on stiff legs can share its load between
 feet and joints in many ways, of which locks try one and rows find one.
 """
 
@@ -31,7 +31,8 @@ LOCKED, PUSHED_UP, PUSHED_DOWN = 1, 2, 3
 LOCK = 1e12  # inertia of a held joint, as a multiple of what hangs on it
 ROUNDS = 4  # of switching
 SWITCHES = 2  # of one joint within a step
-WAIT, LONGEST = 16, 1024  # steps for which a tree has rows then: at first, doubled each time it fails, and at most
+RESTLESS = 3  # steps one after the other in which a joint of a tree went to and fro: it has rows then, for a while:
+WAIT, LONGEST = 16, 1024  # steps at first, doubled each time, and at most
 BEYOND = 1.0 + 1e-9  # of its bound: what a held joint may bear by rounding
 
 
@@ -43,11 +44,6 @@ def hold_joints(model, data, memory, q, options, dt):
         return
     for k in range(model.dof_count):
         memory.lock_free[k], memory.lock_diagonal[k] = data.new_v[k], data.implicit_diagonal[k]
-    for t in range(model.tree_count):
-        if memory.tree_rows[t] > 0:
-            memory.tree_rows[t] -= 1
-        else:
-            memory.tree_wait[t] = max(memory.tree_wait[t] - 1, 0)
     for n in range(len(model.rubbing_dofs)):
         k = model.rubbing_dofs[n]
         rows = options[LOCKS] == 0.0 or memory.tree_rows[model.link_tree[model.dof_link[k]]] > 0
@@ -95,32 +91,40 @@ def release_joints(model, data, contacts, problem, memory, newton, options, dt):
     for n in range(ROUNDS + 1):
         if switch_joints(model, data, problem, memory, dt) == 0:
             break
-        give_up(model, data, memory, n == ROUNDS)
+        if n == ROUNDS:  # it does not end: as rows
+            for m in range(len(model.rubbing_dofs)):
+                data.friction_state[model.rubbing_dofs[m]] = AS_ROW
         lock(model, data, memory, dt)
         pose_problem(model, data, contacts, problem, memory, data.new_q, options, dt)
         solve_islands(model, data, contacts, problem, memory, newton, options, dt)
         made += data.report[ITERATIONS]
     data.report[ITERATIONS] = made
+    judge_trees(model, memory)
 
 
 @jit
-def give_up(model, data, memory, everywhere):
-    """Rows for all joints of the trees in which one has switched too often (or of every tree), and for a while."""
+def judge_trees(model, memory):
+    """Rows for a while for the trees in which joints went to and fro in several steps one after the other."""
+    for t in range(model.tree_count):
+        memory.tree_rows[t] = max(memory.tree_rows[t] - 1, 0)
+        memory.tree_restless[t] = -memory.tree_restless[t] - 1  # below zero: not seen restless in this step
     for n in range(len(model.rubbing_dofs)):
         k = model.rubbing_dofs[n]
         t = model.link_tree[model.dof_link[k]]
-        if memory.tree_rows[t] == 0 and (everywhere or memory.lock_switches[k] > SWITCHES):
+        if memory.lock_switches[k] >= SWITCHES and memory.tree_restless[t] < 0:
+            memory.tree_restless[t] = -memory.tree_restless[t]
+    for t in range(model.tree_count):
+        if memory.tree_restless[t] < 0:
+            memory.tree_restless[t] = 0
+            memory.tree_wait[t] = max(memory.tree_wait[t] - 1, 0)
+        elif memory.tree_restless[t] >= RESTLESS:
             memory.tree_wait[t] = min(max(2 * memory.tree_wait[t], WAIT), LONGEST)
-            memory.tree_rows[t] = memory.tree_wait[t]
-    for n in range(len(model.rubbing_dofs)):
-        k = model.rubbing_dofs[n]
-        if memory.tree_rows[model.link_tree[model.dof_link[k]]] > 0:
-            data.friction_state[k] = AS_ROW
+            memory.tree_rows[t], memory.tree_restless[t] = memory.tree_wait[t], 0
 
 
 @jit
 def switch_joints(model, data, problem, memory, dt):
-    """Judge every joint by the solved velocity; returns how many switched."""
+    """Judge every joint by the solved velocity; returns how many switched. One that goes to and fro gets a row."""
     changed, change = 0, memory.lock_work
     velocity_change(model, data, problem, problem.y, change)
     for n in range(len(model.rubbing_dofs)):
@@ -137,7 +141,7 @@ def switch_joints(model, data, problem, memory, dt):
             new = LOCKED
         if new != state:
             memory.lock_switches[k] += 1
-            data.friction_state[k] = new
+            data.friction_state[k] = new if memory.lock_switches[k] <= SWITCHES else AS_ROW
             changed += 1
     return changed
 
