@@ -1,7 +1,7 @@
 """Every law on every robot: `python -m benchmarks.laws FOLDER [ROBOT ...] [-m METHOD ...]` writes a table in Markdown.
 
 FOLDER holds robots of MuJoCo's format, one folder each with a file scene*.xml (MuJoCo Menagerie, say). Each runs for a
-second at its file's step under each method, in a process of its own, from its first keyframe where it has one:
+second at its file's step under each method, from its first keyframe where it has one, in a process for each robot:
 ok; wild (a body faster than its weight could make it); diverged; slow (the time ran out); refused. `*`: some of the
 scene was left out, which is listed below.
 """
@@ -33,17 +33,25 @@ def scene_file(folder: Path) -> Path:
     return plain if plain.is_file() else sorted(folder.glob("scene*.xml"))[0]
 
 
-def run(file: Path, method: str) -> dict[str, Any]:
+def load(file: Path) -> Any:
+    """The scene of a file, its robot in its first keyframe."""
+    import sesshoku as ss
+
+    poses = next(iter(ss.Scene.read(file).robots.values())).poses
+    if not poses:
+        return ss.Scene.read(file)
+    scene = ss.Scene(name=file.parent.name)
+    scene.load(file, pose=next(iter(poses)))
+    return scene
+
+
+def run(scene: Any, method: str) -> dict[str, Any]:
     """One robot under one method."""
     import numpy as np
 
     import sesshoku as ss
 
-    warnings.simplefilter("ignore")
     try:
-        poses = next(iter(ss.Scene.read(file).robots.values())).poses
-        scene = ss.Scene(name=file.parent.name)
-        scene.load(file, pose=next(iter(poses), None))
         sim = ss.Simulation(scene, method)
         sim.step(0)
     except ss.SesshokuError as error:
@@ -67,16 +75,21 @@ def run(file: Path, method: str) -> dict[str, Any]:
             "converged": bool(sim.report.converged), "depth": sim.report.penetration}
 
 
-def run_apart(file: Path, method: str) -> dict[str, Any]:
-    """`run` in a process of its own, which may die or hang."""
-    command = [sys.executable, "-m", "benchmarks.laws", "--one", str(file), "-m", method]
+def run_apart(file: Path, methods: list[str]) -> dict[str, dict[str, Any]]:
+    """A robot under some methods in a process of its own, which may die or hang."""
+    command = [sys.executable, "-m", "benchmarks.laws", "--one", str(file)]
+    for method in methods:
+        command += ["-m", method]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=10 * PATIENCE, check=False)
-        return dict(json.loads(done.stdout.strip().splitlines()[-1]))
-    except subprocess.TimeoutExpired:
-        return {"verdict": "slow", "why": "the process was stopped"}
-    except (IndexError, ValueError):
-        return {"verdict": "failed", "why": (done.stderr.strip().splitlines() or ["no output"])[-1][:200]}
+        done = subprocess.run(command, capture_output=True, text=True, timeout=2 * PATIENCE * len(methods), check=False)
+        told, said = done.stdout, (done.stderr.strip().splitlines() or ["no output"])[-1][:200]
+    except subprocess.TimeoutExpired as late:
+        told, said = (late.stdout or b"").decode(), "the process was stopped"
+    found: dict[str, dict[str, Any]] = {}
+    for line in told.splitlines():
+        if line.startswith("{"):
+            found |= json.loads(line)
+    return {method: found.get(method, {"verdict": "failed", "why": said}) for method in methods}
 
 
 def table(found: dict[str, dict[str, dict[str, Any]]], methods: list[str]) -> str:
@@ -105,18 +118,21 @@ def main() -> None:
     words.add_argument("--results", type=Path, default=Path("out/laws.json"), help="kept, and gone on with")
     given = words.parse_args()
     if given.one is not None:
-        print(json.dumps(run(given.one, given.method[0])))
+        warnings.simplefilter("ignore")
+        scene = load(given.one)
+        for method in given.method:
+            print(json.dumps({method: run(scene, method)}), flush=True)
         return
     methods = given.method or [keyword for keyword in keywords() if keyword != "none"]
     given.results.parent.mkdir(parents=True, exist_ok=True)
     found = json.loads(given.results.read_text()) if given.results.is_file() else {}
-    for method in methods:
-        for robot in given.robots or ROBOTS:
-            if method not in found.setdefault(robot, {}):
-                found[robot][method] = run_apart(scene_file(given.folder / robot), method)
-                given.results.write_text(json.dumps(found, indent=1))
-                print(f"{robot}, {method}: {found[robot][method]['verdict']} {found[robot][method].get('why', '')}",
-                      file=sys.stderr, flush=True)
+    for robot in given.robots or ROBOTS:
+        left = [method for method in methods if method not in found.setdefault(robot, {})]
+        if left:
+            found[robot] |= run_apart(scene_file(given.folder / robot), left)
+            given.results.write_text(json.dumps(found, indent=1))
+            print(robot, {method: result["verdict"] for method, result in found[robot].items()}, file=sys.stderr,
+                  flush=True)
     print(table(found, methods))
 
 

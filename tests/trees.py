@@ -117,10 +117,13 @@ def dense(model: Model, rows: np.ndarray) -> np.ndarray:
     return full
 
 
+GIVEN = ("friction_state", "loop_turn")  # zero, but where a method says otherwise in every step
+
+
 def poison(data: Data) -> None:
     """Fill everything that is no state with NaN (integers: a number that is no index)."""
     for name, field in Data.fields.items():
-        if name not in STATE and name != "report":
+        if name not in STATE and name not in ("report", *GIVEN):
             getattr(data, name)[...] = np.nan if field.dtype is float else -(2**40)
 
 

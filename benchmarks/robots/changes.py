@@ -56,8 +56,12 @@ def _no_springs(scene: ss.Scene) -> None:
 
 def _no_drives(scene: ss.Scene) -> None:
     for name, actuator in scene.actuators.items():
-        scene.actuators[name] = replace(actuator, kind="torque", kp=0.0, kd=0.0, target=0.0, target_velocity=0.0,
-                                        feed_forward=0.0)
+        scene.actuators[name] = _idle(actuator)
+
+
+def _idle(actuator: Any) -> Any:
+    return replace(actuator, kind="torque", kp=0.0, kd=0.0, target=0.0, target_velocity=0.0, feed_forward=0.0,
+                   dynamics="none", command_range=None)
 
 
 def _no_loops(scene: ss.Scene) -> None:
@@ -70,6 +74,8 @@ def _same_surfaces(scene: ss.Scene) -> None:
         for geometry in body.geometries:
             geometry.material = ss.Material(1.0)
     scene.pair_friction.clear()
+    for pair in scene.geometry_pairs:
+        scene.geometry_pairs[pair] = None
 
 
 def _same_surfaces_there(model: Any) -> None:
@@ -96,15 +102,20 @@ def _no_tendons(model: Any) -> None:
     model.actuator_biasprm[driven] = 0.0
 
 
+def _loose_tendons(scene: ss.Scene) -> None:
+    for name, tendon in scene.tendons.items():
+        scene.tendons[name] = replace(tendon, stiffness=0.0, viscous=0.0, friction=0.0, lower=-np.inf, upper=np.inf)
+    for name, actuator in scene.actuators.items():
+        scene.actuators[name] = _idle(actuator) if actuator.tendon else actuator
+
+
 def _no_gravcomp(model: Any) -> None:
     model.body_gravcomp[:] = 0.0
 
 
 def _weight_everywhere(scene: ss.Scene) -> None:
     for body in scene.bodies.values():
-        for name in ("gravity_compensation", "gravcomp"):
-            if hasattr(body, name):
-                setattr(body, name, 0.0)
+        body.gravity_compensation = 0.0
 
 
 def _no_fluid(model: Any) -> None:
@@ -115,7 +126,7 @@ CONTACTS = Change("contacts", disable(Flag.mjDSBL_CONTACT), method="none")
 #: of the joints' side; tried without contacts
 JOINT_SIDE = (
     Change("gravity compensation", _no_gravcomp, _weight_everywhere, applies=lambda m: bool(m.body_gravcomp.any())),
-    Change("tendons", _no_tendons, applies=lambda m: m.ntendon > 0),
+    Change("tendons", _no_tendons, _loose_tendons, applies=lambda m: m.ntendon > 0),
     Change("loops and other equalities", disable(Flag.mjDSBL_EQUALITY), _no_loops, applies=lambda m: m.neq > 0),
     Change("actuators", disable(Flag.mjDSBL_ACTUATION), _no_drives, applies=lambda m: m.nu > 0),
     Change("joint limits", disable(Flag.mjDSBL_LIMIT), _no_limits, applies=lambda m: bool(m.jnt_limited.any())),

@@ -101,7 +101,6 @@ class Pair:
             warnings.simplefilter("ignore")
             self.sim = ss.Simulation(scene, self.method, self.dt)
         self._command()
-        self._velocities()
         named = ModelNames(self.model).body
         self.rows = [i for i in range(1, self.model.nbody) if named[i] in self.sim.bodies]
         self.names = [named[i] for i in self.rows]
@@ -120,32 +119,12 @@ class Pair:
         mujoco.mj_forward(self.model, self.data)
 
     def _command(self) -> None:
-        """Hand MuJoCo's ctrl to our actuators: a servo's target is in the units of its joint, a motor's is ctrl."""
+        """Hand MuJoCo's ctrl to our actuators."""
         names = ModelNames(self.loaded.model).actuator
-        for i, control in enumerate(self.loaded.control):
-            if names[i] not in self.sim.actuators:
-                continue
-            actuator, view = self.sim.scene.actuators[names[i]], self.sim.actuators[names[i]]
-            gear = float(self.loaded.model.actuator_gear[i, 0])
-            if actuator.kind == "position":
-                view.target = control / gear
-            elif actuator.kind == "velocity":
-                view.target_velocity = control / gear
-            else:
-                view.target = control
-
-    def _velocities(self) -> None:
-        """The velocities of the keyframe."""
-        if not self.data.qvel.any():
-            return
-        names = ModelNames(self.loaded.model).joint
-        for j in range(self.model.njnt):
-            kind, at = int(self.model.jnt_type[j]), int(self.model.jnt_dofadr[j])
-            v = self.data.qvel[at:at + {0: 6, 1: 3}.get(kind, 1)].copy()
-            if kind == 0:  # the angular velocity of a free joint is in the body's axes there, in the world's here
-                v[3:] = self.data.xmat[self.model.jnt_bodyid[j]].reshape(3, 3) @ v[3:]
-            if names[j] in self.sim.joints:
-                self.sim.joints[names[j]].velocity = v if len(v) > 1 else float(v[0])
+        for name, control in zip(names, self.loaded.control):
+            if name in self.sim.actuators:
+                velocity = self.sim.scene.actuators[name].kind == "velocity"
+                setattr(self.sim.actuators[name], "target_velocity" if velocity else "target", float(control))
 
     # ---- running -----------------------------------------------------------------------------------------------------
 
@@ -186,8 +165,7 @@ class Pair:
 
     def energies(self) -> tuple[float, float, float]:
         """Kinetic energy here and there, and potential energy here, J."""
-        energy: Any = self.sim.energy
-        kinetic, potential = energy() if callable(energy) else energy
+        kinetic, potential = self.sim.energy
         mujoco.mj_energyVel(self.model, self.data)
         return float(kinetic), float(self.data.energy[1]), float(potential)
 

@@ -9,8 +9,7 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import mujoco
@@ -20,39 +19,27 @@ import sesshoku as ss
 from benchmarks.robots.changes import CONTACT_SIDE, CONTACTS, JOINT_SIDE, STIFFER, VARIANTS, Change
 from benchmarks.robots.pair import Loaded, Pair, PeerDiverges
 from benchmarks.robots.table import centimetres
+from sesshoku.scene.unsupported import Item, summary
 
 AGREES = 0.03  # m: every body within so much
 PUSH = 1e-4  # m/s, rad/s
+MOST_EVIDENCE = 3  # of MuJoCo against itself
 ROUNDS, NEARER = 3, 0.7  # of things taken away together: how many, and how much nearer each must bring the two
-#: what a file may hold that no motion depends on, or that names no force
-LOOKS = re.compile(r"^(camera|light|site|texture|skin|text|numeric|tuple|sensor|visual settings|statistic|option "
-                   r"(cone|solver|jacobian|iterations|tolerance|ls_|ccd_|noslip|sdf_|integrator|impratio|timestep)|"
-                   r"option flag (multiccd|nativeccd|energy|fwdinv|override|sleep|warmstart|midphase|island|sensor|"
-                   r"eulerdamp)|MuJoCo's compiler warns|material)")
-#: softness of MuJoCo's constraints: no counterpart here, where they are hard
-SOFTNESS = re.compile(r"^(solref|solimp|solmix|solreflimit|solimplimit|solreffriction|solimpfriction|priority|margin|"
-                      r"gap) of ")
+MOTION = "changes the motion: "
 
 
 def left_out(scene: ss.Scene) -> list[str]:
-    """What the reader left out that changes the motion, alike things grouped: `gravcomp of 9 bodies`."""
-    items = [item.partition(": ")[2] for item in scene.unsupported]
-    found: Counter[str] = Counter()
-    for item in items:
-        if LOOKS.match(item) or SOFTNESS.match(item):
-            continue
-        plain = re.sub(r" \(\d+ times\)$", "", item)
-        found[re.sub(r"'[^']*'|\b\d+ of body|\(line \d+\)", "*", plain)] += 1
-    return [kind.replace(" *", "").strip() if count == 1 else f"{kind.replace(' *', '').strip()} x {count}"
-            for kind, count in found.items()]
+    """What the reader left out that changes the motion, alike things together."""
+    items = [Item(item.partition(": ")[2], item.grade) for item in scene.unsupported if isinstance(item, Item)]
+    return [line.removeprefix(MOTION) for line in summary(items) if line.startswith(MOTION)]
 
 
 class Search:
     """Experiments on one loaded scene that differs by `distance` (m)."""
 
-    def __init__(self, loaded: Loaded, method: str, distance: float) -> None:
-        self.loaded, self.method, self.distance = loaded, method, distance
-        self.evidence: list[str] = []
+    def __init__(self, loaded: Loaded, method: str, distance: float, tell: Callable[[str], None]) -> None:
+        """tell: is told what is known so far, should the time run out."""
+        self.loaded, self.method, self.distance, self.tell = loaded, method, distance, tell
 
     def apart(self, *changes: Change) -> float:
         """Largest distance of a body after the run with these changes; infinite where ours diverges."""
@@ -78,9 +65,11 @@ class Search:
         model = self.loaded.model
         joint_side = [change for change in JOINT_SIDE if change.applies(model)]
         without = self.apart(CONTACTS)
+        self.tell(f"of the {'joints' if without > AGREES else 'contacts'} ({centimetres(without)} without contacts)")
         if without > AGREES:
             return "; ".join([self.fewest("of the joints", without, [CONTACTS], joint_side), *self.softness()])
         soft = self.softness()
+        self.tell("; ".join([f"of the contacts ({centimetres(without)} without them)", *soft]))
         if any(word.startswith(("agrees", "both agree")) for word in soft):
             return "; ".join([f"of the contacts ({centimetres(without)} without them)", *soft])
         return "; ".join([self.fewest("of the contacts", without, [], [*CONTACT_SIDE, *joint_side]), *soft])
@@ -131,7 +120,8 @@ class Search:
         base.start_peer()
         base.data.qvel[:] += PUSH * np.random.default_rng(1).standard_normal(base.model.nv)
         mujoco.mj_step(base.model, base.data, base.steps)
-        return found + self._moved(theirs, base.theirs(), ours, "when it is pushed by 0.1 mm/s")
+        found += self._moved(theirs, base.theirs(), ours, "when it is pushed by 0.1 mm/s")
+        return sorted(found, key=lambda word: word.startswith("MuJoCo itself"))[:MOST_EVIDENCE]
 
     def finer(self) -> float:
         """Distance of the two at a quarter of the step, MuJoCo's contacts as stiff as that allows."""

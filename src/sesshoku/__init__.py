@@ -29,16 +29,18 @@ from sesshoku.methods.report import Report
 from sesshoku.record import Recording
 from sesshoku.scene.actuators import Actuator, Tendon
 from sesshoku.scene.elements import Body, Geometry, Inertial, Joint, Loop, Material, Mimic, Motion
+from sesshoku.scene.frames import Camera, Frame
 from sesshoku.scene.scene import Robot, Scene
 from sesshoku.scene.sensors import ForceSensor, Imu
 from sesshoku.scene.shapes import Box, Capsule, ConvexMesh, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Sphere
+from sesshoku.scene.state_sensors import StateSensor
 from sesshoku.simulation import Simulation, Snapshot
 from sesshoku.views import Contact
 
 __all__ = [
-    "Actuator", "Body", "Box", "Capsule", "Contact", "ConvexMesh", "Cylinder", "Ellipsoid", "ForceSensor", "Geometry",
-    "HeightField", "Imu", "Inertial", "Joint", "Loop", "Material", "Mesh", "MethodError", "Mimic", "Motion", "Plane",
-    "Recording", "RecordingError", "Report", "Robot", "Scene", "SceneError", "SesshokuError", "Simulation",
-    "SimulationDiverged", "Snapshot", "Sphere", "SuspectRun", "Tendon", "UnstableStep", "UnsupportedFeature",
-    "__version__", "compare", "methods", "robots",
+    "Actuator", "Body", "Box", "Camera", "Capsule", "Contact", "ConvexMesh", "Cylinder", "Ellipsoid", "ForceSensor",
+    "Frame", "Geometry", "HeightField", "Imu", "Inertial", "Joint", "Loop", "Material", "Mesh", "MethodError", "Mimic",
+    "Motion", "Plane", "Recording", "RecordingError", "Report", "Robot", "Scene", "SceneError", "SesshokuError",
+    "Simulation", "SimulationDiverged", "Snapshot", "Sphere", "StateSensor", "SuspectRun", "Tendon", "UnstableStep",
+    "UnsupportedFeature", "__version__", "compare", "methods", "robots",
 ]  # fmt: skip

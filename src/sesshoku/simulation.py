@@ -117,9 +117,10 @@ class Simulation:
         self.joints: Mapping[str, JointView] = Views(self, self.compiled.joint_link, JointView, "joint")
         self.actuators: Mapping[str, ActuatorView] = Views(self, self.compiled.actuator_index, ActuatorView, "actuator")
         self.frames: Mapping[str, FrameView] = Views(self, dict.fromkeys(scene.frames, 0), FrameView, "frame")
-        self._sensing = Sensing(self) if scene.sensors else None
-        self.sensors: Mapping[str, Any] = Views(  # ForceSensorView or ImuView
-            self, {name: i for i, name in enumerate(scene.sensors)}, sensor_view, "sensor")
+        self._subtrees: dict[str | None, Any] = {}  # masses that hang on bodies, for state sensors that ask for them
+        self._sensing = Sensing(self) if scene.sensors or scene.read_in_steps else None
+        self.sensors: Mapping[str, Any] = Views(  # ForceSensorView, ImuView or StateSensorView
+            self, {name: i for i, name in enumerate([*scene.sensors, *scene.state_sensors])}, sensor_view, "sensor")
         self.robots: RobotViews = RobotViews(self)
         self._pushes = Pushes(self)
         self._alarm = Alarm(self)

@@ -225,7 +225,10 @@ def test_a_ball_with_every_kind_of_friction_is_carried(method):
     ball = sim.bodies["ball"]
     assert ball.position[2] == pytest.approx(0.1, abs=5e-3)
     without = "torsional and rolling friction of ball" in sim.report.left_out
-    assert ball.velocity[0] == pytest.approx(5 / 7 if without else 0.23, abs=0.05)
+    if without:  # facets of a polyhedral ball may brake it a little
+        assert 0.5 < ball.velocity[0] < 5 / 7 + 0.01
+    else:
+        assert ball.velocity[0] == pytest.approx(5 / 7 - 1.4 * sim.time, abs=0.01)
 
 
 @everyone

@@ -85,7 +85,7 @@ def test_run_says_what_happened(sesshoku: Call, pendulum: Path) -> None:
 def test_run_as_json(sesshoku: Call, pendulum: Path) -> None:
     result = sesshoku("run", pendulum, "--json").json
     assert set(result) == {"scene", "method", "dt", "time", "step_us", "real_time_factor", "energy", "worst_report",
-                           "notes", "joints", "bodies", "label", "contacts"}
+                           "notes", "joints", "bodies", "label", "contacts", "left_out"}
     assert result["contacts"] == [] and result["label"] == "exact"
     assert result["dt"] == 0.002 and result["time"] == pytest.approx(0.1)
     energy = result["energy"]

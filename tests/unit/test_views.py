@@ -205,3 +205,15 @@ def test_whole_robots() -> None:
     np.testing.assert_allclose(sim.momentum("one", about=(0, 0, 0)), sim.momentum(scene.robots["one"], about=(0, 0, 0)))
     with pytest.raises(ss.SceneError, match="no such robot; there are 2: one, two"):
         sim.center_of_mass("three")
+
+
+def test_poses_are_those_of_now_where_sensors_were_read_in_between() -> None:
+    scene = ss.Scene(gravity=(0, 0, -9.8))
+    scene.add_box("box", size=(0.1, 0.1, 0.1), mass=1.0)
+    scene.add_imu("imu", "box")
+    sim = ss.Simulation(scene, "none", dt=1e-2)
+    box = sim.bodies["box"]
+    for n in range(1, 5):
+        sim.step()
+        assert np.isfinite(sim.sensors["imu"].value).all()
+        assert box.velocity[2] == pytest.approx(-9.8e-2 * n) and box.position[2] == pytest.approx(sim.q[2])

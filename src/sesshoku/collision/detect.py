@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import sqrt
 
 from sesshoku.collision.broadphase import find_pairs
+from sesshoku.collision.bundles import load_bundle
 from sesshoku.collision.contacts import (
     CONTACTS,
     OLD_CONTACTS,
@@ -14,7 +15,7 @@ from sesshoku.collision.contacts import (
     Contacts,
     make_contacts,
 )
-from sesshoku.collision.fields import collide_field, load_bundle
+from sesshoku.collision.fields import collide_field
 from sesshoku.collision.islands import find_islands
 from sesshoku.collision.matching import keep_contacts, match_contacts
 from sesshoku.collision.materials import pair_coefficients

@@ -15,20 +15,19 @@ Points of one direction are bundled, whatever triangles they come from; equal on
 
 from __future__ import annotations
 
-from math import floor, sqrt
+from math import floor, inf, sqrt
 
-from sesshoku.collision.contacts import OVERFLOW, SMOOTH, VERTEX
+from sesshoku.collision.bundles import bundle_points
+from sesshoku.collision.contacts import SMOOTH, VERTEX
 from sesshoku.collision.epa import epa
 from sesshoku.collision.features import STEEP, TOP
 from sesshoku.collision.gjk import APART, BEYOND, gjk
 from sesshoku.collision.manifold import facing_points, to_world, with_witness
 from sesshoku.collision.normals import best_normal
-from sesshoku.collision.reduction import reduce_manifold
 from sesshoku.collision.support import core_radius, support, turned, turned_back
 from sesshoku.compiled.jit import jit
 from sesshoku.scene.model import SHAPE_BOX, SHAPE_CONVEX, SHAPE_FIELD, SHAPE_PLANE
 
-SAME_NORMAL = 1e-10  # 1 - cosine below which points are of one direction: 1.4e-5 rad
 ON_EDGE = 1e-7  # share of the triangle: nearer to an edge than this is on it
 BEHIND = 1e-6  # sine of the angle by which terrain may stand before a normal's plane
 NEIGHBOURS = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, -1), (-1, 1))  # of a grid point along edges: (columns, rows)
@@ -76,6 +75,27 @@ def grid_point(model, field, column, row):
                                   model.shape_field[field, 2])
     return (size[0] * (column - 0.5 * (columns - 1)), size[1] * (row - 0.5 * (rows - 1)),
             model.elevation[first + row * columns + column])
+
+
+@jit
+def height_above(model, contacts, field, x, y, z):
+    """How far a world place lies above the terrain, along its z axis, m; infinite beside it."""
+    R, at, size = contacts.shape_rotation[field], contacts.shape_position[field], model.shape_size[field]
+    x, y, z = turned_back(R, x - at[0], y - at[1], z - at[2])
+    rows, columns = model.shape_field[field, 1], model.shape_field[field, 2]
+    u, v = x / size[0] + 0.5 * (columns - 1), y / size[1] + 0.5 * (rows - 1)
+    if not (0.0 <= u <= columns - 1 and 0.0 <= v <= rows - 1):
+        return inf
+    column, row = min(floor(u), columns - 2), min(floor(v), rows - 2)
+    u, v = u - column, v - row
+    half = 1 if u + v > 1.0 else 0
+    i, j, s = half_cell(column, row, half)
+    if half == 1:
+        u, v = 1.0 - u, 1.0 - v
+    _, _, h = grid_point(model, field, i, j)
+    _, _, along_x = grid_point(model, field, i + s, j)
+    _, _, along_y = grid_point(model, field, i, j + s)
+    return z - (h + u * (along_x - h) + v * (along_y - h))
 
 
 @jit
@@ -219,7 +239,7 @@ def triangle_points(model, contacts, field, other, column, row, half, cx, cy, cz
 def collide_field(model, contacts, field, other, margin):
     """Contact points of a height field with a shape, within the margin, in bundles: how many these are.
 
-    What finds no room is counted in `counts[OVERFLOW]`. `load_bundle` makes one the present manifold.
+    What finds no room is counted in `counts[OVERFLOW]`. `bundles.load_bundle` makes one the present manifold.
     """
     kind = model.shape_type[other]
     if kind == SHAPE_PLANE or kind == SHAPE_FIELD:  # terrain meets neither half-spaces nor terrain
@@ -237,70 +257,3 @@ def collide_field(model, contacts, field, other, margin):
                 if count > 0:
                     bundles = bundle_points(contacts, bundles, count, 1e-6 * model.shape_radius[other])
     return bundles
-
-
-@jit
-def bundle_points(contacts, bundles, count, near):
-    """Put the manifold's points into the bundle of their normal; returns the number of bundles."""
-    n, N = contacts.manifold_normal, contacts.bundle_normal
-    at = 0
-    while at < bundles and N[at, 0] * n[0] + N[at, 1] * n[1] + N[at, 2] * n[2] < 1.0 - SAME_NORMAL:
-        at += 1
-    if at == len(N):
-        contacts.counts[OVERFLOW] += count
-        return bundles
-    if at == bundles:
-        N[at, 0], N[at, 1], N[at, 2] = n[0], n[1], n[2]
-        contacts.bundle_count[at] = 0
-        bundles += 1
-    points, gaps, kinds, held = (contacts.bundle_point[at], contacts.bundle_gap[at], contacts.bundle_kind[at],
-                                 contacts.bundle_count[at])
-    if held + count > len(gaps):
-        held = thin_bundle(contacts, at, held, count)
-    for k in range(count):
-        p, same = contacts.manifold_point[k], -1
-        for i in range(held):
-            if abs(points[i, 0] - p[0]) + abs(points[i, 1] - p[1]) + abs(points[i, 2] - p[2]) <= near:
-                same = i
-        if same < 0:
-            same, held = held, held + 1
-        elif gaps[same] <= contacts.manifold_gap[k]:
-            continue
-        points[same, 0], points[same, 1], points[same, 2] = p[0], p[1], p[2]
-        gaps[same], kinds[same] = contacts.manifold_gap[k], contacts.manifold_kind[k]
-    contacts.bundle_count[at] = held
-    return bundles
-
-
-@jit
-def thin_bundle(contacts, at, held, count):
-    """Make room in a full bundle: the corners of its polygon and its deepest point stay; returns how many.
-
-    The manifold's own points wait at the end of `work` meanwhile.
-    """
-    room, P, M = len(contacts.manifold_gap) // 2, contacts.manifold_point, contacts.work
-    for k in range(count):
-        M[256 + k, 0], M[256 + k, 1], M[256 + k, 2] = P[k, 0], P[k, 1], P[k, 2]
-        M[256 + k, 3], M[256 + k, 4] = contacts.manifold_gap[k], contacts.manifold_kind[k]
-    load_bundle(contacts, at, 1.0)
-    held = reduce_manifold(contacts, held, min(room, len(contacts.manifold_gap) - count))
-    for k in range(held):
-        for e in range(3):
-            contacts.bundle_point[at, k, e] = P[k, e]
-        contacts.bundle_gap[at, k], contacts.bundle_kind[at, k] = contacts.manifold_gap[k], contacts.manifold_kind[k]
-    for k in range(count):
-        P[k, 0], P[k, 1], P[k, 2] = M[256 + k, 0], M[256 + k, 1], M[256 + k, 2]
-        contacts.manifold_gap[k], contacts.manifold_kind[k] = M[256 + k, 3], int(M[256 + k, 4])
-    return held
-
-
-@jit
-def load_bundle(contacts, at, sign):
-    """Make a bundle the present manifold, its normal turned round where sign is -1; returns the number of points."""
-    n, N, count = contacts.manifold_normal, contacts.bundle_normal[at], contacts.bundle_count[at]
-    n[0], n[1], n[2] = sign * N[0], sign * N[1], sign * N[2]
-    for k in range(count):
-        for e in range(3):
-            contacts.manifold_point[k, e] = contacts.bundle_point[at, k, e]
-        contacts.manifold_gap[k], contacts.manifold_kind[k] = contacts.bundle_gap[at, k], contacts.bundle_kind[at, k]
-    return count

@@ -157,7 +157,7 @@ def mend_witness(model, contacts, a, b, cx, cy, cz, gap, nx, ny, nz, near):
     """Nearest points that do not face each other along n give way to the farthest point of one shape.
 
     That is the smaller one, or, of shapes of like size, the one that has a single farthest point. An ellipsoid's is
-    always known better than EPA finds it.
+    always known better than GJK and EPA find it.
     """
     W, round_a, round_b = (contacts.witness, model.shape_type[a] == SHAPE_ELLIPSOID,
                            model.shape_type[b] == SHAPE_ELLIPSOID)
@@ -202,6 +202,7 @@ def general_normal(model, contacts, a, b, cx, cy, cz, margin, size):
         gap, nx, ny, nz = axis_normal(model, contacts, a, b, cx, cy, cz)
     if state != APART:
         gap, nx, ny, nz = drum_normal(model, contacts, a, b, cx, cy, cz, size, gap, nx, ny, nz)
+    if state != APART or model.shape_type[a] == SHAPE_ELLIPSOID or model.shape_type[b] == SHAPE_ELLIPSOID:
         near = 1e-4 * min(model.shape_radius[a], model.shape_radius[b]) + 1e-12 * size
         mend_witness(model, contacts, a, b, cx, cy, cz, gap + ra + rb, nx, ny, nz, near)
     return gap, nx, ny, nz

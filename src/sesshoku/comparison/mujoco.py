@@ -18,9 +18,10 @@ from sesshoku.comparison.outcome import Outcome
 from sesshoku.comparison.watch import Watcher, time_steps
 from sesshoku.errors import SesshokuError, SimulationDiverged
 from sesshoku.methods.report import Report
-from sesshoku.scene.mjcf_sensors import ELEMENTS
 from sesshoku.scene.scene import Scene
 from sesshoku.scene.sensors import ForceSensor, Imu
+from sesshoku.scene.state_sensors import ACCELERATIONS
+from sesshoku.scene.to_mjcf_sensors import ELEMENTS
 from sesshoku.sensors.memory import make_mounts
 from sesshoku.sensors.sensing import SENSED, add_numbers
 from sesshoku.simulation import Simulation, Snapshot
@@ -44,6 +45,10 @@ class MujocoSensing:
             for column, quantity in enumerate(parts):
                 number = find(sim.peer_model, "sensor", f"{sensor.name}/{ELEMENTS[quantity]}")
                 self._places.append((row, 3 * column, int(sim.peer_model.sensor_adr[number])))
+        moved = [sensor for sensor in sim.scene.state_sensors.values() if sensor.kind in ACCELERATIONS]
+        for row, state in enumerate(moved, len(sim.scene.sensors)):
+            at = int(sim.peer_model.sensor_adr[find(sim.peer_model, "sensor", state.name)])
+            self._places.append((row, 3 * ACCELERATIONS.index(state.kind), at))
 
     @property
     def state(self) -> dict[str, np.ndarray]:
@@ -79,7 +84,8 @@ class MujocoRun(Simulation):
         mujoco.mj_forward(self.peer_model, self.peer_data)
         self._shared = SharedState(self.compiled, self.peer_model)
         self._bodies = [find(self.peer_model, "body", name) for name in self.compiled.link_names]
-        self._sensing = MujocoSensing(self) if scene.sensors else None  # type: ignore[assignment]
+        sensed = scene.sensors or scene.read_in_steps
+        self._sensing = MujocoSensing(self) if sensed else None  # type: ignore[assignment]
         self._prepare_actuators()
         self._warm = True  # nothing of ours is stepped
         self.step_seconds = 0.0  # of MuJoCo alone, in the last call of step
@@ -99,7 +105,7 @@ class MujocoRun(Simulation):
         self._ahead = np.array([a.kd if a.kind == "position" else 0.0 for a in actuators])
         self._constant = model.actuator_biasprm[:len(actuators), 0].copy()
         self._constant -= np.where(self._torque, 0.0, self._commanded())
-        self._rows = np.arange(len(actuators))
+        self._rows, self._gear = np.arange(len(actuators)), np.array([a.gear for a in actuators])
 
     def _commanded(self) -> np.ndarray:
         """(A) constant force that the commands ask of servos: feed-forward, and damping of the target velocity."""
@@ -156,8 +162,8 @@ class MujocoRun(Simulation):
         self._shared.read(self.peer_data, self.data)
         self._shared.move_scripted(self.data, self.dt)
         self.data.time[0] = self.peer_data.time
-        self.data.actuator_force[:] = self.peer_data.actuator_force[:len(self._rows)]
-        for name in ("limit_impulse", "friction_impulse"):
+        self.data.actuator_force[:] = self._gear * self.peer_data.actuator_force[:len(self._rows)]
+        for name in ("limit_impulse", "friction_impulse", "drive_force"):
             getattr(self.data, name)[:] = np.nan
         self._made = self.data.q.tobytes(), self.data.v.tobytes()
         self._stale, self._settled = True, False

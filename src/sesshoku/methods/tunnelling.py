@@ -4,19 +4,21 @@ Contacts are found where shapes are near each other at one instant of a step. A 
 half thickness in a step may skip that: its centre, and points along its longest axis as far apart as it is thin, are
 then followed through the step, relative to the other shape's centre. It is counted once per step, if the path of one of
 them begins and ends outside the box around a shape that it may touch and meets the box in between (so grazing a round
-shape's corner counts too), or if its centre ends below the surface of a plane it began above. The velocity is that of
-the step's end, which a link that is driven hard reaches within the step; the path is bent where the shape turns.
+shape's corner counts too), or if its centre ends below the surface of a plane or of terrain that it began above. The
+velocity is that of the step's end, which a link that is driven hard reaches within the step; the path is bent where the
+shape turns.
 """
 
 from __future__ import annotations
 
-from math import ceil, sqrt
+from math import ceil, inf, sqrt
 
+from sesshoku.collision.fields import height_above
 from sesshoku.collision.filter import may_touch
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.carried import carried_velocities
 from sesshoku.methods.report import TUNNELLING
-from sesshoku.scene.model import FREE, SHAPE_PLANE
+from sesshoku.scene.model import FREE, SHAPE_FIELD, SHAPE_PLANE
 from sesshoku.spatial.algebra import cross
 
 TURN, MOST_PIECES = 0.25, 64  # rad: a path is made of straight pieces in which the shape turns no more; so many at most
@@ -67,6 +69,12 @@ def passes_through(model, data, contacts, g, other, way, dt):
     if model.shape_type[other] == SHAPE_PLANE:
         height = R[0, 2] * dx + R[1, 2] * dy + R[2, 2] * dz
         return height > 0.0 and height + dt * (R[0, 2] * (x - u) + R[1, 2] * (y - v) + R[2, 2] * (z - w)) < 0.0
+    if model.shape_type[other] == SHAPE_FIELD:
+        above = height_above(model, contacts, other, p[0], p[1], p[2])
+        if not 0.0 < above < inf:
+            return False
+        px, py, pz = p[0] + dt * (x - u), p[1] + dt * (y - v), p[2] + dt * (z - w)
+        return height_above(model, contacts, other, px, py, pz) < 0.0
     far = way + dt * sqrt(u * u + v * v + w * w) + extent(model, g) + extent(model, other)
     if not dx * dx + dy * dy + dz * dz < far * far:
         return False

@@ -28,7 +28,7 @@ from sesshoku.scene import check
 from sesshoku.scene.body_file_parts import PartReader, combined
 from sesshoku.scene.body_yaml import Entries, Items, Text, read_yaml
 from sesshoku.scene.elements import Body, Joint, Loop, RobotDescription
-from sesshoku.scene.spec import Unsupported
+from sesshoku.scene.unsupported import Grade, Unsupported
 from sesshoku.spatial.rotation import matrix_to_quaternion
 
 KINDS = {"revolute": "revolute", "rotate": "revolute", "rotational": "revolute", "prismatic": "prismatic",
@@ -65,7 +65,7 @@ def load_body_file(path: str | Path, *, package_paths: Iterable[str | Path] = ()
             if isinstance(root[key], Entries) and root[key].imported:
                 continue  # what links share stands at the top of the file
             why = " (for planning, not for motion)" if key in INFORMATION else ""
-            unsupported.add(f"{key} of the file{why}")
+            unsupported.add(f"{key} of the file{why}", Grade.LOOKS)
         description.unsupported = unsupported.listed()
         return description
 
@@ -146,7 +146,8 @@ def _body(link: Entries, name: str, parts: PartReader, numbers: dict[int, Joint]
         joint = _joint(link, name, parts, label, numbers, unsupported)
         material = link.take("material", "contact_material")
         if material is not None:
-            unsupported.add(f"material {str(material)!r} of link {name!r}: its friction stands in another file")
+            unsupported.add(f"material {str(material)!r} of link {name!r}: its friction stands in another file",
+                            Grade.SLIGHT, "give it with scene.friction, or as the material of the scene")
         for key in link.left():
             unsupported.add(f"{key} of link {name!r}")
         parent = link.take("parent")
@@ -205,7 +206,7 @@ def _axis(value: Any, label: str) -> Any:
         if letter.lstrip("+-") not in AXES or len(letter) > 2:
             raise SceneError("unknown axis of a joint", element=yml.place(value, label), value=str(value),
                              remedy="use X, Y, Z, -X, -Y, -Z or [x, y, z]")
-        return np.array(AXES[letter.lstrip("+-")]) * (-1.0 if letter[0] == "-" else 1.0)
+        return np.array(AXES[letter.lstrip("+-")]) * (-1.0 if letter[0] == "-" else 1.0) + 0.0  # no negative zeros
     return check.unit_axis(yml.vector(value, "joint_axis", label), "joint_axis", yml.place(value, label))
 
 
@@ -227,7 +228,7 @@ def _range(value: Any, read: Any, what: str, label: str) -> tuple[float, float]:
 def _largest(value: Any, read: Any, what: str, label: str, unsupported: Unsupported) -> float:
     low, high = _range(value, read, what, label)
     if low != -high:
-        unsupported.add(f"{what} of {label} is not symmetric, the larger bound is used")
+        unsupported.add(f"{what} of {label} is not symmetric, the larger bound is used", Grade.SLIGHT)
     return max(abs(low), abs(high))
 
 
@@ -258,7 +259,7 @@ def _loops(root: Entries, links: dict[str, Entries], unsupported: Unsupported) -
             loops.append(Loop(str(name) if name else f"extra_joint{n}", LOOPS[word], ends[0], ends[1],  # type: ignore[arg-type]
                               points[0], _axis(axis, label), position_b=points[1]))
             for key in item.left():
-                unsupported.add(f"{key} of extra joint {loops[-1].name!r}")
+                unsupported.add(f"{key} of extra joint {loops[-1].name!r}", Grade.SLIGHT)
     return loops
 
 
@@ -297,7 +298,7 @@ def _excluded(root: Entries, links: dict[str, Entries], unsupported: Unsupported
         a, b = _names(pair, links, label)
         pairs.add((a, b))
     for key in given.left():
-        unsupported.add(f"{key} of collision_detection")
+        unsupported.add(f"{key} of collision_detection", Grade.SLIGHT)
     return sorted({(min(pair), max(pair)) for pair in pairs})
 
 

@@ -17,13 +17,16 @@ from sesshoku.scene import vrml_geometry as geometry
 from sesshoku.scene.body_yaml import Entries, Items, Text
 from sesshoku.scene.elements import Geometry, Inertial
 from sesshoku.scene.sensors import ForceSensor, Imu, Sensor
-from sesshoku.scene.spec import Names, Unsupported, collision_shape, repaired, visual_shape
+from sesshoku.scene.spec import Names, collision_shape, repaired, visual_shape
+from sesshoku.scene.unsupported import Grade, Unsupported
 from sesshoku.scene.urdf_links import find_mesh
 from sesshoku.scene.vrml_geometry import Piece, affine, placed
 from sesshoku.scene.vrml_shapes import vrml_pieces
 from sesshoku.spatial.rotation import axis_angle, matrix_to_quaternion, quaternion_to_matrix
 
 GROUPS = ("Transform", "Group", "RigidBody", "Visual", "Collision")
+LOOKERS = ("Camera", "RangeCamera", "RangeSensor", "VisionSensor", "Light", "SpotLight", "PointLight",
+           "DirectionalLight", "Marker")  # they see or shine, and move nothing
 UNITS = {"meter": 1.0, "millimeter": 1e-3, "centimeter": 1e-2, "inch": 0.0254}
 UP_AXES = {"Z": np.eye(3), "Y": np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]]),
            "X": np.array([[0.0, -1, 0], [0, 0, -1], [1, 0, 0]])}  # what turns that axis up to z
@@ -144,10 +147,11 @@ class PartReader:
         elif kind in ("ForceSensor", "AccelerationSensor", "RateGyroSensor", "Imu", "IMU"):
             self._sensor(item, kind, M, parts, str(name) if name else f"{link}_{yml.snake(kind)}", link)
         else:
-            self.unsupported.add(f"{kind} {str(name)!r} of link {link!r}" if name else f"{kind} of link {link!r}")
+            self.unsupported.add(f"{kind} {str(name)!r} of link {link!r}" if name else f"{kind} of link {link!r}",
+                                 Grade.LOOKS if kind in LOOKERS else Grade.MOTION)
             return
         for key in item.left():
-            self.unsupported.add(f"{key} of {kind} of link {link!r}")
+            self.unsupported.add(f"{key} of {kind} of link {link!r}", Grade.SLIGHT)
 
     def _inertial(self, item: Entries, label: str, M: np.ndarray) -> Inertial:
         """Mass and inertia about the centre of mass, turned into the link's frame."""
@@ -179,7 +183,7 @@ class PartReader:
         parts.sensors.append(made(fresh, link, M[:3, 3].copy(), matrix_to_quaternion(M[:3, :3])))
         for key in ("max_acceleration", "max_angular_velocity", "max_force", "max_torque"):
             if item.take(key) is not None:
-                self.unsupported.add(f"{key} of sensor {fresh!r}")
+                self.unsupported.add(f"{key} of sensor {fresh!r}", Grade.LOOKS)
 
     # ---- shapes ------------------------------------------------------------------------------------------------------
 
@@ -196,7 +200,7 @@ class PartReader:
             except SceneError as error:
                 if "plane" not in error.problem and "four points" not in error.problem:
                     raise
-                self.unsupported.add(f"flat mesh of {label} touches nothing")
+                self.unsupported.add(f"flat mesh of {label} touches nothing", Grade.SLIGHT)
         if visible:
             shown = visual_shape(piece.vertices, piece.faces, piece.source, (1.0, 1.0, 1.0))
             parts.geometries.append(Geometry(shown, name=name, collides=False, color=piece.color))
@@ -210,7 +214,7 @@ class PartReader:
         with yml.lined(held, kind):
             pieces = self._geometry(held, kind, yml.place(held, kind))
         for key in held.left():
-            self.unsupported.add(f"{key} of geometry {kind}")
+            self.unsupported.add(f"{key} of geometry {kind}", Grade.SLIGHT)
         color = self._color(look, label)
         return [replace(piece, color=color or piece.color) for piece in pieces]
 
@@ -275,7 +279,7 @@ class PartReader:
         except SceneError as error:
             if collides:
                 raise
-            self.unsupported.add(f"visual file {uri!r}: {error.problem}")
+            self.unsupported.add(f"visual file {uri!r}: {error.problem}", Grade.LOOKS)
             return []
         return [placed(piece, affine(R=R, scale=np.full(3, factor))) for piece in pieces]
 
@@ -287,7 +291,7 @@ class PartReader:
                 vertices, faces = mesh.read(place)
                 pieces = [Piece(vertices=vertices, faces=faces, source=str(place))]
                 if node is not None:
-                    self.unsupported.add(f"node {node!r} of {place.name}: the whole file is taken")
+                    self.unsupported.add(f"node {node!r} of {place.name}: the whole file is taken", Grade.SLIGHT)
             self._files[place, node] = pieces
         return self._files[place, node]
 

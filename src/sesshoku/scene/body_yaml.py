@@ -17,7 +17,8 @@ import numpy as np
 
 from sesshoku.errors import SceneError
 from sesshoku.scene import check
-from sesshoku.scene.spec import Unsupported, within
+from sesshoku.scene.spec import within
+from sesshoku.scene.unsupported import Grade, Unsupported
 
 NOTHING = ("", "~", "null", "Null", "NULL")
 TRUE, FALSE = ("true", "yes", "on"), ("false", "no", "off")
@@ -126,7 +127,8 @@ def _enter(made: Entries, own: set[str], key_node: Any, value: Any, unsupported:
     # names of nodes in a mapping of elements keep their capitals
     key = key_node.value if key_node.value[:1].isupper() else snake(key_node.value)
     if key in own:
-        unsupported.add(f"key {key_node.value!r} stands twice, the second time in line {line}: the last one counts")
+        unsupported.add(f"key {key_node.value!r} stands twice, the second time in line {line}: the last one counts",
+                        Grade.SLIGHT)
     own.add(key)
     made[key] = value
 

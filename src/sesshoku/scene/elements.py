@@ -19,6 +19,7 @@ from sesshoku.scene.calls import checked
 from sesshoku.scene.frames import Camera, Frame
 from sesshoku.scene.sensors import Sensor
 from sesshoku.scene.shapes import Shape
+from sesshoku.scene.state_sensors import StateSensor
 
 JointKind = Literal["free", "revolute", "continuous", "prismatic", "spherical", "planar", "fixed"]
 #: degrees of freedom and number of coordinates of each joint kind
@@ -486,7 +487,9 @@ class RobotDescription:
     poses: dict[str, dict[str, Any]] = field(default_factory=dict)
     pose_velocities: dict[str, dict[str, Any]] = field(default_factory=dict)
     pose_commands: dict[str, dict[str, float]] = field(default_factory=dict)
+    pose_activations: dict[str, dict[str, float]] = field(default_factory=dict)
     sensors: list[Sensor] = field(default_factory=list)
+    state_sensors: list[StateSensor] = field(default_factory=list)
     frames: list[Frame] = field(default_factory=list)
     cameras: list[Camera] = field(default_factory=list)
     tendons: list[Tendon] = field(default_factory=list)

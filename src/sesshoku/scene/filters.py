@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sesshoku.scene.model import APART, CONDIM, FAMILY, GROUP, HANGS_ON, MOVES, NO_RULE, PAIRED, RULED, TOGETHER
+from sesshoku.scene.model import APART, FAMILY, GROUP, HANGS_ON, MOVES, NO_RULE, PAIRED, RULED, TOGETHER
 
 if TYPE_CHECKING:
     from sesshoku.scene.elements import Material
@@ -126,16 +126,11 @@ def filter_arrays(scene: Scene, frame_index: dict[str, int], shapes: dict[str, A
     values = np.array([_values(material) for material in arrays["pair_materials"]], dtype=np.float64).reshape(-1, 5)
     arrays |= {"pair_material": values[:, :3], "pair_turning": values[:, 3:]}
     if "shape_turning" in shapes:  # not where only the filters are asked for
-        arrays["has_turning"] = int(_turns(shapes) or arrays["pair_turning"].max(initial=0.0) > 0.0)
+        turning = max(shapes["shape_turning"].max(initial=0.0), arrays["pair_turning"].max(initial=0.0))
+        arrays["has_turning"] = int(turning > 0.0)
     allowed = _allowed_pairs(shapes | arrays, len(names))
     few = allowed is not None
     return arrays | {"pairs_listed": int(few), "allowed_pair": allowed if few else np.zeros((0, 2), dtype=np.int64)}
-
-
-def _turns(shapes: dict[str, Any]) -> bool:
-    """Whether two shapes may meet that rub against turning: one asks for it, one has a coefficient."""
-    condim, (torsional, rolling) = shapes["shape_rule"][:, CONDIM].max(initial=0), shapes["shape_turning"].T
-    return bool((condim >= 4 and torsional.max(initial=0.0) > 0.0) or (condim >= 6 and rolling.max(initial=0.0) > 0.0))
 
 
 def _values(material: Material | None) -> list[float]:

@@ -83,16 +83,20 @@ class NamedPlaces:
     frames: dict[str, Frame]
     cameras: dict[str, Camera]
 
-    def add_frame(self, name: str, body: str | None = None, **options: Any) -> Frame:
+    def add_frame(self, name: str, body: str | None = None, *, position: Any = (0, 0, 0),
+                  rotation: Any = (1, 0, 0, 0)) -> Frame:
         """Name a place of a body (None: the world): `add_frame("pinch", "hand", position=(0, 0, 0.1))`.
 
         `sim.frames["pinch"]` has its position, rotation and velocity.
         """
-        return self._insert_place(Frame(name, body, **options), self.frames, "frame")
+        return self._insert_place(Frame(name, body, position, rotation), self.frames, "frame")
 
-    def add_camera(self, name: str, body: str | None = None, **options: Any) -> Camera:
+    def add_camera(self, name: str, body: str | None = None, *, position: Any = (0, 0, 0),
+                   rotation: Any = (1, 0, 0, 0), mode: CameraMode = "fixed", target: str | None = None,
+                   fovy: float = np.pi / 4, orthographic: bool = False, resolution: Any = None) -> Camera:
         """Mount a camera on a body (None: the world), for renderers; see `Camera`."""
-        return self._insert_place(Camera(name, body, **options), self.cameras, "camera")
+        camera = Camera(name, body, position, rotation, mode, target, fovy, orthographic, resolution)
+        return self._insert_place(camera, self.cameras, "camera")
 
     def _insert_place(self, place: Any, places: dict[str, Any], what: str) -> Any:
         element = f"{what} {place.name!r}"

@@ -18,7 +18,7 @@ How MJCF maps:
   the scene around the file. A <pair> has its own coefficients, and lets just its two geoms touch.
 - Collision meshes stand for their convex hulls (see spec.py). Geoms of group 3 and above are hidden, as in MuJoCo's
   viewer.
-- Force, torque, accelerometer and gyro sensors on sites of bodies are read (mjcf_sensors.py), others listed.
+- Sensors that have a meaning here are read by name (mjcf_sensors.py), others listed.
 - Sites become frames, cameras are kept for renderers (mjcf_places.py). Sizes and colours of sites are not read.
 - Keyframes become the description's `poses`, with velocities and commands (mjcf_keyframes.py).
 - Quaternions are normalised, as MuJoCo does, whatever their length.
@@ -48,9 +48,8 @@ AUTHORED_TIMESTEP, AUTHORED_GRAVITY = 1 << 0, 1 << 7  # bits of MjSpec.authored.
 
 #: lists of MjSpec whose elements we do not carry, what to call one, and how much it matters
 UNCARRIED = {
-    "flexes": ("flex", Grade.MOTION), "plugins": ("plugin", Grade.MOTION),
-    "sensors": ("sensor", Grade.LOOKS), "lights": ("light", Grade.LOOKS), "skins": ("skin", Grade.LOOKS),
-    "texts": ("text", Grade.LOOKS), "numerics": ("numeric", Grade.LOOKS),
+    "flexes": ("flex", Grade.MOTION), "plugins": ("plugin", Grade.MOTION), "lights": ("light", Grade.LOOKS),
+    "skins": ("skin", Grade.LOOKS), "texts": ("text", Grade.LOOKS), "numerics": ("numeric", Grade.LOOKS),
     "tuples": ("tuple", Grade.LOOKS), "textures": ("texture", Grade.LOOKS),
 }
 REMEDIES = {"flex": "model it as rigid bodies"}
@@ -99,7 +98,7 @@ def load_mjcf(path: str | Path, *, decompose: bool = False, repair_inertia: bool
         description.tendons = mjcf_actuators.read_tendons(model, names, unsupported)
         description.actuators = mjcf_actuators.read_actuators(model, names, {body.name for body in description.bodies},
                                                               unsupported)
-        description.sensors = mjcf_sensors.read_sensors(model, names, unsupported)
+        mjcf_sensors.read_sensors(model, names, description, unsupported)
         mjcf_places.read_places(model, names, description, unsupported)
         mjcf_parts.read_equalities(model, names, description, unsupported)
         mjcf_parts.read_pairs(model, names, description, unsupported)
@@ -200,8 +199,7 @@ def _mujoco_error(problem: str, error: Exception) -> SceneError:
 def _list_uncarried(spec: Any, unsupported: Unsupported) -> None:
     for attribute, (kind, grade) in UNCARRIED.items():
         for item in getattr(spec, attribute):
-            if not mjcf_sensors.is_carried(spec, kind, item):
-                unsupported.add(mjcf_parts.label(kind, item.name, item.info), grade, REMEDIES.get(kind, ""))
+            unsupported.add(mjcf_parts.label(kind, item.name, item.info), grade, REMEDIES.get(kind, ""))
     if any(getattr(spec.authored, key) for key in dir(spec.authored) if key.startswith("visual_")):
         unsupported.add("visual settings", Grade.LOOKS)
     statistics = [spec.stat.meaninertia, spec.stat.meanmass, spec.stat.meansize, spec.stat.extent, spec.stat.center[0]]

@@ -134,7 +134,12 @@ def _read_joint(model: Any, names: ModelNames, j: int, unsupported: Unsupported)
                    "position": ref if ref != 0.0 else None,  # zero is what the file leaves unsaid
                    "rest": float(model.qpos_spring[model.jnt_qposadr[j]])}
         if limited:
-            values |= {"lower": float(model.jnt_range[j, 0]), "upper": float(model.jnt_range[j, 1])}
+            lower, upper = (float(bound) for bound in model.jnt_range[j])
+            values |= {"lower": lower, "upper": upper}
+            if ref != 0.0 and not lower <= ref <= upper:
+                values["position"] = min(max(ref, lower), upper)
+                unsupported.add(f"ref of {label} is beyond its limits: it starts at {values['position']:g}",
+                                Grade.SLIGHT)
     else:
         if limited:
             unsupported.add(f"range of ball {label}", remedy="use three hinges with limits")

@@ -24,7 +24,7 @@ VELOCITIES = {FREE: 6, BALL: 3, SLIDE: 1, HINGE: 1}
 
 def read_keyframes(spec: Any, model: Any, names: ModelNames, description: RobotDescription,
                    unsupported: Unsupported) -> None:
-    """Fill poses, pose_velocities and pose_commands of the description."""
+    """Fill poses, and velocities, commands and activations of poses, of the description."""
     import mujoco
 
     for n, key in enumerate(spec.keys):
@@ -37,7 +37,10 @@ def read_keyframes(spec: Any, model: Any, names: ModelNames, description: RobotD
             description.pose_commands[name] = {
                 actuator.name: float(ctrl[names.actuator.index(actuator.name)]) for actuator in description.actuators}
         if model.na and model.key_act[n].any():
-            unsupported.add(f"activations of keyframe {name!r}")
+            places = {actuator: int(at) for actuator, at in zip(names.actuator, model.actuator_actadr)}
+            description.pose_activations[name] = {
+                actuator.name: float(model.key_act[n][places[actuator.name]]) for actuator in description.actuators
+                if actuator.dynamics != "none"}
 
 
 def _positions(model: Any, names: ModelNames, n: int, name: str, unsupported: Unsupported) -> dict[str, Any]:

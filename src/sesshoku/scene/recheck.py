@@ -36,6 +36,7 @@ def recheck(scene: Scene) -> None:
         joints[str(body.joint.name)] = body.joint.kind
     _recheck_companions(scene, joints)
     _recheck_sensors(scene)
+    _recheck_state_sensors(scene)
     _recheck_places(scene)
     _recheck_pairs(scene)
 
@@ -121,6 +122,15 @@ def _recheck_sensors(scene: Scene) -> None:
                              remedy="give the name when it is added")
         if sensor.body not in scene.bodies:
             raise SceneError("no such body", element=f"sensor {key!r}", value=sensor.body, remedy="name a body")
+
+
+def _recheck_state_sensors(scene: Scene) -> None:
+    for key, sensor in scene.state_sensors.items():
+        sensor.__post_init__()
+        if sensor.name != key or key in scene.sensors:
+            raise SceneError("the sensor was renamed after it was added", element=f"sensor {key!r}", value=sensor.name,
+                             remedy="give the name when it is added")
+        scene._check_state_sensor(sensor)
 
 
 def _recheck_places(scene: Scene) -> None:

@@ -34,6 +34,7 @@ from sesshoku.scene.mesh_repair import check_arrays
 from sesshoku.scene.names import Named, unknown
 from sesshoku.scene.sensors import Sensor, SensorMounts
 from sesshoku.scene.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Shape, Sphere
+from sesshoku.scene.state_sensors import StateSensor, StateSensors
 from sesshoku.scene.unsupported import Item, summary
 from sesshoku.spatial.rotation import multiply, quaternion_to_matrix
 
@@ -73,7 +74,7 @@ class Robot:
 
 
 @checked
-class Scene(SensorMounts, NamedPlaces):
+class Scene(SensorMounts, StateSensors, NamedPlaces):
     """Bodies, robots, sensors, materials and filters; handed to `Simulation`.
 
         scene = Scene()
@@ -95,6 +96,7 @@ class Scene(SensorMounts, NamedPlaces):
         self.loops: dict[str, Loop] = Named("loop")
         self.mimics: dict[str, Mimic] = Named("mimic")
         self.sensors: dict[str, Sensor] = Named("sensor")
+        self.state_sensors: dict[str, StateSensor] = Named("sensor")
         self.frames: dict[str, Frame] = Named("frame")
         self.cameras: dict[str, Camera] = Named("camera")
         self.robots: dict[str, Robot] = Named("robot")
@@ -262,11 +264,28 @@ class Scene(SensorMounts, NamedPlaces):
     def add_actuator(self, joint: str | None = None, kind: ActuatorKind = "torque", *, name: str | None = None,
                      **options: Any) -> Actuator:
         """Drive a joint: `add_actuator("knee", "position", kp=100, kd=5, effort=40)`; or a tendon (`tendon=`), or push
-        a body (`body=`, a thruster). See `Actuator`."""
+        a body (`body=` with position and rotation, or `site=`, a frame of the scene: a thruster). See `Actuator`."""
+        if "site" in options:
+            name = options["site"] if name is None else name
+            options = self._at_site(options, name)
         driven = [joint, options.get("tendon"), options.get("body")]
         usual = next((value for value in driven if value is not None), "actuator")
         actuator = Actuator(usual if name is None else name, joint, kind, **options)
         return self._insert_actuator(actuator)
+
+    def _at_site(self, options: dict[str, Any], name: str) -> dict[str, Any]:
+        """`site=` as the body and the place it stands for; with a base the axes stay the base's."""
+        site, element = options["site"], f"actuator {name!r}"
+        if site not in self.frames or self.frames[site].body is None:
+            raise SceneError("no such frame on a body", element=element, value=site,
+                             remedy=f"frames: {_listed(key for key, frame in self.frames.items() if frame.body)}")
+        frame = self.frames[site]
+        place = {"body": frame.body, "position": frame.position}
+        given = {key: value for key, value in options.items() if key != "site"}
+        for key in place.keys() & given.keys():
+            raise SceneError(f"site= and {key}= say the same", element=element, value=given[key],
+                             remedy="give one of them")
+        return {"rotation": frame.rotation} | place | given if "base" not in given else place | given
 
     def _insert_actuator(self, actuator: Actuator) -> Actuator:
         element = f"actuator {actuator.name!r}"
@@ -338,6 +357,7 @@ class Scene(SensorMounts, NamedPlaces):
 
     add_force_sensor, add_imu = SensorMounts.add_force_sensor, SensorMounts.add_imu  # their calls checked as the others
 
+    add_sensor = StateSensors.add_sensor
     add_frame, add_camera = NamedPlaces.add_frame, NamedPlaces.add_camera
 
     # ---- materials and filters -----------------------------------------------------------------------------------
@@ -421,7 +441,9 @@ class Scene(SensorMounts, NamedPlaces):
     def load(self, path: str | Path, *, position: Any = None, rotation: Any = None, fixed_base: bool | None = None,
              name: str | None = None, pose: str | None = None,
              package_paths: str | Path | Iterable[str | Path] = (), repair_inertia: bool = False) -> Robot:
-        """Load a URDF or MJCF file. `name` becomes a prefix of all its names ("left/knee"): needed to load it twice.
+        """Load a robot file: URDF, MJCF, USD, Choreonoid's .body, or "robot_descriptions:NAME".
+
+        `name` becomes a prefix of all its names ("left/knee"): needed to load it twice.
 
         The base is free unless `fixed_base` (URDF) or the file itself fixes it (MJCF without a free joint); `position`
         and `rotation` place it. `pose`: start in that keyframe of the file (MJCF), with its velocities and commands;
@@ -452,8 +474,8 @@ class Scene(SensorMounts, NamedPlaces):
                   fixed_base: bool | None = None, name: str | None = None) -> Robot:
         """Place a robot description; all or nothing: on an error the scene is as before."""
         kept = {key: copy(getattr(self, key))
-                for key in ("bodies", "_joint_owner", "actuators", "tendons", "loops", "mimics", "sensors", "frames",
-                            "cameras", "robots")}
+                for key in ("bodies", "_joint_owner", "actuators", "tendons", "loops", "mimics", "sensors",
+                            "state_sensors", "frames", "cameras", "robots")}
         others = {key: type(getattr(self, key))(getattr(self, key))
                   for key in ("excluded_pairs", "forced_pairs", "geometry_pairs", "notes")}
         try:
@@ -514,7 +536,7 @@ class Scene(SensorMounts, NamedPlaces):
                  for pose in description.poses}
         robot = Robot(robot_name, bodies, [joint for joint in joints if joint is not None],
                       [prefix + actuator.name for actuator in description.actuators],
-                      [prefix + sensor.name for sensor in description.sensors], poses)
+                      [prefix + sensor.name for sensor in (*description.sensors, *description.state_sensors)], poses)
         self.robots[robot_name] = robot
         return robot
 
@@ -536,23 +558,29 @@ class Scene(SensorMounts, NamedPlaces):
         return found
 
     def _insert_places(self, description: RobotDescription, prefix: str, position: Any, rotation: Any) -> None:
-        """The description's frames and cameras; those of its world are placed as its fixed bodies are."""
+        """The description's frames, cameras and state sensors; those of its world placed as its fixed bodies are."""
         element = f"robot {description.name!r}"
         turn = np.array([1.0, 0, 0, 0]) if rotation is None else check.quaternion(rotation, "rotation", element)
         shift = np.zeros(3) if position is None else check.vector(position, "position", element)
 
-        def placed(place: Any) -> Any:
-            place = replace(place, name=prefix + place.name)
-            if place.body is not None:
-                return replace(place, body=prefix + place.body)
-            return replace(place, position=shift + quaternion_to_matrix(turn) @ place.position,
-                           rotation=multiply(turn, place.rotation))
+        def placed(place: Any, body: str, before: str = "") -> Any:
+            """The place with its body's new name; in no body, moved with the file's world."""
+            if getattr(place, body) is not None:
+                return replace(place, **{body: prefix + getattr(place, body)})
+            at, turned = (getattr(place, before + key) for key in ("position", "rotation"))
+            return replace(place, **{before + "position": shift + quaternion_to_matrix(turn) @ at,
+                                     before + "rotation": multiply(turn, turned)})
 
         for frame in description.frames:
-            self._insert_place(placed(frame), self.frames, "frame")
+            self._insert_place(placed(replace(frame, name=prefix + frame.name), "body"), self.frames, "frame")
         for camera in description.cameras:
             target = None if camera.target is None else prefix + camera.target
-            self._insert_place(replace(placed(camera), target=target), self.cameras, "camera")
+            camera = placed(replace(camera, name=prefix + camera.name, target=target), "body")
+            self._insert_place(camera, self.cameras, "camera")
+        for state in description.state_sensors:
+            of = None if state.of is None else prefix + state.of
+            state = placed(replace(state, name=prefix + state.name, of=of), "body")
+            self._insert_state_sensor(placed(state, "reference", "reference_"))
 
     def _place_root(self, body: Body, position: Any, rotation: Any, fixed_base: bool | None, floats: bool) -> Body:
         """Give a robot's root its joint and its pose: the placement in front of the file's own pose."""
@@ -584,7 +612,7 @@ class Scene(SensorMounts, NamedPlaces):
 
     @classmethod
     def read(cls, path: str | Path) -> Scene:
-        """Read a scene from a TOML file; a robot file (URDF, MJCF) makes a scene of that robot alone."""
+        """Read a scene from a TOML file; a robot file makes a scene of that robot alone."""
         from sesshoku.scene.toml import read_scene
 
         return read_scene(check.path(path, "Scene.read"))
@@ -634,7 +662,10 @@ def in_pose(description: RobotDescription, pose: str) -> RobotDescription:
     commands = description.pose_commands.get(pose)
     lengths = {tendon.name: sum(arm * float(wanted.get(joint, 0.0)) for joint, arm in tendon.joints.items())
                for tendon in description.tendons}
-    actuators = [_commanded(actuator, wanted, lengths, commands) for actuator in description.actuators]
+    activations = description.pose_activations.get(pose, {})
+    actuators = [replace(_commanded(actuator, wanted, lengths, commands),
+                         activation=activations.get(actuator.name, actuator.activation))
+                 for actuator in description.actuators]
     return replace(description, bodies=bodies, actuators=actuators)
 
 

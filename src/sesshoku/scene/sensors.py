@@ -100,6 +100,7 @@ class SensorMounts:
     """The part of `Scene` that mounts sensors; `Scene` checks the calls."""
 
     sensors: dict[str, Sensor]
+    state_sensors: dict[str, Any]
     bodies: dict[str, Body]
     _joint_owner: dict[str, str]
 
@@ -127,7 +128,7 @@ class SensorMounts:
 
     def _insert_sensor(self, sensor: Any) -> Any:
         element = f"sensor {sensor.name!r}"
-        if sensor.name in self.sensors:
+        if sensor.name in self.sensors or sensor.name in self.state_sensors:
             raise SceneError("the name is taken already", element=element, remedy="give every sensor its own name")
         self._body(sensor.body, element)
         self.sensors[sensor.name] = sensor

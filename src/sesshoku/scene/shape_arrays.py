@@ -8,6 +8,7 @@ import numpy as np
 
 from sesshoku.scene.materials import rule_row
 from sesshoku.scene.model import (
+    CONDIM,
     SHAPE_BOX,
     SHAPE_CAPSULE,
     SHAPE_CONVEX,
@@ -91,13 +92,15 @@ def shape_arrays(scene: Scene, frame_index: dict[str, int], arrays: dict[str, An
                 for key, value in zip(columns, row, strict=True):
                     columns[key].append(value)
     count = len(columns["link"])
+    # coefficients that no pair of shapes asks for are left out
+    asked = np.array([4, 6]) <= max((rule[CONDIM] for rule in columns["rule"]), default=0)
     ints = {f"shape_{key}": np.array(columns[key], dtype=np.int64)
             for key in ("link", "frame", "geometry", "type", "category", "mask")}
     return ints | {
         "shape_count": count, "shape_size": stack(columns["size"], 3),
         "shape_position": stack(columns["position"], 3),
         "shape_rotation": stack(columns["rotation"], 3, 3), "shape_material": stack(columns["material"], 3),
-        "shape_turning": stack(columns["turning"], 2),
+        "shape_turning": np.where(asked, stack(columns["turning"], 2), 0.0),
         "shape_rule": np.array(columns["rule"], dtype=np.int64).reshape(-1, 3),
         "shape_vertex": np.array(columns["vertex"], dtype=np.int64).reshape(-1, 2),
         "shape_face": np.array(columns["face"], dtype=np.int64).reshape(-1, 2),

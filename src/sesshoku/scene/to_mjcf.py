@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 
 from sesshoku.errors import UnsupportedFeature
-from sesshoku.scene.actuators import Actuator
 from sesshoku.scene.elements import Body, Inertial, Joint, Loop
 from sesshoku.scene.mass import combine
 from sesshoku.scene.mjcf_places import PlaceWriter
-from sesshoku.scene.mjcf_sensors import write_sensors
 from sesshoku.scene.recheck import recheck
 from sesshoku.scene.scene import Scene
+from sesshoku.scene.to_mjcf_actuators import ActuatorWriter, force_bounds, start_control
 from sesshoku.scene.to_mjcf_contacts import condim, find_contacts
 from sesshoku.scene.to_mjcf_geoms import GeomWriter
+from sesshoku.scene.to_mjcf_sensors import SensorWriter
 from sesshoku.scene.to_mjcf_text import (
     Lost,
     Naming,
@@ -39,9 +39,7 @@ from sesshoku.scene.to_mjcf_text import (
 from sesshoku.spatial.rotation import frame_with_z, matrix_to_quaternion, quaternion_to_matrix
 
 HINGE_ARM = 0.1  # m from a hinge's anchor to its two connects
-ONE_SIDED = 1e6  # stands for an infinite limit where the other one is finite
 LEAST_MASS = 1e-9  # kg; MuJoCo refuses moving bodies without mass
-LEAST_RANGE = 1e-9  # MuJoCo wants lower < upper
 OFF_CENTER = 1e-9  # m between origin and centre of mass that count
 DEEPEST = 490  # levels of nesting its XML reader takes
 
@@ -67,23 +65,21 @@ class _Export:
                             if body.joint.kind not in ("fixed", "planar")}
         self.geoms = GeomWriter(scene, self.lost, self.names)
         self.places = PlaceWriter(scene, self.names)
-        self.tendon_names = {name: self.names.fresh("tendon", name) for name in scene.tendons}
-        self.ends: dict[str, dict[str, str]] = {}
         self.key: dict[str, list[float]] = {"qpos": [], "qvel": [], "mpos": [], "mquat": []}
 
     def text(self) -> str:
         scene = self.scene
         # geoms named by pairs and sites named by loops and sensors must be known before the bodies are written
         contact, equality = self.contacts(), self.equalities()
-        sensor = write_sensors(scene.sensors, self.places, self.names, self.lost)
-        self.ends = self.place_actuators()
+        sensor = SensorWriter(scene, self.places, self.names, self.lost, self.body_names, self.joint_names).write()
+        drives = ActuatorWriter(scene, self.lost, self.names, self.joint_names, self.places)
         bodies = self.bodies()
         root = Xml()
         root.open("mujoco", model=scene.name)
         root.add("compiler", angle="radian", autolimits=True, inertiafromgeom=False)
         root.add("option", gravity=scene.gravity, timestep=scene.run.get("dt", scene.time_step or 0.001))
         for tag, part in (("asset", self.geoms.assets), ("worldbody", bodies), ("contact", contact),
-                          ("tendon", self.tendons()), ("equality", equality), ("actuator", self.actuators()),
+                          ("tendon", drives.tendons()), ("equality", equality), ("actuator", drives.actuators()),
                           ("sensor", sensor), ("keyframe", self.keyframe())):
             root.section(tag, part)
         root.close("mujoco")
@@ -190,7 +186,8 @@ class _Export:
         else:
             xml.add("joint", name=self.joint_names[name], type="slide" if joint.kind == "prismatic" else "hinge",
                     pos=anchor,
-                    axis=joint.axis, range=self.limits(joint, name), actuatorfrcrange=self.bounds(joint.efforts, name),
+                    axis=joint.axis, range=self.limits(joint, name),
+                    actuatorfrcrange=force_bounds(joint.efforts, name, self.lost),
                     actuatorgravcomp=True if joint.actuator_compensation else None,
                     stiffness=joint.stiffness or None, springref=joint.rest or None, **common)
 
@@ -217,19 +214,7 @@ class _Export:
     def limits(self, joint: Joint, name: str) -> list[float] | None:
         if np.isinf(joint.lower) and np.isinf(joint.upper):
             return None
-        return self.widened(max(joint.lower, -ONE_SIDED), min(joint.upper, ONE_SIDED), name)
-
-    def bounds(self, given: Any, name: str) -> list[float] | None:
-        """A range of forces or commands; None where there is none."""
-        if given is None or np.isinf(given).all():
-            return None
-        return self.widened(max(given[0], -ONE_SIDED), min(given[1], ONE_SIDED), name)
-
-    def widened(self, lower: float, upper: float, name: str) -> list[float]:
-        if upper - lower < LEAST_RANGE:
-            self.lost.add(f"ranges without width (widened by {LEAST_RANGE:g})", name)
-            return [lower - LEAST_RANGE / 2, upper + LEAST_RANGE / 2]
-        return [lower, upper]
+        return force_bounds((joint.lower, joint.upper), name, self.lost)
 
     # ---- the rest ------------------------------------------------------------------------------------------------
 
@@ -281,90 +266,12 @@ class _Export:
             name = self.names.fresh("equality", f"{loop.name}/{number}" if number else loop.name)
             xml.add("weld" if loop.kind == "weld" else "connect", name=name, site1=ends[0], site2=ends[1])
 
-    def actuators(self) -> Xml:
-        xml = Xml()
-        for actuator in self.scene.actuators.values():
-            common = {"name": actuator.name, **self.driven(actuator),
-                      "forcerange": self.bounds(actuator.forces, actuator.name),
-                      "ctrlrange": self.bounds(actuator.command_range, actuator.name)}
-            if not actuator.implicit and (actuator.kd or actuator.kind == "general"):
-                self.lost.add("explicit integration of servos", actuator.name)
-            self.actuator(xml, actuator, common)
-        return xml
-
-    def driven(self, actuator: Actuator) -> dict[str, Any]:
-        """What an actuator drives, with its gear."""
-        gear = None if actuator.gear == 1.0 else actuator.gear
-        if actuator.joint is not None:
-            return {"joint": self.joint_names[actuator.joint], "gear": gear}
-        if actuator.tendon is not None:
-            return {"tendon": self.tendon_names[actuator.tendon], "gear": gear}
-        ends = self.ends[actuator.name]
-        return {**ends, "gear": [actuator.gear * value for value in actuator.wrench]}
-
-    def place_actuators(self) -> dict[str, dict[str, str]]:
-        """Sites for the actuators that push bodies: actuator -> attributes of its transmission."""
-        places = {}
-        for actuator in self.scene.actuators.values():
-            if actuator.body is None:
-                continue
-            turn, plain = np.asarray(actuator.rotation, dtype=float), np.array([1.0, 0, 0, 0])
-            own = {"site": self.places.site(f"{actuator.name}/at", actuator.body, actuator.position,
-                                            turn if actuator.base is None else plain)}
-            if actuator.base is not None:
-                own["refsite"] = self.places.site(f"{actuator.name}/base", actuator.base, np.zeros(3), turn)
-            places[actuator.name] = own
-        return places
-
-    def tendons(self) -> Xml:
-        xml = Xml()
-        for tendon in self.scene.tendons.values():
-            low, high = tendon.rests
-            xml.open("fixed", name=self.tendon_names[tendon.name], stiffness=tendon.stiffness or None,
-                     springlength=None if not tendon.stiffness else low if low == high else [low, high],
-                     damping=tendon.viscous or None, range=self.bounds((tendon.lower, tendon.upper), tendon.name),
-                     frictionloss=tendon.friction or None)
-            for joint, arm in tendon.joints.items():
-                xml.add("joint", joint=self.joint_names[joint], coef=arm)
-            xml.close("fixed")
-        return xml
-
-    def actuator(self, xml: Xml, actuator: Actuator, common: dict[str, Any]) -> None:
-        """A motor, position or velocity servo; <general> where a constant force or a gear comes in, or for one."""
-        if actuator.kind == "general":
-            if actuator.feed_forward:
-                self.lost.add("commands of general actuators beside the target", actuator.name)
-            dynamics = {} if actuator.dynamics == "none" else {
-                "dyntype": actuator.dynamics, "dynprm": actuator.time_constant,
-                "actrange": self.bounds(actuator.activation_range, actuator.name)}
-            xml.add("general", **common, gaintype="affine", gainprm=actuator.gain, biastype="affine",
-                    biasprm=actuator.bias, **dynamics)
-            return
-        kp, kd = actuator.kp if actuator.kind == "position" else 0.0, actuator.kd
-        constant = actuator.feed_forward + (kd * actuator.target_velocity if actuator.kind == "position" else 0.0)
-        if actuator.kind == "torque":
-            xml.add("motor", **common)
-        elif actuator.gear == 1.0 and constant == 0.0:
-            gains = {"kp": kp, "kv": kd} if actuator.kind == "position" else {"kv": kd}
-            xml.add(actuator.kind, **common, **gains)
-        else:
-            # MuJoCo measures length and velocity times gear, we without it
-            gear = actuator.gear or 1.0
-            xml.add("general", **common, gainprm=kp if actuator.kind == "position" else kd, biastype="affine",
-                    biasprm=[constant, -kp / gear, -kd / gear])
-
     def keyframe(self) -> Xml:
         actuators = self.scene.actuators.values()
-        self.key["ctrl"] = [_start_control(actuator) for actuator in actuators]
+        self.key["ctrl"] = [start_control(actuator) for actuator in actuators]
         self.key["act"] = [actuator.activation for actuator in actuators if actuator.dynamics != "none"]
         xml = Xml()
         filled = {key: values for key, values in self.key.items() if values}
         if filled:
             xml.add("key", name="start", **filled)
         return xml
-
-
-def _start_control(actuator: Actuator) -> float:
-    if actuator.kind == "torque":  # a motor has no constant force of its own
-        return actuator.target + actuator.feed_forward
-    return actuator.target_velocity if actuator.kind == "velocity" else actuator.target

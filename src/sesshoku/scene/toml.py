@@ -8,13 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from sesshoku.errors import SceneError, in_file
 from sesshoku.scene import check, toml_schema
 from sesshoku.scene.actuators import belongs_to
 from sesshoku.scene.described import is_described
 from sesshoku.scene.elements import Geometry, Joint, Material, Motion
 from sesshoku.scene.recheck import recheck
-from sesshoku.scene.scene import Robot, Scene
+from sesshoku.scene.scene import Robot, RobotPose, Scene
 from sesshoku.scene.shapes import Shape
 from sesshoku.scene.spec import ROBOT_SUFFIXES
 from sesshoku.scene.toml_errors import Places, parse, validated
@@ -272,11 +274,19 @@ class _Builder:
             if item.name in scene.robots:
                 raise self.places.error((*path, "name"), "the name is taken already", "give every robot its own name",
                                         item.name)
-            self.check_known(item.sensors or [], scene.sensors, (*path, "sensors"), "sensor")
-            sensors = [s.name for s in scene.sensors.values()
+            self.check_known(item.sensors or [], [*scene.sensors, *scene.state_sensors], (*path, "sensors"), "sensor")
+            sensors = [s.name for s in (*scene.sensors.values(), *scene.state_sensors.values())
                        if s.body in bodies] if item.sensors is None else item.sensors
-            scene.robots[item.name] = Robot(item.name, list(bodies), joints, list(actuators), sensors)
+            poses = {name: self.pose(pose) for name, pose in item.poses.items()}
+            scene.robots[item.name] = Robot(item.name, list(bodies), joints, list(actuators), sensors, poses)
             self.place_joints(path, item, scene.robots[item.name])
+
+    def pose(self, table: toml_schema.PoseTable) -> RobotPose:
+        """A named start of a robot."""
+        values = [{name: np.atleast_1d(np.array(value, dtype=float)) for name, value in given.items()}
+                  for given in (table.positions, table.velocities)]
+        commands = {name: (float(a), float(b), float(c)) for name, (a, b, c) in table.commands.items()}
+        return RobotPose(values[0], values[1], commands)
 
     def check_known(self, names: Iterable[str], known: Iterable[str], path: KeyPath, what: str) -> None:
         for i, name in enumerate(names):
@@ -287,6 +297,12 @@ class _Builder:
 
     def add_companions(self) -> None:
         scene, table = self.scene, self.table
+        for kind, add in (("force_sensor", scene.add_force_sensor), ("imu", scene.add_imu),
+                          ("frame", scene.add_frame), ("camera", scene.add_camera)):
+            for i, item in enumerate(getattr(table, kind)):
+                with self.places.inside((kind, i)):
+                    keys = item.model_dump(exclude_unset=True, exclude={"rotation", "roll_pitch_yaw"})
+                    add(**keys, rotation=self.rotation(item, (kind, i)))
         adders: dict[str, Any] = {"tendon": scene.add_tendon, "actuator": scene.add_actuator, "loop": scene.add_loop,
                                   "mimic": scene.add_mimic}
         for kind, add in adders.items():
@@ -296,12 +312,10 @@ class _Builder:
                     if getattr(item, "roll_pitch_yaw", None) is not None:
                         keys["rotation"] = self.rotation(item, (kind, i))
                     add(**keys)
-        for kind, add in (("force_sensor", scene.add_force_sensor), ("imu", scene.add_imu),
-                          ("frame", scene.add_frame), ("camera", scene.add_camera)):
-            for i, item in enumerate(getattr(table, kind)):
-                with self.places.inside((kind, i)):
-                    keys = item.model_dump(exclude_unset=True, exclude={"rotation", "roll_pitch_yaw"})
-                    add(**keys, rotation=self.rotation(item, (kind, i)))
+        for i, item in enumerate(table.sensor):  # of joints, actuators and frames that are there by now
+            with self.places.inside(("sensor", i)):
+                keys = item.model_dump(exclude_unset=True, exclude={"rotation", "roll_pitch_yaw"})
+                scene.add_sensor(**keys, rotation=self.rotation(item, ("sensor", i)))
 
     def add_filters(self) -> None:
         scene, filters = self.scene, self.table.collision or toml_schema.CollisionTable()

@@ -219,8 +219,15 @@ class GroundTable(Turned):
     material: MaterialChoice | None = Field(None, description="name of a material, or a table of its values")
 
 
+class PoseTable(Table):
+    positions: dict[str, Coordinates] = Field({}, description="joint -> position; of a free joint that of its body")
+    velocities: dict[str, Coordinates] = Field({}, description="joint -> velocity")
+    commands: dict[str, Vector] = Field(
+        {}, description="actuator -> target, target velocity and feed-forward")
+
+
 class RobotTable(Turned):
-    file: str | None = Field(None, description="URDF or MJCF file, relative to the scene file")
+    file: str | None = Field(None, description="URDF, MJCF, USD or .body file, relative to the scene file")
     name: str | None = Field(
         None, description="prefix of all its names (\"left/knee\"); without a file: what its bodies call `robot`")
     position: Vector | None = Field(None, description="where its base stands, m")
@@ -243,12 +250,15 @@ class RobotTable(Turned):
         None, description="without a file: its actuators (default: those that drive its joints)")
     sensors: list[str] | None = Field(
         None, description="without a file: its sensors (default: those on its bodies)")
+    poses: dict[str, PoseTable] = Field(
+        {}, description="without a file: its named starts, { stand = { positions = { knee = 0.6 } } }")
 
 
 class ActuatorTable(Turned):
     joint: str | None = Field(None, description="name of the joint it drives (revolute, continuous or prismatic)")
     tendon: str | None = Field(None, description="instead of joint: name of the tendon it pulls")
     body: str | None = Field(None, description="instead of joint: name of the body it pushes, as a thruster does")
+    site: str | None = Field(None, description="instead of body and position: name of the frame where it pushes")
     name: str | None = Field(None, description="name of the actuator (default: that of what it drives)")
     kind: Literal["torque", "position", "velocity", "general"] = Field(
         "torque", description="torque, position, velocity or general")
@@ -331,6 +341,25 @@ class ImuTable(SensorKeys):
     gyro_noise: NotNegative = Field(0.0, description="rad/s")
     acceleration_bias: Vector = Field([0.0, 0.0, 0.0], description="added to the acceleration, m/s^2")
     gyro_bias: Vector = Field([0.0, 0.0, 0.0], description="added to the angular velocity, rad/s")
+
+
+class StateSensorTable(Turned):
+    name: str = Field(description="name of the sensor, its own in the scene")
+    kind: str = Field(description="what it reads, by MJCF's words: jointpos, framepos, subtreecom, touch, clock ...")
+    of: str | None = Field(None, description="the joint, actuator or mounted sensor it reads")
+    body: str | None = Field(None, description="the body whose place or subtree it reads (default: the world)")
+    position: Vector = Field([0.0, 0.0, 0.0], description="the place in the body's frame, m")
+    relative: bool = Field(False, description="read in the frame of a reference")
+    reference: str | None = Field(None, description="the reference's body (default: the world)")
+    reference_position: Vector = Field([0.0, 0.0, 0.0], description="the reference in its body's frame, m")
+    reference_rotation: Quaternion = Field(
+        [1.0, 0.0, 0.0, 0.0], description="its orientation there, unit quaternion [w, x, y, z]")
+    zone: Literal["sphere", "capsule", "ellipsoid", "cylinder", "box"] | None = Field(
+        None, description="touch, insidesite: the zone's shape")
+    zone_size: Vector = Field(
+        [0.005, 0.005, 0.005], description="its radius; radius and half length; half axes; half edges, m")
+    scale: Number = Field(1.0, description="actuatorpos, actuatorvel, actuatorfrc: length per position of the joint")
+    cutoff: NotNegative = Field(0.0, description="readings are clipped to it; 0: they are not")
 
 
 class FrameTable(Turned):
@@ -420,6 +449,7 @@ class SceneTable(Table):
     mimic: list[MimicTable] = Field([], description="tables `[[mimic]]`")
     force_sensor: list[ForceSensorTable] = Field([], description="tables `[[force_sensor]]`")
     imu: list[ImuTable] = Field([], description="tables `[[imu]]`")
+    sensor: list[StateSensorTable] = Field([], description="tables `[[sensor]]`: quantities of the state by name")
     frame: list[FrameTable] = Field([], description="tables `[[frame]]`: named places")
     camera: list[CameraTable] = Field([], description="tables `[[camera]]`: for renderers")
     friction: list[FrictionTable] = Field([], description="tables `[[friction]]`")

@@ -20,6 +20,7 @@ from sesshoku.scene.recheck import recheck
 from sesshoku.scene.scene import Robot, Scene
 from sesshoku.scene.sensors import ForceSensor, Imu
 from sesshoku.scene.shapes import ConvexMesh, HeightField, Mesh, Shape
+from sesshoku.scene.state_sensors import StateSensor
 from sesshoku.scene.toml_schema import RunTable
 from sesshoku.scene.toml_shapes import make_shape
 
@@ -66,6 +67,10 @@ def scene_to_tables(scene: Scene, folder: Path) -> dict[str, Any]:
     for key, kind in (("force_sensor", ForceSensor), ("imu", Imu)):
         tables[key] = [_changed(sensor, kind(sensor.name, sensor.body), "", always=("name", "body", "position"))
                        for sensor in scene.sensors.values() if isinstance(sensor, kind)]
+    tables["sensor"] = [_changed(sensor, StateSensor(sensor.name, sensor.kind, sensor.of, zone=sensor.zone), "",
+                                 always=("name", "kind", "of", "zone")) for sensor in scene.state_sensors.values()]
+    tables["sensor"] = [{key: value for key, value in table.items() if value is not None}
+                        for table in tables["sensor"]]
     tables["frame"] = [_changed(frame, Frame(frame.name), "", always=("name",)) for frame in scene.frames.values()]
     tables["camera"] = [_changed(camera, Camera(camera.name), "", always=("name",))
                         for camera in scene.cameras.values()]
@@ -273,6 +278,9 @@ def _robot(scene: Scene, robot: Robot) -> dict[str, Any]:
     read = sorted(own, key=lambda sensor: isinstance(sensor, Imu))  # force sensors first, as the file has them
     if robot.sensors != [sensor.name for sensor in read]:
         table["sensors"] = robot.sensors
+    if robot.poses:
+        table["poses"] = {name: {"positions": pose.positions, "velocities": pose.velocities, "commands": pose.commands}
+                          for name, pose in robot.poses.items()}
     return table
 
 

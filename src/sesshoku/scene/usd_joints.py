@@ -11,6 +11,7 @@ from sesshoku.errors import SceneError
 from sesshoku.scene.actuators import Actuator
 from sesshoku.scene.elements import Body, Joint, Loop, Mimic
 from sesshoku.scene.spec import Names
+from sesshoku.scene.unsupported import Grade
 from sesshoku.scene.usd import RigidPrim, Stage, reading
 from sesshoku.scene.usd_shapes import Parts
 from sesshoku.spatial.rotation import matrix_to_quaternion, quaternion_to_matrix, rotation_vector
@@ -76,7 +77,7 @@ def _edge(stage: Stage, prim: Any, name: str) -> Edge | None:
         return None
     for attribute, what in ((joint.GetBreakForceAttr(), "breakForce"), (joint.GetBreakTorqueAttr(), "breakTorque")):
         if attribute.HasAuthoredValue() and np.isfinite(attribute.Get()) and attribute.Get() < 1e30:
-            stage.unsupported.add(f"{what} of joint {name!r}")
+            stage.unsupported.add(f"{what} of joint {name!r}", Grade.SLIGHT)
     return Edge(name, prim, kind, (ends[0][0], ends[1][0]), (ends[0][1], ends[1][1]), axis, low, high,
                 bool(joint.GetExcludeFromArticulationAttr().Get()), bool(joint.GetCollisionEnabledAttr().Get()))
 
@@ -272,7 +273,7 @@ class Tree:
             off = max(float(np.linalg.norm(shift)), float(np.linalg.norm(turn)))
         if off > DRAWN:
             self.stage.unsupported.add(f"joint {edge.name!r}: its bodies are drawn {off:.2g} (m or rad) off, and start "
-                                       "joined")
+                                       "joined", Grade.SLIGHT)
         for word in ("angular", "linear"):
             state = edge.prim.GetAttribute(f"state:{word}:physics:position")
             if state and state.HasAuthoredValue() and position is not None:
@@ -292,7 +293,8 @@ class Tree:
                 found[name] = float(attribute.Get()) * factor
         friction = edge.prim.GetAttribute("physxJoint:jointFriction")
         if friction and friction.HasAuthoredValue() and friction.Get():
-            self.stage.unsupported.add(f"jointFriction of joint {edge.name!r}: a coefficient, where a torque is needed")
+            self.stage.unsupported.add(f"jointFriction of joint {edge.name!r}: a coefficient, where a torque is needed",
+                                       Grade.SLIGHT, "set static_friction of scene.joint(...)")
         return found
 
     # ---- companions --------------------------------------------------------------------------------------------------

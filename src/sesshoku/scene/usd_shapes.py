@@ -13,6 +13,7 @@ from sesshoku.scene import vrml_geometry as geometry
 from sesshoku.scene.elements import Geometry, Inertial, Material
 from sesshoku.scene.shapes import Box, Capsule, Cylinder, Plane, Shape, Sphere
 from sesshoku.scene.spec import collision_shape, repaired, visual_shape
+from sesshoku.scene.unsupported import Grade
 from sesshoku.scene.usd import RigidPrim, Stage, reading
 from sesshoku.scene.vrml_geometry import Piece, affine, placed
 from sesshoku.spatial.rotation import matrix_to_quaternion, quaternion_to_matrix
@@ -189,9 +190,11 @@ def _approximated(stage: Stage, prim: Any, piece: Piece, fixed: bool) -> tuple[S
         try:
             return collision_shape(piece.vertices, piece.faces, None, (1.0, 1.0, 1.0), True), np.zeros(3), upright
         except SceneError as error:
-            stage.unsupported.add(f"mesh of prim {prim.GetPath()} stands for its convex hull: {error.problem}")
+            stage.unsupported.add(f"mesh of prim {prim.GetPath()} stands for its convex hull: {error.problem}",
+                                  Grade.SLIGHT)
     elif word == "none" and not fixed:
-        stage.unsupported.add(f"mesh of prim {prim.GetPath()} stands for its convex hull, as nothing else is said")
+        stage.unsupported.add(f"mesh of prim {prim.GetPath()} stands for its convex hull, as nothing else is said",
+                              Grade.SLIGHT)
     return collision_shape(piece.vertices, piece.faces, None, (1.0, 1.0, 1.0), False), np.zeros(3), upright
 
 
@@ -220,11 +223,12 @@ def _material(stage: Stage, prim: Any) -> tuple[Material | None, float]:
     api, name = UsdPhysics.MaterialAPI(bound.GetPrim()), bound.GetPrim().GetName()
     static, dynamic = float(api.GetStaticFrictionAttr().Get()), float(api.GetDynamicFrictionAttr().Get())
     if dynamic > static:
-        stage.unsupported.add(f"material {name!r}: static friction {static:g} raised to the dynamic one, {dynamic:g}")
+        stage.unsupported.add(f"material {name!r}: static friction {static:g} raised to the dynamic one, {dynamic:g}",
+                              Grade.SLIGHT)
     for key in ("frictionCombineMode", "restitutionCombineMode"):
         attribute = bound.GetPrim().GetAttribute(f"physxMaterial:{key}")
         if attribute and attribute.HasAuthoredValue():
-            stage.unsupported.add(f"{key} of material {name!r}")
+            stage.unsupported.add(f"{key} of material {name!r}", Grade.SLIGHT)
     return Material(max(static, dynamic), dynamic, float(api.GetRestitutionAttr().Get()), name=name), (
         float(api.GetDensityAttr().Get()) * stage.kilogram / stage.meter**3)
 

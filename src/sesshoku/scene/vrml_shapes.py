@@ -9,7 +9,7 @@ import numpy as np
 
 from sesshoku.errors import SceneError, in_file
 from sesshoku.scene import vrml_geometry as geometry
-from sesshoku.scene.spec import Unsupported
+from sesshoku.scene.unsupported import Grade, Unsupported
 from sesshoku.scene.vrml import Node, World, read_vrml
 from sesshoku.scene.vrml_geometry import Piece, affine, placed
 from sesshoku.spatial.rotation import axis_angle, quaternion_to_matrix
@@ -60,7 +60,7 @@ class _Walk:
         elif node.kind == "Shape":
             self.shape(node, M)
         elif node.kind not in SILENT:
-            self.unsupported.add(f"{self.path.name}: node {node.kind}")
+            self.unsupported.add(f"{self.path.name}: node {node.kind}", Grade.SLIGHT)
 
     def inline(self, node: Node, M: np.ndarray) -> None:
         urls = node.fields.get("url") or []
@@ -80,7 +80,7 @@ class _Walk:
                 continue  # neither area nor volume
             piece = _piece(item)
             if piece is None:
-                self.unsupported.add(f"{self.path.name}: geometry {item.kind}")
+                self.unsupported.add(f"{self.path.name}: geometry {item.kind}", Grade.SLIGHT)
                 continue
             moved = placed(piece, M)
             self.found.append(Piece(moved.shape, moved.position, moved.rotation, moved.vertices, moved.faces,

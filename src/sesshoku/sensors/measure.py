@@ -13,7 +13,7 @@ from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import link_accelerations, link_velocities
 from sesshoku.integrate.position import move, move_kinematic
 from sesshoku.scene.model import BALL, HINGE, as_model
-from sesshoku.sensors.memory import as_mounts
+from sesshoku.sensors.memory import FORCE, IMU, as_mounts
 from sesshoku.spatial.algebra import cross
 
 # where a method's equation of motion holds: where the step left the links; in the middle of it (Runge-Kutta schemes);
@@ -36,7 +36,7 @@ def measure(model_table, data_table, mount_table, count, shape, point, force, to
     if place != GIVEN:
         link_accelerations(model, data, mounts.rate)
     for s in range(mounts.sensor_count):
-        if mounts.is_force[s]:
+        if mounts.kind[s] == FORCE:
             weigh_parts(model, data, mounts, s)
             subtract_contacts(model, data, mounts, s, count, shape, point, force, torque)
             subtract_pushes(model, data, mounts, s)
@@ -45,11 +45,12 @@ def measure(model_table, data_table, mount_table, count, shape, point, force, to
             turn_into(model, data, mounts, s, 3)
         else:
             read_acceleration(model, data, mounts, s)
-            turn_into(model, data, mounts, s, 0)
+            if mounts.kind[s] == IMU:
+                turn_into(model, data, mounts, s, 0)
     kinematics(model, data, data.q)
     link_velocities(model, data, data.v)
     for s in range(mounts.sensor_count):
-        if not mounts.is_force[s]:
+        if mounts.kind[s] == IMU:
             i, out = mounts.link[s], mounts.reading[s]
             for a in range(3):
                 out[3 + a] = data.velocity[i, 3 + a] if i >= 0 else 0.0
@@ -198,10 +199,12 @@ def subtract_loops(model, data, mounts, s, dt):
 
 @jit
 def read_acceleration(model, data, mounts, s):
-    """reading = proper acceleration of the sensor's origin, world axes."""
+    """reading = proper acceleration of the sensor's origin and angular acceleration, world axes."""
     i, out = mounts.link[s], mounts.reading[s]
     x, y, z = world_point(model, data, i, mounts.position[s])
     out[0], out[1], out[2] = point_acceleration(model, data, i, x, y, z)
+    for a in range(3, 6):
+        out[a] = data.acceleration[i, a] if i >= 0 else 0.0
 
 
 @jit

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,11 @@ from sesshoku.scene.elements import Inertial
 from sesshoku.scene.mass import combine
 from sesshoku.scene.model import FREE, PLANAR, REVOLUTE, SPHERICAL
 from sesshoku.scene.sensors import ForceSensor
+from sesshoku.scene.state_sensors import ACCELERATIONS, StateSensor
 from sesshoku.spatial.rotation import matrix_to_quaternion, quaternion_to_matrix
+
+# kinds of mounts: proper acceleration and angular velocity; wrench; acceleration and angular acceleration
+IMU, FORCE, MOTION = range(3)
 
 
 class Part(NamedTuple):
@@ -31,7 +35,7 @@ class Mounts(Record):
     """
 
     sensor_count = scalar()
-    is_force = array(int, 1)  # (S) 1: force sensor, 0: IMU
+    kind = array(int, 1)  # (S) IMU, FORCE or MOTION
     link = array(int, 1)  # (S) the link it sits on, -1: the world
     position = array(float, 2)  # (S, 3) in the link's frame (world: as it is)
     rotation = array(float, 3)  # (S, 3, 3)
@@ -50,7 +54,9 @@ class Mounts(Record):
     middle_q = array(float, 1)  # (Q) work
     middle_v = array(float, 1)  # (V) work
     kinematic_pose = array(float, 2)  # (L, 7) work
-    reading = array(float, 2)  # (S, 6) force and torque, or acceleration and angular velocity, along its axes
+    # (S, 6) along its axes force and torque, or acceleration and angular velocity; MOTION: acceleration and angular
+    # acceleration along the world's
+    reading = array(float, 2)
 
 
 as_mounts = viewer(Mounts)
@@ -59,24 +65,28 @@ as_mounts = viewer(Mounts)
 def make_mounts(compiled: CompiledScene, armature: bool = False) -> Mounts:
     """The sensors of a scene, nothing read yet. armature: it turns with the joint's link, in all its motion."""
     scene, model, frames = compiled.scene, compiled.model, compiled.frame_index
-    sensors = list(scene.sensors.values())
+    sensors: list[Any] = [*scene.sensors.values(), *(sensor for sensor in scene.state_sensors.values()
+                                                     if sensor.kind in ACCELERATIONS)]
     S, F, L = len(sensors), model.frame_count, model.link_count
     hangs = np.zeros((S, F + 1), dtype=np.int64)
     links, positions, rotations = np.zeros(S, dtype=np.int64), np.zeros((S, 3)), np.zeros((S, 3, 3))
     starts: list[int] = [0]
     parts: list[Part] = []
     for s, sensor in enumerate(sensors):
-        at = frames[sensor.body]
-        links[s] = model.frame_link[at]
-        positions[s] = model.frame_position[at] + model.frame_rotation[at] @ sensor.position
-        rotations[s] = model.frame_rotation[at] @ quaternion_to_matrix(sensor.rotation)
+        link, position, rotation = -1, np.zeros(3), np.eye(3)
+        if sensor.body is not None:
+            at = frames[sensor.body]
+            link, position, rotation = int(model.frame_link[at]), model.frame_position[at], model.frame_rotation[at]
+        links[s] = link
+        positions[s] = position + rotation @ sensor.position
+        rotations[s] = rotation @ quaternion_to_matrix(sensor.rotation)
         if isinstance(sensor, ForceSensor):
             below = bodies_below(compiled, sensor.body)
             hangs[s, [frames[name] for name in below]] = 1
             parts += link_parts(compiled, below, armature)
         starts.append(len(parts))
     return Mounts(
-        sensor_count=S, is_force=np.array([isinstance(sensor, ForceSensor) for sensor in sensors], dtype=np.int64),
+        sensor_count=S, kind=np.array([_kind(sensor) for sensor in sensors], dtype=np.int64),
         link=links, position=positions, rotation=rotations, part_start=np.array(starts),
         part_link=np.array([part.link for part in parts], dtype=np.int64),
         part_mass=np.array([part.mass for part in parts], dtype=np.float64),
@@ -86,6 +96,10 @@ def make_mounts(compiled: CompiledScene, armature: bool = False) -> Mounts:
         old_q=np.zeros(model.coordinate_count), old_v=np.zeros(model.dof_count), rate=np.zeros(model.dof_count),
         middle_q=np.zeros(model.coordinate_count), middle_v=np.zeros(model.dof_count),
         kinematic_pose=np.zeros((L, 7)), reading=np.zeros((S, 6)))
+
+
+def _kind(sensor: Any) -> int:
+    return FORCE if isinstance(sensor, ForceSensor) else MOTION if isinstance(sensor, StateSensor) else IMU
 
 
 def bodies_below(compiled: CompiledScene, name: str) -> list[str]:

@@ -100,7 +100,7 @@ class Sensing:
         measure(*self._tables, count, *self._found, self._place, sim.dt)
         for error, reading in self._errors:
             error.add(round(sim.time / sim.dt), reading)
-        sim._stale = False  # the links are at the step's end
+        sim._stale, sim._unobserved = False, True  # the links are at the step's end, what bodies show is not
 
 
 def add_numbers(total: memoryview[float], at: int, values: tuple[float, ...]) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from sesshoku.scene.calls import checked
 from sesshoku.scene.sensors import ForceSensor
+from sesshoku.sensors.state import StateSensorView
 from sesshoku.spatial.rotation import quaternion_to_matrix
 
 
@@ -22,6 +23,11 @@ class SensorView:
     def _read(self, first: int) -> np.ndarray:
         reading: np.ndarray = self._sim.sensor_readings[self._index, first:first + 3].copy()
         return reading
+
+    @property
+    def value(self) -> np.ndarray:
+        """The whole reading (6): force and torque, or acceleration and angular velocity."""
+        return np.concatenate([self._read(0), self._read(3)])
 
     @property
     def position(self) -> np.ndarray:
@@ -79,7 +85,9 @@ class ImuView(SensorView):
         return f"ImuView({self.name!r}, acceleration={np.round(self.acceleration, 6).tolist()})"
 
 
-def sensor_view(sim: Any, name: str, index: int) -> ForceSensorView | ImuView:
+def sensor_view(sim: Any, name: str, index: int) -> ForceSensorView | ImuView | StateSensorView:
     """The view of a sensor by its kind."""
+    if name in sim.scene.state_sensors:
+        return StateSensorView(sim, name)
     kind = ForceSensorView if isinstance(sim.scene.sensors[name], ForceSensor) else ImuView
     return kind(sim, name, index)

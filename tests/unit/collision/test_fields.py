@@ -7,7 +7,7 @@ import pytest
 
 from sesshoku.collision.contacts import CONTACTS
 from sesshoku.collision.detect import detect, new_contacts
-from sesshoku.collision.fields import collide_field
+from sesshoku.collision.fields import collide_field, height_above
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.scene.scene import Scene
 from sesshoku.scene.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Plane, Shape, Sphere
@@ -127,3 +127,20 @@ def test_a_large_box_on_small_cells_keeps_its_corners() -> None:
         corners = {(round(float(x), 6), round(float(y), 6)) for x, y, _ in contacts.point[:4]}
         assert corners == {(x, y) for x in (-0.49, 0.51) for y in (-0.38, 0.42)}
     assert set(contacts.id[:4]) == {0, 1, 2, 3}
+
+
+@pytest.mark.nojit
+def test_height_above_the_terrain(rng: np.random.Generator) -> None:
+    field = HeightField(rng.random((5, 6)), (1.5, 1.2))
+    vertices, faces = surface(field)
+    pair = Shapes(field, Sphere(0.1))
+    frame, origin = random_rotation(rng), rng.normal(size=3)
+    pair.place(0, origin, frame)
+    for face in faces:
+        if (face < 30).all():
+            share = rng.dirichlet(np.ones(3))
+            place = share @ vertices[face] + (0, 0, 0.3)
+            above = height_above(pair.model, pair.contacts, 0, *(origin + frame @ place))
+            assert above == pytest.approx(0.3, abs=1e-12)
+    for place in ((0.76, 0, 0), (0, -0.61, 0), (np.nan, 0, 0)):
+        assert height_above(pair.model, pair.contacts, 0, *(origin + frame @ np.array(place))) == np.inf

@@ -68,9 +68,11 @@ def test_through_gimbal_lock(method: str, limit: float | None, rng: np.random.Ge
     ((-0.042, 1.481, 0.469), (-0.386, 3.565, 0.1)), ((-0.252, 1.498, 0.321), (0.431, 2.829, 0.781)),
     ((0.366, 1.316, -0.143), (0.259, 5.514, -2.386)),
 ])
-@pytest.mark.parametrize(("method", "dt", "within"), [("exact", 1e-3, 0.01), ("exact", 2e-4, 1e-3), ("none", 1e-3, 0.01)])
+@pytest.mark.parametrize(("method", "dt", "within"), [
+    ("exact", 1e-3, 0.01), ("exact", 2e-4, 1e-3), ("none", 1e-3, 0.01),
+])
 def test_it_is_the_motion_of_a_ball_joint(method: str, dt: float, within: float, q: Any, v: Any) -> None:
-    """The lock is one of the coordinates: after 0.3 s, past it at radians per step, the head is where a ball joint has it.
+    """The lock is one of the coordinates: 0.3 s later, past it at radians per step, the head is where a ball has it.
 
     within: m; it has moved by decimetres.
     """

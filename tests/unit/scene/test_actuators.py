@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,32 @@ def gripper() -> ss.Scene:
     scene.add_actuator(body="left", name="pinch", base="palm", position=(0, 0, 0.02), rotation=(0.6, 0.8, 0, 0),
                        wrench=(0, 1, 0, 0, 0, 0), target=0.4, gear=-2.0)
     return scene
+
+
+def test_a_site_stands_for_body_and_place(tmp_path: Path) -> None:
+    scene = gripper()
+    scene.add_frame("nozzle", body="palm", position=(0.1, 0, 0), rotation=(0.6, 0, 0.8, 0))
+    made = scene.add_actuator(site="nozzle", wrench=(0, 0, 1, 0, 0, 0.05), command_range=(0, 20), target=3.0)
+    assert made == replace(scene.actuators["rotor"], name="nozzle")
+    path = tmp_path / "scene.toml"
+    scene.save(path)
+    path.write_text(path.read_text() + '\n[[actuator]]\nsite = "nozzle"\nname = "again"\n')
+    assert ss.Scene.read(path).actuators["again"].position == (0.1, 0.0, 0.0)
+    with pytest.raises(ss.SceneError, match=r"no such frame on a body .*nozzle"):
+        scene.add_actuator(site="nozle")
+    with pytest.raises(ss.SceneError, match="site= and position= say the same"):
+        scene.add_actuator(site="nozzle", position=(0, 0, 1), name="b")
+
+
+def test_activations_of_a_key(tmp_path: Path) -> None:
+    path = tmp_path / "robot.xml"
+    path.write_text('<mujoco><worldbody><body name="b"><joint name="j"/><geom size=".1"/></body></worldbody><actuator>'
+                    '<motor name="m" joint="j"/><intvelocity name="i" joint="j" kp="2" actrange="-1 1"/></actuator>'
+                    '<keyframe><key name="k" qpos="0.5" ctrl="1 0.2" act="0.4"/></keyframe></mujoco>')
+    scene = ss.Scene()
+    scene.load(path, pose="k")
+    assert (scene.actuators["i"].activation, scene.actuators["i"].target) == (0.4, 0.2)
+    assert ss.Simulation(scene, "none").actuators["i"].activation == 0.4
 
 
 def motion(scene: ss.Scene, steps: int = 50) -> np.ndarray:
@@ -118,8 +145,7 @@ def test_a_robot_owns_what_drives_its_parts(tmp_path: Path) -> None:
                     '</worldbody><tendon><fixed name="t"><joint joint="j" coef="2"/></fixed></tendon><actuator>'
                     '<motor name="m" tendon="t"/><motor name="f" site="s" gear="1 0 0 0 0 0"/></actuator></mujoco>')
     scene = ss.Scene()
-    with pytest.warns(ss.UnsupportedFeature):
-        left, right = (scene.load(path, name=name, position=(n, 0, 0)) for n, name in enumerate(("left", "right")))
+    left, right = (scene.load(path, name=name, position=(n, 0, 0)) for n, name in enumerate(("left", "right")))
     assert left.actuators == ["left/m", "left/f"] and right.actuators == ["right/m", "right/f"]
     assert scene.tendons["right/t"].joints == {"right/j": 2.0}
     assert scene.actuators["right/m"].tendon == "right/t" and scene.actuators["right/f"].body == "right/b"

@@ -22,7 +22,8 @@ from sesshoku.views import ActuatorView, BodyView, JointView
 
 ERRORS = (ss.Snapshot, BaseException)  # built by us, with Python's own constructors
 OPEN = {"add_box", "add_sphere", "add_capsule", "add_cylinder", "add_convex", "add_mesh", "add_actuator", "add_loop",
-        "add_ellipsoid", "add_height_field", "add_tendon", "add_force_sensor", "add_imu"}
+        "add_ellipsoid", "add_height_field", "add_tendon", "add_force_sensor", "add_imu", "add_frame",
+        "add_camera"}
 
 
 def public_calls() -> Iterator[tuple[str, Any]]:

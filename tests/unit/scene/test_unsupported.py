@@ -74,7 +74,7 @@ def test_items_are_strings_that_keep_their_grade() -> None:
 
 
 GRADED = {
-    "gravcomp of body 'b'": (HINGE.replace('name="b"', 'name="b" gravcomp="1"'), Grade.MOTION),
+    "adhesion of geom 0 of body 'b'": (HINGE.replace('size="0.1"', 'size="0.1" adhesion="2"'), Grade.MOTION),
     "solreflimit of joint 'j'": (HINGE.replace('name="j"', 'name="j" solreflimit="0.1 1"'), Grade.SLIGHT),
     "option integrator = RK4": ('<option integrator="RK4"/>' + HINGE, Grade.SLIGHT),
     "option flag contact disabled": ('<option><flag contact="disable"/></option>' + HINGE, Grade.MOTION),
@@ -92,13 +92,13 @@ def test_files_are_graded(item: str, tmp_path: Path) -> None:
 
 def test_the_warning_is_short_and_the_scene_keeps_all(tmp_path: Path) -> None:
     lights = "".join(f'<light name="l{n}"/>' for n in range(40))
-    lifted = HINGE.replace('name="b"', 'name="b" gravcomp="1"')
-    path = write(tmp_path, lifted.replace("<worldbody>", f"<worldbody>{lights}"))
+    sticky = HINGE.replace('size="0.1"', 'size="0.1" adhesion="2"')
+    path = write(tmp_path, sticky.replace("<worldbody>", f"<worldbody>{lights}"))
     scene = Scene()
     with pytest.warns(UnsupportedFeature) as caught:
         scene.load(path)
     lines = str(caught[0].message).splitlines()
-    assert len(lines) == 3 and "gravcomp of body 'b'" in lines[1] and lines[2].endswith("40 lights")
+    assert len(lines) == 3 and "adhesion of geom 0 of body 'b'" in lines[1] and lines[2].endswith("40 lights")
     assert len(scene.unsupported) == 41
     scene.save(tmp_path / "scene.toml")
     assert Scene.read(tmp_path / "scene.toml").unsupported == scene.unsupported

@@ -34,7 +34,10 @@ def test_mjcf_sensors_are_read(tmp_path: Path) -> None:
     assert (imu.name, imu.body) == ("wrist_2", "b")
     np.testing.assert_allclose(force.position, [0, 0, 0.1])
     np.testing.assert_allclose(force.rotation, np.array([1, 1, 0, 0]) / np.sqrt(2))
-    assert sorted(made.unsupported) == ["cutoff of sensor 'spin'", "sensor 'ground'", "sensor 'where'"]
+    assert made.unsupported == []
+    assert {sensor.name: (sensor.kind, sensor.of, sensor.body, sensor.cutoff) for sensor in made.state_sensors} == {
+        "spin": ("gyro", "wrist_2", None, 3.0), "where": ("framepos", None, "b", 0.0),
+        "ground": ("accelerometer", None, None, 0.0)}
     assert [frame.name for frame in made.frames] == ["floor", "wrist", "mark"]
 
 

@@ -96,7 +96,8 @@ PARTS = [
 ]
 STATE = {
     "contacts": (*CONTACT_STATE, *CONTACT_VIEW, "torque"),
-    "memory": ("old_impulse", "old_torque", "old_slips", "old_parted", "old_anchor", "old_anchored", "tree_jammed"),
+    "memory": ("old_impulse", "old_torque", "old_slips", "old_parted", "old_anchor", "old_anchored", "tree_jammed",
+               "tree_rows", "tree_wait", "tree_restless"),
 }  # what a saved state holds of the records
 
 

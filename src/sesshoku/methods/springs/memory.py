@@ -209,11 +209,14 @@ class _Builder:
     def __init__(self, model: Model, bodies: Bodies, options: Options) -> None:
         self.model, self.bodies, self.options = model, bodies, options
         self.rows: list[dict[str, Any]] = []
+        self._lent = {b: float(inertia[0, 0]) for b, (_, inertia) in lent_inertia(model).items()}
 
     def radius(self, b: int) -> float:
         """Of the solid ball with the body's mass and mean inertia; infinite for what no force moves."""
         m = self.bodies.mass[b]
-        return float(np.sqrt(2.5 * self.model.link_inertia[b, :3].mean() / m)) if m > 0.0 else np.inf
+        if m <= 0.0:
+            return np.inf
+        return float(np.sqrt(2.5 * (self.model.link_inertia[b, :3].mean() + self._lent.get(b, 0.0)) / m))
 
     def width(self, a: int, b: int) -> float:
         if self.options.joint_width is not None:

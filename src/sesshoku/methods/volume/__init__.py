@@ -54,11 +54,13 @@ from sesshoku.methods.volume.pose import pose_problem
 from sesshoku.methods.volume.view import OverlapView
 from sesshoku.methods.volume.view import overlaps as list_overlaps
 from sesshoku.scene.compiler import CompiledScene
-from sesshoku.scene.model import MOVES, Model, as_model
+from sesshoku.scene.model import MOVES, SHAPE_FIELD, Model, as_model
 from sesshoku.solvers.cone_qp import ConeSpace, as_cone_space
 from sesshoku.solvers.problem import Problem, as_problem
 from sesshoku.solvers.simplex import SimplexSpace, as_simplex_space
 
+# triangles of a height field that one shape, and all together, may overlap; those under the shape if they are fewer
+ON_TERRAIN, ON_TERRAINS = 256, 1024
 #: compiled side by side on a cold start
 PARTS = [
     ("sesshoku.methods.volume.islands:solve_islands",
@@ -88,9 +90,16 @@ def make_records(compiled: CompiledScene, options: Options) -> dict[str, Record]
 
 
 def overlap_capacity(model: Model) -> int:
-    """How many overlaps to make room for: a third of what contact points would need, or every pair there is."""
+    """How many overlaps to make room for: a third of what contact points would need, or every pair there is.
+
+    And for moving shapes on terrain, which overlap it triangle by triangle.
+    """
     pairs = len(model.allowed_pair) if model.pairs_listed else contact_capacity(model)
-    return max(1, min(pairs, max(64, 8 * int(model.shape_filter[:, MOVES].sum()))))
+    moving = int(model.shape_filter[:, MOVES].sum())
+    radii = model.shape_radius[(model.shape_filter[:, MOVES] == 1) & (model.shape_type != SHAPE_FIELD)]
+    terrain = sum(min(2 * int(2.0 * r / x + 2.0) * int(2.0 * r / y + 2.0), ON_TERRAIN)
+                  for x, y, _ in model.shape_size[model.shape_type == SHAPE_FIELD] for r in radii)
+    return max(1, min(pairs, max(64, 8 * moving))) + min(terrain, ON_TERRAINS)
 
 
 def supports(compiled: CompiledScene) -> list[str]:
