@@ -87,7 +87,7 @@ class Alarm:
         remedy = (f"What follows cannot be trusted; try a smaller dt (now {self.sim.dt:g} s), more armature for light "
                   f"links, or look at what the bodies start in")
         warnings.warn(f"method {self.sim.method.keyword!r}, at {self.sim.time:.6g} s: {problem}; fastest: body "
-                      f"{fastest(self.sim)!r}. {remedy}", SuspectRun, stacklevel=4)
+                      f"{fastest(self.sim)!r}. {remedy}", SuspectRun, stacklevel=5)
 
 
 __all__ = ["Alarm"]

@@ -3,7 +3,8 @@
 Per step, the energy of motion and weight changes by the work of contacts and joints (`constraint_work` of the report),
 that of actuators, springs, dampers and pushes (`applied_work`), and what the scheme itself errs. Two rules:
 
-    a step      contacts and joints bring no more than STEP_SHARE of the kinetic energy, depth correction aside
+    a step      contacts and joints bring no more than STEP_SHARE of the kinetic energy (and LEAST_SHARE of the most
+                there was), depth correction aside
     the run     energy that no work explains rises by no more than RUN_SHARE of all that was turned over
 
 Where the books cannot be kept the reason is said (`unjudged`) and nothing is claimed.
@@ -18,6 +19,7 @@ import numpy as np
 from sesshoku.methods.report import APPLIED_WORK, CONSTRAINT_WORK, CORRECTION_WORK, ENERGY_CHANGE
 
 STEP_SHARE = 0.01  # of the kinetic energy: what turning within a step errs by is (dt w)^2 of it
+LEAST_SHARE = 1e-4  # of the most kinetic energy there was: less is not worth a word, however slow all is by then
 RUN_SHARE = 0.05  # of what was turned over: first-order schemes err by dt times the pace of the motion, and swing
 
 
@@ -59,10 +61,11 @@ class Ledger:
         self.unexplained.append(last + rise)
         rounding = 1e-12 * (abs(self.energy) + abs(before))
         fall = float(np.sum(sim.model.link_mass)) * float(np.sum(np.square(sim.model.gravity))) * sim.dt**2
-        self.allowed.append(RUN_SHARE * (self.most_kinetic + self.turned_over + fall) + rounding)
+        self.allowed.append(RUN_SHARE * (self.most_kinetic + self.turned_over) + fall + rounding)
         gain = float(report[ENERGY_CHANGE] - report[CORRECTION_WORK])
         self.gains.append(0.0 if self.elastic else gain)
-        self.gain_allowed.append(STEP_SHARE * (max(self.kinetic, kinetic_before) + fall) + rounding)
+        self.gain_allowed.append(STEP_SHARE * (max(self.kinetic, kinetic_before) + fall)
+                                 + LEAST_SHARE * self.most_kinetic + rounding)
         odd = not self.gains[-1] <= self.gain_allowed[-1] or not rise <= RUN_SHARE * self.most_kinetic + rounding
         self.bodies.append(fastest(sim) if odd else "")
 
@@ -81,6 +84,8 @@ class Ledger:
             return "a scripted body moves, and may bring any energy"
         if self._skipped:
             return "not every step was looked at"
+        if not self.books and _says(self.sim.method, "elastic", False):
+            return "the method does not book the energy in its springs"
         if not self.books and (self._pushed or self.sim.model.actuator_count > 0):
             return "the method does not book the work of actuators and pushes"
         return ""
