@@ -109,7 +109,8 @@ class Made:
 
     def __init__(self, guarantees: dict[str, Any] | None = None) -> None:
         self.time, self.dt, self.report_array = 0.0, 0.1, np.zeros(len(CHANNELS))
-        self.model = SimpleNamespace(link_mass=np.array([2.0]), shape_count=1, actuator_count=0, gravity=np.zeros(3),
+        self.model = SimpleNamespace(link_mass=np.array([2.0]), shape_count=1, actuator_count=0, cluster_count=0,
+                                     gravity=np.zeros(3),
                                      shape_material=np.zeros((1, 3)), pair_material=np.zeros((0, 3)),
                                      dof_stiffness=np.zeros(0), dof_rest=np.zeros(0),
                                      dof_coordinate=np.zeros(0, dtype=int))
