@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from benchmarks.robots.reasons import AGREES, Search, left_out
 from benchmarks.robots.table import centimetres
 
 REPEATS, BUDGET = 5, 15.0  # of timing: rounds, seconds after which no further one begins
+UNFINISHED = "the search for more met its time limit"
 MOST_LISTED = 5  # of what is left out, in a reason
 MOST_NAMED = 2  # pairs of bodies that a reason names
 WATCH = 0.01  # s between looks at the distance
@@ -44,9 +46,13 @@ def measure(path: Path, method: str, keep: Any = lambda row: None) -> dict[str, 
         ours, theirs = pair.step_times(REPEATS, BUDGET)
         row |= {"step us": round(1e6 * ours, 2), "mj_step us": round(1e6 * theirs, 2), "ratio": round(ours / theirs, 2)}
     if row["result"] in ("differs", "blows up", "diverges"):
-        row["reason"] = "; ".join(filter(None, (row["reason"], "the search for more met its time limit")))
-        keep(row)
-        row["reason"] = why(loaded, method, row)
+        start = row["reason"]
+
+        def tell(known: str) -> None:
+            keep(row | {"reason": "; ".join(filter(None, (start, known, apart_first(row), UNFINISHED)))})
+
+        tell("")
+        row["reason"] = "; ".join(filter(None, (start, why(loaded, method, row, tell), apart_first(row))))
     return row
 
 
@@ -95,15 +101,16 @@ def touching(pair: Pair) -> str:
     return f" ({', '.join(words)})" if words else ""
 
 
-def why(loaded: Loaded, method: str, row: dict[str, Any]) -> str:
-    """What the experiments found, and what is left out of such kinds."""
-    found = [row["reason"].partition("the search for more")[0].removesuffix("; ")]
-    found.append(Search(loaded, method, row.get("distance", np.inf)).find())
+def why(loaded: Loaded, method: str, row: dict[str, Any], tell: Callable[[str], None]) -> str:
+    """What the experiments found, and what is left out."""
+    found = [Search(loaded, method, row.get("distance", np.inf), tell).find()]
     if row["left out"]:
         found.append(f"left out: {', '.join(row['left out'][:MOST_LISTED])}")
-    if row["first apart"]:
-        found.append(f"first {row['first apart']}")
-    return "; ".join(filter(None, found))
+    return "; ".join(found)
+
+
+def apart_first(row: dict[str, Any]) -> str:
+    return f"first {row['first apart']}" if row["first apart"] else ""
 
 
 def main() -> None:

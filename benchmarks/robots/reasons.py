@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import mujoco
@@ -22,6 +23,7 @@ from sesshoku.scene.unsupported import Item, summary
 
 AGREES = 0.03  # m: every body within so much
 PUSH = 1e-4  # m/s, rad/s
+MOST_EVIDENCE = 3  # of MuJoCo against itself
 ROUNDS, NEARER = 3, 0.7  # of things taken away together: how many, and how much nearer each must bring the two
 MOTION = "changes the motion: "
 
@@ -35,9 +37,9 @@ def left_out(scene: ss.Scene) -> list[str]:
 class Search:
     """Experiments on one loaded scene that differs by `distance` (m)."""
 
-    def __init__(self, loaded: Loaded, method: str, distance: float) -> None:
-        self.loaded, self.method, self.distance = loaded, method, distance
-        self.evidence: list[str] = []
+    def __init__(self, loaded: Loaded, method: str, distance: float, tell: Callable[[str], None]) -> None:
+        """tell: is told what is known so far, should the time run out."""
+        self.loaded, self.method, self.distance, self.tell = loaded, method, distance, tell
 
     def apart(self, *changes: Change) -> float:
         """Largest distance of a body after the run with these changes; infinite where ours diverges."""
@@ -63,9 +65,11 @@ class Search:
         model = self.loaded.model
         joint_side = [change for change in JOINT_SIDE if change.applies(model)]
         without = self.apart(CONTACTS)
+        self.tell(f"of the {'joints' if without > AGREES else 'contacts'} ({centimetres(without)} without contacts)")
         if without > AGREES:
             return "; ".join([self.fewest("of the joints", without, [CONTACTS], joint_side), *self.softness()])
         soft = self.softness()
+        self.tell("; ".join([f"of the contacts ({centimetres(without)} without them)", *soft]))
         if any(word.startswith(("agrees", "both agree")) for word in soft):
             return "; ".join([f"of the contacts ({centimetres(without)} without them)", *soft])
         return "; ".join([self.fewest("of the contacts", without, [], [*CONTACT_SIDE, *joint_side]), *soft])
@@ -116,7 +120,8 @@ class Search:
         base.start_peer()
         base.data.qvel[:] += PUSH * np.random.default_rng(1).standard_normal(base.model.nv)
         mujoco.mj_step(base.model, base.data, base.steps)
-        return found + self._moved(theirs, base.theirs(), ours, "when it is pushed by 0.1 mm/s")
+        found += self._moved(theirs, base.theirs(), ours, "when it is pushed by 0.1 mm/s")
+        return sorted(found, key=lambda word: word.startswith("MuJoCo itself"))[:MOST_EVIDENCE]
 
     def finer(self) -> float:
         """Distance of the two at a quarter of the step, MuJoCo's contacts as stiff as that allows."""

@@ -21,6 +21,7 @@ from sesshoku.errors import (
     SceneError,
     SesshokuError,
     SimulationDiverged,
+    SuspectRun,
     UnstableStep,
     UnsupportedFeature,
 )
@@ -40,7 +41,6 @@ __all__ = [
     "Actuator", "Body", "Box", "Camera", "Capsule", "Contact", "ConvexMesh", "Cylinder", "Ellipsoid", "ForceSensor",
     "Frame", "Geometry", "HeightField", "Imu", "Inertial", "Joint", "Loop", "Material", "Mesh", "MethodError", "Mimic",
     "Motion", "Plane", "Recording", "RecordingError", "Report", "Robot", "Scene", "SceneError", "SesshokuError",
-    "Simulation", "SimulationDiverged", "Snapshot", "Sphere", "StateSensor", "Tendon", "UnstableStep",
-    "UnsupportedFeature", "__version__",
-    "compare", "methods", "robots",
+    "Simulation", "SimulationDiverged", "Snapshot", "Sphere", "StateSensor", "SuspectRun", "Tendon", "UnstableStep",
+    "UnsupportedFeature", "__version__", "compare", "methods", "robots",
 ]  # fmt: skip

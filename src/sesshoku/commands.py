@@ -166,9 +166,12 @@ def print_certificate(found: dict[str, Any]) -> None:
                                            f"{found['tolerance']:g} m/s; {found['unconverged']} did not converge")
     table.add_row("momentum imbalance", f"{found['momentum_imbalance']:.2e} N s at most")
     table.add_row("energy", f"{energy['start']:.6g} J at the start, {energy['end']:.6g} J at the end")
-    table.add_row("energy by contacts and joints", f"{energy['by_contact']:.4g} J, of it "
-                  f"{energy['by_depth_correction']:.3g} J by depth correction; most that a step added otherwise "
-                  f"{energy['largest_gain_of_a_step']:.2e} J")
+    books = f"not judged: {energy['not_judged']}" if energy["not_judged"] else (
+        f"contacts and joints {energy['by_contact']:.6g} J, actuators, springs, dampers and pushes "
+        f"{energy['by_actuators_springs_dampers_pushes']:.6g} J, nothing explains {energy['unexplained']:.2e} J")
+    table.add_row("books of energy", escape(books))
+    table.add_row("energy by a step's contacts", f"{energy['largest_gain_of_a_step']:.2e} J at most, beside "
+                  f"{energy['by_depth_correction']:.3g} J by depth correction in all")
     table.add_row("penetration", f"{deep['worst']:.2e} m at most{when(deep)}")
     table.add_row("tunnelling, overflow", f"{found['tunnelling']['steps']} and {found['overflow']['steps']} steps")
     out.print(table)

@@ -72,6 +72,10 @@ class UnstableStep(UserWarning):
     """A time step too long for springs or gains the user chose; says how long it may be."""
 
 
+class SuspectRun(UserWarning):
+    """A run that stays finite and cannot be right: energy from nothing, or a contact law that stays unsolved."""
+
+
 class UnsupportedFeature(UserWarning):
     """What a robot file uses and sesshoku does not, listed once per load; what of a scene a method leaves out."""
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sesshoku.alarm import Alarm
 from sesshoku.compiled.jit import CompileProgress
 from sesshoku.compiled.prepare import prepare
 from sesshoku.dynamics.aba import forward_dynamics
@@ -22,7 +23,7 @@ from sesshoku.dynamics.rnea import bias_force, external_wrenches, inverse_dynami
 from sesshoku.errors import MethodError, SceneError, SimulationDiverged, UnstableStep, UnsupportedFeature
 from sesshoku.methods.deep_overlaps import deep_overlap
 from sesshoku.methods.registry import DEFAULT, Method, left_out, obstacles, resolve
-from sesshoku.methods.report import CHANNELS, CONVERGED, Report
+from sesshoku.methods.report import CHANNELS, CONVERGED, ENERGY_CHANGE, RESIDUAL, Report
 from sesshoku.profiling import profile
 from sesshoku.progress import Progress
 from sesshoku.pushes import Pushes
@@ -122,6 +123,8 @@ class Simulation:
             self, {name: i for i, name in enumerate([*scene.sensors, *scene.state_sensors])}, sensor_view, "sensor")
         self.robots: RobotViews = RobotViews(self)
         self._pushes = Pushes(self)
+        self._alarm = Alarm(self)
+        self._judged: memoryview[float] = memoryview(self._report)  # read in every step: an array takes twice as long
         self._origin: Snapshot | None = None  # the scene's start, once somebody asked for it
         with CompileProgress("the dynamics"):
             self._check_inertia()
@@ -162,7 +165,10 @@ class Simulation:
             self._release()
         if done != steps:
             self._diverged()
-        if self._report[CONVERGED] == 0.0 and not self._told_deep and "contacts" in self.records:
+        judged, alarm = self._judged, self._alarm
+        if judged[RESIDUAL] > alarm.residual or judged[ENERGY_CHANGE] > alarm.gain or alarm.count:
+            alarm.look()
+        if judged[CONVERGED] == 0.0 and not self._told_deep and "contacts" in self.records:
             self._tell_deep_overlap()
 
     def _tell_deep_overlap(self) -> None:
@@ -460,6 +466,11 @@ class Simulation:
     def _check_movable(self, view: BodyView, element: str) -> None:
         if view.link < 0 or self.model.link_joint[view.link] == KINEMATIC:
             raise SceneError("the body is fixed or scripted: no force moves it", element=element)
+
+    @property
+    def pushed(self) -> bool:
+        """Whether a force of `apply_force` or a standing one acts in the next step."""
+        return self._pushed or bool(self._pushes.standing)
 
     @property
     def actuator_command(self) -> np.ndarray:

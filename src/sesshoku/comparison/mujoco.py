@@ -105,7 +105,7 @@ class MujocoRun(Simulation):
         self._ahead = np.array([a.kd if a.kind == "position" else 0.0 for a in actuators])
         self._constant = model.actuator_biasprm[:len(actuators), 0].copy()
         self._constant -= np.where(self._torque, 0.0, self._commanded())
-        self._rows = np.arange(len(actuators))
+        self._rows, self._gear = np.arange(len(actuators)), np.array([a.gear for a in actuators])
 
     def _commanded(self) -> np.ndarray:
         """(A) constant force that the commands ask of servos: feed-forward, and damping of the target velocity."""
@@ -162,7 +162,7 @@ class MujocoRun(Simulation):
         self._shared.read(self.peer_data, self.data)
         self._shared.move_scripted(self.data, self.dt)
         self.data.time[0] = self.peer_data.time
-        self.data.actuator_force[:] = self.peer_data.actuator_force[:len(self._rows)]
+        self.data.actuator_force[:] = self._gear * self.peer_data.actuator_force[:len(self._rows)]
         for name in ("limit_impulse", "friction_impulse", "drive_force"):
             getattr(self.data, name)[:] = np.nan
         self._made = self.data.q.tobytes(), self.data.v.tobytes()

@@ -84,6 +84,10 @@ class Data(Record):
     rate_v = array(float, 2)  # (4, V)
     turn = array(float, 2)  # (L, 8) of lone free bodies that turn fast: quaternion and spin at the end; 0 or how (last)
     spin = array(float, 2)  # (L, 3) their spin before impulses, along the axes of the start
+    tree_fast = array(int, 1)  # (T) 1: a joint turns far within the step (see `fast_joints`)
+    tree_energy = array(float, 1)  # (T) kinetic energy such a tree is to have, J
+    link_motion = array(float, 2)  # (L, 10) momentum, angular momentum, place and energy of its links
+    start_v = array(float, 1)  # (V) velocity at the step's start, where v is changed before its end
     # ---- constraint rows of one group at a time: limits, joint friction, mimics, loops (see `rows`); W: most of any
     loop_point = array(float, 3)  # (C, 2, 3) anchors, world
     loop_frame = array(float, 4)  # (C, 2, 3, 3) anchor frames, world
@@ -173,7 +177,8 @@ def make_data(compiled: CompiledScene) -> Data:
         "free_acceleration": "V", "work": "V",
         "articulated": ("L", 21), "articulated_bias": ("L", 6), "pivot_force": ("V", 6), "pivot_inverse": "V",
         "pivot_residual": "V", "new_q": "Q", "new_v": "V", "stage_q": "Q", "stage_v": "V", "rate_q": (4, "Q"),
-        "rate_v": (4, "V"), "turn": ("L", 8), "spin": ("L", 3),
+        "rate_v": (4, "V"), "turn": ("L", 8), "spin": ("L", 3), "tree_fast": "T", "tree_energy": "T",
+        "link_motion": ("L", 10), "start_v": "V",
         "loop_point": ("C", 2, 3), "loop_frame": ("C", 2, 3, 3), "loop_error": ("C", 6),
         "row_end": ("W", 2), "row_start": ("W", 2), "row_jacobian": "J", "row_half": "J",
         "row_low": "W", "row_high": "W", "row_target": "W", "row_source": ("W", 2), "row_force": "W", "row_bias": "W",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
 
+LEAST = 1e-14  # of a dof's inertia: what is left of it beside the dofs above, in gimbal lock rounding of any sign
+
 
 @jit
 def factorize(model, matrix, extra_diagonal, factor_out, dinv_out):
@@ -19,7 +21,7 @@ def factorize(model, matrix, extra_diagonal, factor_out, dinv_out):
     for k in range(model.dof_count - 1, -1, -1):
         d, start = depth[k], row[k]
         mine = factor_out[start : start + d + 1]
-        inverse = 1.0 / mine[d]
+        inverse = 1.0 / max(mine[d], LEAST * (matrix[start + d] + extra_diagonal[k]))
         dinv_out[k] = inverse
         for e in range(d - 1, -1, -1):
             upper = row[row_dof[start + e]]

@@ -15,6 +15,15 @@ from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.efforts import settle_efforts
 from sesshoku.dynamics.factor import solve
 from sesshoku.dynamics.rnea import bias_at_velocities, link_velocities
+from sesshoku.integrate.fast_joints import FAST as FAST_JOINT
+from sesshoku.integrate.fast_joints import (
+    FAST_TREES,
+    carry_motion,
+    find_fast,
+    note_motion,
+    place_fast,
+    rest_bias,
+)
 from sesshoku.integrate.position import move, move_kinematic
 from sesshoku.scene.model import FREE, KINEMATIC
 from sesshoku.spatial.algebra import cross
@@ -46,6 +55,33 @@ def to_middle(model, data, dt):
             for n in range(at + 3, at + 7):
                 middle[n] = q[n]
     move_kinematic(model, data, 0.5 * dt)
+
+
+@jit
+def carry_to_middle(model, data, dt):
+    """v of the marked trees from the start's pose to that of the middle, new_q; `start_v` keeps what it was."""
+    for k in range(model.dof_count):
+        data.start_v[k] = data.v[k]
+    place_fast(model, data, data.q)
+    note_motion(model, data, data.v, 0.5 * dt)
+    place_fast(model, data, data.new_q)
+    carry_motion(model, data, data.v)
+
+
+@jit
+def speeds_up(model, data, dt):
+    """Mark the trees that turn fast if nothing touches, by `predict_middle`; True if they are more than before.
+
+    v is then again that of the start.
+    """
+    before, new_v = data.counters[FAST_TREES], data.new_v
+    for k in range(model.dof_count):
+        new_v[k] = data.v[k] + dt * data.free_acceleration[k]
+    if find_fast(model, data, new_v, dt, FAST_JOINT, True) == before:
+        return False
+    for k in range(model.dof_count if before > 0 else 0):
+        data.v[k] = data.start_v[k]
+    return True
 
 
 @jit
@@ -100,6 +136,8 @@ def free_acceleration(model, data):
     """Joint accelerations (V) without contacts at the links' velocities."""
     a, bias, force = data.free_acceleration, data.bias_force, data.joint_force
     bias_at_velocities(model, data, bias)
+    if data.counters[FAST_TREES] > 0:
+        rest_bias(model, data, bias)
     for k in range(model.dof_count):
         a[k] = force[k] - bias[k]
     solve(model, data.factor, data.factor_dinv, a)

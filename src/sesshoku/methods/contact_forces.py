@@ -14,6 +14,7 @@ from sesshoku.methods.contact_rows import generalized_impulse, velocity_change
 from sesshoku.methods.joint_rows import store_joint_impulses
 from sesshoku.methods.report import (
     CONE_VIOLATION,
+    CONSTRAINT_WORK,
     CORRECTION_WORK,
     ENERGY_CHANGE,
     MOMENTUM_RESIDUAL,
@@ -33,7 +34,7 @@ def apply_forces(model, data, contacts, problem, memory, dt):
     count = contacts.counts[CONTACTS]
     for k in range(model.dof_count):
         fresh[k] = 0.0
-    worst = energy = work = deepest = outside = 0.0
+    worst = energy = brought = work = deepest = outside = 0.0
     for c in range(count):
         x, axes, free = problem.impulse[c], problem.axes[c], problem.free[c]
         if x[2] != 0.0 or x[0] != 0.0 or x[1] != 0.0:
@@ -71,8 +72,9 @@ def apply_forces(model, data, contacts, problem, memory, dt):
     for k in range(model.dof_count):  # kinetic energy: v . J^T x + 1/2 |y|^2, targets of the rows left aside
         energy += data.new_v[k] * data.held_force[k] + 0.5 * fresh[k] * fresh[k]
         data.new_v[k] += change[k]
+        brought += 0.5 * data.held_force[k] * (data.v[k] + data.new_v[k])
         data.held_force[k] /= dt
-    report[ENERGY_CHANGE] = energy
+    report[ENERGY_CHANGE], report[CONSTRAINT_WORK] = energy, brought
     for c in range(count):
         for a in range(3):
             memory.old_impulse[c, a] = memory.impulse_world[c, a]

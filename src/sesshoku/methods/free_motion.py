@@ -7,12 +7,16 @@ from sesshoku.dynamics.actuation import advance_activations
 from sesshoku.dynamics.crba import mass_matrix
 from sesshoku.dynamics.efforts import settle_efforts
 from sesshoku.dynamics.factor import factorize, solve
-from sesshoku.dynamics.rnea import bias_at_velocities
+from sesshoku.dynamics.rnea import bias_at_velocities, link_velocities
 from sesshoku.integrate.euler import finish_euler, finish_semi_implicit
+from sesshoku.integrate.fast_joints import FAST, carry_motion, find_fast, note_motion, place_fast, rest_bias
 from sesshoku.integrate.position import move_kinematic, store_unit
 from sesshoku.integrate.rotor import rotor
+from sesshoku.methods.books import applied_work
 from sesshoku.methods.closing import close_loops
 from sesshoku.methods.joint_constraints import return_to_limits
+from sesshoku.methods.report import APPLIED_WORK
+from sesshoku.methods.report import FAST_TREES as REPORTED
 from sesshoku.scene.model import FREE
 from sesshoku.spatial.algebra import cross, quaternion_matrix, quaternion_times, turn_quaternion
 
@@ -44,6 +48,26 @@ def free_velocity(model, data, dt, least_spin):
     for k in range(model.dof_count):
         data.new_v[k] = data.v[k] + dt * a[k]
     spin_lone_bodies(model, data, dt, least_spin)
+
+
+@jit
+def coast(model, data, dt, limit):
+    """After `free_velocity`: new_v of trees that turn fast, without Coriolis forces, for `carry_on` to make up for.
+
+    limit: rad per step from which a joint is fast.
+    """
+    find_fast(model, data, data.v, dt, limit, False)
+    if find_fast(model, data, data.new_v, dt, limit, True) == 0:
+        return
+    a, bias, force = data.free_acceleration, data.bias_force, data.joint_force
+    rest_bias(model, data, bias)
+    for k in range(model.dof_count):
+        a[k] = force[k] - bias[k]
+    solve(model, data.factor, data.factor_dinv, a)
+    settle_efforts(model, data)
+    for k in range(model.dof_count):
+        if data.tree_fast[model.link_tree[model.dof_link[k]]] != 0:
+            data.new_v[k] = data.v[k] + dt * a[k]
 
 
 @jit
@@ -141,7 +165,7 @@ def finish_turns(model, data, q, v):
 @jit
 def finish(model, data, scheme, dt):
     """Take the new state over if it is finite (and the velocity far enough from overflow to be squared)."""
-    finite = 0.0
+    finite, fast = 0.0, 0
     for k in range(model.dof_count):
         speed = max(1.0, dt) * data.new_v[k]
         finite += 0.0 * (speed * speed)
@@ -158,13 +182,43 @@ def finish(model, data, scheme, dt):
     elif finite != 0.0:
         return False
     elif scheme == SEMI_IMPLICIT:
+        data.report[APPLIED_WORK] = applied_work(model, data, data.implicit_diagonal, dt)
+        fast = find_fast(model, data, data.new_v, dt, FAST, True)
+        if fast > 0:
+            note_start(model, data, data.q, data.new_v, data.v, dt)
         finish_semi_implicit(model, data, data.new_v, dt)
         finish_turns(model, data, data.q, data.v)
     else:
+        data.report[APPLIED_WORK] = applied_work(model, data, data.implicit_diagonal, dt)
         finish_euler(model, data, data.new_v, dt)
         finish_turns(model, data, data.q, data.v)
     return_to_limits(model, data.q)
     close_loops(model, data, dt)
     advance_activations(model, data, dt)
+    if fast > 0:
+        carry_on(model, data)
+    data.report[REPORTED] = fast
     data.time[0] += dt
     return True
+
+
+@jit
+def note_start(model, data, q, v, seen, h):
+    """Keep the motion v of trees that turn fast, and where their links are: at q, from where they move for h.
+
+    seen (V): the velocity that the step has given the links.
+    """
+    for n in range(model.coordinate_count):
+        data.stage_q[n] = q[n]
+    for k in range(model.dof_count):
+        data.start_v[k] = seen[k]
+    note_motion(model, data, v, h)
+
+
+@jit
+def carry_on(model, data):
+    """v of trees that turn fast, at the new pose; their links go back to where the step had them, for sensors."""
+    place_fast(model, data, data.q)
+    carry_motion(model, data, data.v)
+    place_fast(model, data, data.stage_q)
+    link_velocities(model, data, data.start_v)

@@ -15,6 +15,7 @@ from sesshoku.dynamics.jacobian import add_chain, chain_times
 from sesshoku.dynamics.rows import LIMIT_CORRECTION, ROW_FRICTION, ROW_UPPER, group_rows, store_impulse
 from sesshoku.dynamics.tendon_rows import return_tendons, tendon_excess
 from sesshoku.methods.report import (
+    CONSTRAINT_WORK,
     CONVERGED,
     ENERGY_CHANGE,
     ITERATIONS,
@@ -134,13 +135,14 @@ def apply_impulse(model, data, v, impulse):
         change[k] = impulse[k]
     solve(model, data.factor, data.factor_dinv, change)
     multiply(model, data.mass_matrix, change, product)
-    energy = worst = 0.0
+    energy = brought = worst = 0.0
     for k in range(model.dof_count):
         product[k] += data.implicit_diagonal[k] * change[k]
         energy += impulse[k] * (v[k] + 0.5 * change[k])
         worst = max(worst, abs(product[k] - impulse[k]))
         v[k] += change[k]
-    report[ENERGY_CHANGE], report[MOMENTUM_RESIDUAL] = energy, worst
+        brought += 0.5 * impulse[k] * (data.v[k] + v[k])
+    report[ENERGY_CHANGE], report[CONSTRAINT_WORK], report[MOMENTUM_RESIDUAL] = energy, brought, worst
 
 
 @jit

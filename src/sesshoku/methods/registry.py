@@ -14,8 +14,9 @@ The module of a method provides
     PARTS               its large parts, the largest first, compiled side by side on a cold start (compiled/prepare.py)
     LINKED              (optional) the compiled entry that is worth preparing, where `run` only chooses one
     GUARANTEES          what the contract suite may hold it to: friction_bound(options), passive(options);
-                        residual(options), False where its report has no residual of a contact law; and
-                        finite(options), False where bodies that turn by radians per step may diverge
+                        residual(options), False where its report has no residual of a contact law; finite(options),
+                        False where bodies that turn by radians per step may diverge; books(options), False where its
+                        report has no `applied_work`; elastic(options), True where contacts give energy back
     run(model_table, data_table, *record_tables, parameters, dt, steps) -> steps done, compiled
     stage_nothing       a stage that does nothing: `profile` subtracts what its call costs
     stages(options)     name -> compiled function (model, data, *records, parameters, dt): what `step` calls, one by one

@@ -25,6 +25,11 @@ class Report:
     mimic, rad or m. rows: scalar constraints solved. iterations: passes of the solver. tunnelling: shapes that pass
     through another shape within the step (`methods.tunnelling` says how that is found). converged: the residual met
     the tolerance. overflow: a fixed capacity was too small and contacts were left out.
+    constraint_work: impulses of constraints and contacts times the mean of the step's two velocities, J: their share in
+    the change of energy from step to step (energy_change is relative to the free motion). applied_work: the same of
+    actuators, springs, dampers, pushes and gravity compensation, J (0 in Runge-Kutta schemes and `springs`).
+    fast_trees: mechanisms of which a joint turns so far in the step that their momentum is carried
+    (`integrate.fast_joints`).
     left_out: what of the scene the method does not know and leaves out in every step, in words.
     """
 
@@ -41,6 +46,9 @@ class Report:
     tunnelling: int = 0
     converged: bool = True
     overflow: bool = False
+    constraint_work: float = 0.0
+    applied_work: float = 0.0
+    fast_trees: int = 0
     left_out: tuple[str, ...] = ()
 
     @classmethod
@@ -55,7 +63,8 @@ def _numbers(cls: type) -> list[Any]:
 
 
 (RESIDUAL, MOMENTUM_RESIDUAL, PENETRATION, CONE_VIOLATION, ENERGY_CHANGE, CORRECTION_WORK, LIMIT_VIOLATION, LOOP_ERROR,
- ROWS, ITERATIONS, TUNNELLING, CONVERGED, OVERFLOW) = range(13)  # places in the array, in the order of Report's fields
+ ROWS, ITERATIONS, TUNNELLING, CONVERGED, OVERFLOW, CONSTRAINT_WORK, APPLIED_WORK,
+ FAST_TREES) = range(16)  # places in the array, in the order of Report's fields
 CHANNELS = tuple(field.name for field in _numbers(Report))
 KINDS: tuple[Any, ...] = tuple({"int": int, "bool": bool, "float": float}[str(field.type)]
                                for field in _numbers(Report))

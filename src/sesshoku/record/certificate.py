@@ -7,7 +7,7 @@
 
 A run is certified if no step violates the law the method solves by more than `tolerance` (m/s), every change of
 velocity is explained by an impulse to the same accuracy (as a speed of all that moves), no contact was left out for
-want of room, and nothing tunnelled.
+want of room, nothing tunnelled, and no energy appeared that nothing accounts for (`record.ledger`).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import numpy as np
 
 from sesshoku.errors import SceneError
 from sesshoku.methods.report import CHANNELS
+from sesshoku.record import ledger
 
 TOLERANCE = 1e-8  # m/s: what the exact solver calls solved
 RANGES = 20  # stretches of time that are listed
@@ -34,19 +35,23 @@ class Certificate:
         self.times: list[float] = []
         self.reports: list[np.ndarray] = []
         self.start_energy = float(sum(sim.energy))
+        self.ledger = ledger.Ledger(sim)
         self._seen = sim.time
 
     def __call__(self, sim: Any) -> None:
         self.look()
         if self.controller is not None:
             self.controller(sim)
+        self.ledger.push()
 
     def look(self) -> None:
         """Take the report of the step just made, once."""
         if self.sim.time > self._seen:
+            steps = round((self.sim.time - self._seen) / self.sim.dt)
             self._seen = self.sim.time
             self.times.append(self._seen)
             self.reports.append(np.array(self.sim.report_array))
+            self.ledger.step(self.reports[-1], steps)
 
     def summary(self) -> dict[str, Any]:
         """What the steps came to, in plain values; `certified`, and where not the `reasons`."""
@@ -68,9 +73,8 @@ class Certificate:
             "covers": self._covers(solved), "unconverged": int(np.sum(column["converged"] == 0.0)),
             "momentum_imbalance": imbalance,
             "energy": {"start": self.start_energy, "end": float(sum(self.sim.energy)),
-                       "by_contact": float(column["energy_change"].sum()),
                        "by_depth_correction": float(column["correction_work"].sum()),
-                       "largest_gain_of_a_step": max(worst(gain, signed=True), 0.0)},
+                       "largest_gain_of_a_step": max(worst(gain, signed=True), 0.0), **self.ledger.summary(times)},
             "penetration": {"worst": worst(column["penetration"]), "at": _at(times, column["penetration"])},
             "cone_violation": worst(column["cone_violation"]), "limit_violation": worst(column["limit_violation"]),
             "loop_error": worst(column["loop_error"]),
@@ -116,6 +120,7 @@ class Certificate:
         if found["tunnelling"]["steps"]:
             reasons.append(f"{_count(found['tunnelling']['steps'], 'step')} in which a body tunnelled, "
                            f"{_when(found['tunnelling'])}")
+        reasons += ledger.reasons(found["energy"])
         return reasons
 
 

@@ -24,7 +24,7 @@ Read = Callable[[Any], Any]  # simulation -> number or array
 
 RESERVED = ("time", "meta", "film_shapes", "film_looks")  # names an .npz file needs for itself
 QUATERNION = "quaternion"  # the unit of quaternion components; plots leave them out
-REPORT_UNITS = ("m/s", "N s", "m", "N", "J", "J", "rad or m", "m", "", "", "", "", "")
+REPORT_UNITS = ("m/s", "N s", "m", "N", "J", "J", "rad or m", "m", "", "", "", "", "", "J", "J", "")
 
 
 @dataclass(frozen=True)

@@ -206,7 +206,7 @@ def _axis(value: Any, label: str) -> Any:
         if letter.lstrip("+-") not in AXES or len(letter) > 2:
             raise SceneError("unknown axis of a joint", element=yml.place(value, label), value=str(value),
                              remedy="use X, Y, Z, -X, -Y, -Z or [x, y, z]")
-        return np.array(AXES[letter.lstrip("+-")]) * (-1.0 if letter[0] == "-" else 1.0)
+        return np.array(AXES[letter.lstrip("+-")]) * (-1.0 if letter[0] == "-" else 1.0) + 0.0  # no negative zeros
     return check.unit_axis(yml.vector(value, "joint_axis", label), "joint_axis", yml.place(value, label))
 
 

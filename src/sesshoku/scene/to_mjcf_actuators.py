@@ -96,13 +96,11 @@ class ActuatorWriter:
     def actuator(self, xml: Xml, actuator: Actuator, common: dict[str, Any]) -> None:
         """A motor, position or velocity servo; <general> where a constant force or a gear comes in, or for one."""
         if actuator.kind == "general":
-            if actuator.feed_forward:
-                self.lost.add("commands of general actuators beside the target", actuator.name)
             dynamics = {} if actuator.dynamics == "none" else {
                 "dyntype": actuator.dynamics, "dynprm": actuator.time_constant,
                 "actrange": self.bounds(actuator.activation_range, actuator.name)}
             xml.add("general", **common, gaintype="affine", gainprm=actuator.gain, biastype="affine",
-                    biasprm=actuator.bias, **dynamics)
+                    biasprm=[actuator.bias[0] + actuator.feed_forward, *actuator.bias[1:]], **dynamics)
             return
         kp, kd = actuator.kp if actuator.kind == "position" else 0.0, actuator.kd
         constant = actuator.feed_forward + (kd * actuator.target_velocity if actuator.kind == "position" else 0.0)

@@ -227,7 +227,7 @@ class PoseTable(Table):
 
 
 class RobotTable(Turned):
-    file: str | None = Field(None, description="URDF or MJCF file, relative to the scene file")
+    file: str | None = Field(None, description="URDF, MJCF, USD or .body file, relative to the scene file")
     name: str | None = Field(
         None, description="prefix of all its names (\"left/knee\"); without a file: what its bodies call `robot`")
     position: Vector | None = Field(None, description="where its base stands, m")

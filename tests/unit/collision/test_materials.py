@@ -85,7 +85,7 @@ def test_a_pair_of_geometries_touches_alone() -> None:
     assert turning_coefficients(model, 2, 3) == (0.01, 0.0) and model.has_turning == 1
     elastic = elastic_tables(compiled, 1e-3, 1.0)["pair_elastic"]
     assert elastic[-1].tolist() == [1e4, -1.0] and (elastic[:-1] == -1.0).all()
-    assert "pair has torsional" in registry.obstacles(registry.resolve("lcp"), compiled)[-1]
+    assert registry.left_out(registry.resolve("lcp"), compiled) == ["torsional friction of a and b"]
 
 
 def test_friction_of_bodies_overrules_the_pairs_of_their_geometries() -> None:

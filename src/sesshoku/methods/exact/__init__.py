@@ -39,8 +39,19 @@ from sesshoku.dynamics.actuation import advance_activations, joint_forces
 from sesshoku.dynamics.data import Data, as_data
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import external_wrenches, link_velocities
-from sesshoku.integrate.midpoint import FAST, from_middle, middle_velocity, predict_middle, to_middle
+from sesshoku.integrate.fast_joints import FAST as FAST_JOINT
+from sesshoku.integrate.fast_joints import FAST_TREES, find_fast
+from sesshoku.integrate.midpoint import (
+    FAST,
+    carry_to_middle,
+    from_middle,
+    middle_velocity,
+    predict_middle,
+    speeds_up,
+    to_middle,
+)
 from sesshoku.integrate.position import move_kinematic
+from sesshoku.methods.books import applied_work
 from sesshoku.methods.closing import close_loops
 from sesshoku.methods.contact_forces import apply_forces
 from sesshoku.methods.contact_rows import velocity_change
@@ -54,13 +65,18 @@ from sesshoku.methods.exact.spin import spin_evenly, turn_along
 from sesshoku.methods.free_motion import (
     SEMI_IMPLICIT,
     SPIN,
+    carry_on,
+    coast,
     finish,
     finish_turns,
     free_velocity,
     joint_space_inertia,
+    note_start,
 )
 from sesshoku.methods.joint_constraints import measure_errors, return_to_limits
 from sesshoku.methods.registry import register
+from sesshoku.methods.report import APPLIED_WORK
+from sesshoku.methods.report import FAST_TREES as REPORTED
 from sesshoku.methods.tunnelling import count_tunnelling
 from sesshoku.scene.compiler import CompiledScene
 from sesshoku.scene.model import Model, as_model
@@ -80,7 +96,8 @@ PARTS = [
 ]
 STATE = {
     "contacts": (*CONTACT_STATE, *CONTACT_VIEW, "torque"),
-    "memory": ("old_impulse", "old_torque", "old_slips", "old_parted", "old_anchor", "old_anchored", "tree_jammed"),
+    "memory": ("old_impulse", "old_torque", "old_slips", "old_parted", "old_anchor", "old_anchored", "tree_jammed",
+               "tree_rows", "tree_wait", "tree_restless"),
 }  # what a saved state holds of the records
 
 
@@ -142,6 +159,8 @@ def middle(model, data, options, dt):
     """Poses and velocities of the links in the middle of the step, new_q (semi-implicit: at its start)."""
     if options[MIDPOINT]:
         to_middle(model, data, dt)
+        if find_fast(model, data, data.v, dt, FAST_JOINT, False) > 0:
+            carry_to_middle(model, data, dt)
     else:
         for n in range(model.coordinate_count):
             data.new_q[n] = data.q[n]
@@ -158,10 +177,17 @@ def predict(model, data, options, dt):
         joint_forces(model, data, data.q, data.v, dt, 1.0)
     external_wrenches(model, data)
     joint_space_inertia(model, data)
-    if options[MIDPOINT]:
-        predict_middle(model, data, dt)
-    else:
+    if not options[MIDPOINT]:
         free_velocity(model, data, dt, SPIN)
+        coast(model, data, dt, FAST_JOINT)
+        return
+    predict_middle(model, data, dt)
+    if speeds_up(model, data, dt):
+        carry_to_middle(model, data, dt)
+        link_velocities(model, data, data.v)
+        joint_forces(model, data, data.new_q, data.v, 0.5 * dt, 0.0)
+        joint_space_inertia(model, data)
+        predict_middle(model, data, dt)
 
 
 @jit
@@ -226,12 +252,23 @@ def end(model, data, problem, contacts, memory, options, dt):
         finite += 0.0 * (speed * speed) + 0.0 * memory.shift[k]
     if finite != 0.0:
         move_kinematic(model, data, -0.5 * dt)
+        if data.counters[FAST_TREES] > 0:
+            for k in range(model.dof_count):
+                data.v[k] = data.start_v[k]
         return False
+    diagonal = memory.lock_diagonal if len(model.rubbing_dofs) > 0 else data.implicit_diagonal
+    data.report[APPLIED_WORK] = applied_work(model, data, diagonal, dt)
+    fast = find_fast(model, data, data.new_v, dt, FAST_JOINT, True)
+    if fast > 0:
+        note_start(model, data, data.new_q, data.new_v, data.stage_v, 0.5 * dt)
     from_middle(model, data, memory.shift, dt)
     finish_turns(model, data, data.q, data.v)
     return_to_limits(model, data.q)
     close_loops(model, data, dt)
     advance_activations(model, data, dt)
+    if fast > 0:
+        carry_on(model, data)
+    data.report[REPORTED] = fast
     data.time[0] += dt
     return True
 

@@ -10,7 +10,9 @@ States come from the step before. Where one does not agree with the solution (a 
 one that moves along its friction) all that disagree are switched and the problem is solved again; where that does not
 end, joint friction becomes rows after all, which the solver treats as it does contacts.
 
-Joints near a limit have rows from the start: the limit may stop them within the step.
+Joints near a limit have rows from the start: the limit may stop them within the step. And so have, for a while, the
+joints of a tree that went to and fro in some steps: a robot that stands on stiff legs can share its load between
+feet and joints in many ways, of which locks try one and rows find one.
 """
 
 from __future__ import annotations
@@ -22,13 +24,15 @@ from sesshoku.methods.contact_rows import velocity_change
 from sesshoku.methods.exact.islands import solve_islands
 from sesshoku.methods.exact.options import LOCKS, SLIP_SPEED
 from sesshoku.methods.exact.pose import pose_problem
-from sesshoku.methods.report import ENERGY_CHANGE, ITERATIONS, RESIDUAL, ROWS
+from sesshoku.methods.report import CONSTRAINT_WORK, ENERGY_CHANGE, ITERATIONS, RESIDUAL, ROWS
 
 # data.friction_state, beside AS_ROW: held; slips, and friction pushes up, or down
 LOCKED, PUSHED_UP, PUSHED_DOWN = 1, 2, 3
 LOCK = 1e12  # inertia of a held joint, as a multiple of what hangs on it
-ROUNDS = 6  # of switching
+ROUNDS = 4  # of switching
 SWITCHES = 2  # of one joint within a step
+RESTLESS = 3  # steps one after the other in which a joint of a tree went to and fro: it has rows then, for a while:
+WAIT, LONGEST = 16, 1024  # steps at first, doubled each time, and at most
 BEYOND = 1.0 + 1e-9  # of its bound: what a held joint may bear by rounding
 
 
@@ -42,8 +46,9 @@ def hold_joints(model, data, memory, q, options, dt):
         memory.lock_free[k], memory.lock_diagonal[k] = data.new_v[k], data.implicit_diagonal[k]
     for n in range(len(model.rubbing_dofs)):
         k = model.rubbing_dofs[n]
+        rows = options[LOCKS] == 0.0 or memory.tree_rows[model.link_tree[model.dof_link[k]]] > 0
         memory.lock_switches[k] = 0
-        if options[LOCKS] == 0.0 or near_limit(model, k, q, data.new_v, dt):
+        if rows or near_limit(model, k, q, data.new_v, dt):
             data.friction_state[k] = AS_ROW
         elif abs(v[k]) > slip_speed or data.friction_slips[k] and v[k] != 0.0:
             data.friction_state[k] = PUSHED_DOWN if v[k] > 0.0 else PUSHED_UP
@@ -94,11 +99,32 @@ def release_joints(model, data, contacts, problem, memory, newton, options, dt):
         solve_islands(model, data, contacts, problem, memory, newton, options, dt)
         made += data.report[ITERATIONS]
     data.report[ITERATIONS] = made
+    judge_trees(model, memory)
+
+
+@jit
+def judge_trees(model, memory):
+    """Rows for a while for the trees in which joints went to and fro in several steps one after the other."""
+    for t in range(model.tree_count):
+        memory.tree_rows[t] = max(memory.tree_rows[t] - 1, 0)
+        memory.tree_restless[t] = -memory.tree_restless[t] - 1  # below zero: not seen restless in this step
+    for n in range(len(model.rubbing_dofs)):
+        k = model.rubbing_dofs[n]
+        t = model.link_tree[model.dof_link[k]]
+        if memory.lock_switches[k] >= SWITCHES and memory.tree_restless[t] < 0:
+            memory.tree_restless[t] = -memory.tree_restless[t]
+    for t in range(model.tree_count):
+        if memory.tree_restless[t] < 0:
+            memory.tree_restless[t] = 0
+            memory.tree_wait[t] = max(memory.tree_wait[t] - 1, 0)
+        elif memory.tree_restless[t] >= RESTLESS:
+            memory.tree_wait[t] = min(max(2 * memory.tree_wait[t], WAIT), LONGEST)
+            memory.tree_rows[t], memory.tree_restless[t] = memory.tree_wait[t], 0
 
 
 @jit
 def switch_joints(model, data, problem, memory, dt):
-    """Judge every joint by the solved velocity; returns how many switched."""
+    """Judge every joint by the solved velocity; returns how many switched. One that goes to and fro gets a row."""
     changed, change = 0, memory.lock_work
     velocity_change(model, data, problem, problem.y, change)
     for n in range(len(model.rubbing_dofs)):
@@ -144,4 +170,5 @@ def keep_joint_friction(model, data, memory, options, dt):
         data.friction_impulse[k] = x
         data.friction_slips[k] = 1 if abs(speed) > options[SLIP_SPEED] else 0
         report[ENERGY_CHANGE] += 0.5 * x * (memory.lock_free[k] + speed)
+        report[CONSTRAINT_WORK] += 0.5 * x * (data.v[k] + speed)
         report[ROWS] += 1.0

@@ -41,6 +41,9 @@ class Memory(Record):
     tree_jammed = array(int, 1)  # (T) in an island without solution
     # ---- joint friction, see `locks`
     tree_rubs = array(int, 1)  # (T) 1: it has joints with friction
+    tree_rows = array(int, 1)  # (T) steps for which friction of its joints will be rows
+    tree_wait = array(int, 1)  # (T) how many that were when locks failed last
+    tree_restless = array(int, 1)  # (T) steps one after the other in which a joint of it went to and fro
     lock_free = array(float, 1)  # (V) free velocity without friction of joints
     lock_diagonal = array(float, 1)  # (V) implicit_diagonal without locks
     lock_switches = array(int, 1)  # (V) how often a joint changed its state in this step
@@ -75,7 +78,8 @@ def make_memory(compiled: CompiledScene, contacts: Any) -> tuple[Problem, Memory
               "impulse_world": (C, 3), "old_impulse": (C, 3), "old_torque": (E, 3), "old_slips": C, "old_parted": C,
               "joint_locked": W, "joint_list": W, "joint_start": T + 2,
               "dof_list": (T, 2), "block_list": 2 * E, "y_before": V, "y_direction": V, "shift": V,
-              "tree_rubs": T, "lock_free": V, "lock_diagonal": V, "lock_switches": V, "lock_work": V,
+              "tree_rubs": T, "tree_rows": T, "tree_wait": T, "tree_restless": T, "lock_free": V, "lock_diagonal": V,
+              "lock_switches": V, "lock_work": V,
               "start_velocity": (C, 3), "unaided": (C, 3), "forced": (C, 3), "gyration": V, "turned": V}
     arrays = {name: np.zeros(shape, dtype=np.int64 if Memory.fields[name].dtype is int else np.float64)
               for name, shape in shapes.items()}

@@ -87,6 +87,8 @@ GUARANTEES = {
     "friction_bound": lambda options: 1.0 + 2.0 * options.friction_tolerance,
     # springs give back what they take
     "passive": lambda options: False,
+    "elastic": lambda options: True,
+    "books": lambda options: options.integrator != "rk4",
 }
 
 register(__name__)

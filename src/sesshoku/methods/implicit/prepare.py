@@ -111,6 +111,9 @@ def link_biases(model, data, contacts, memory, dt):
     bias, v = memory.bias, data.v
     for i in range(model.link_count):
         gyroscopic_force(data, i, bias)
+        if data.tree_fast[model.link_tree[i]] != 0:
+            for a in range(6):
+                bias[i, a] = -data.wrench[i, a]
     for t in range(model.tree_count):
         i = model.tree_link[t]
         held = contacts.tree_island[t] >= 0 or memory.tree_looped[t] != 0

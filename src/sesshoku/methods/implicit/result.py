@@ -14,6 +14,7 @@ from sesshoku.methods.implicit.prepare import keep_contacts, moves
 from sesshoku.methods.joint_constraints import measure_errors
 from sesshoku.methods.report import (
     CONE_VIOLATION,
+    CONSTRAINT_WORK,
     CONVERGED,
     ENERGY_CHANGE,
     ITERATIONS,
@@ -73,7 +74,8 @@ def finish_contacts(model, data, contacts, memory, options, dt):
         deepest = max(deepest, -contacts.gap[c])
     drag_anchors(contacts, memory, options, dt)
     keep_contacts(model, data, contacts, memory)
-    report[PENETRATION], report[CONE_VIOLATION], report[ENERGY_CHANGE] = deepest, outside, energy
+    report[PENETRATION], report[CONE_VIOLATION] = deepest, outside
+    report[ENERGY_CHANGE] = report[CONSTRAINT_WORK] = energy
     report[ROWS], report[ITERATIONS] = 3 * pushing, memory.counts[PASSES]
     report[CONVERGED] = 1.0 if memory.counts[UNSETTLED] == 0 else 0.0
     report[REPORT_OVERFLOW] = float(contacts.counts[OVERFLOW] + memory.counts[COUPLING_OVERFLOW])
@@ -109,11 +111,27 @@ def finish_joints(model, data, memory, dt):
         u = data.new_v[k] - ratio * data.new_v[source]
         data.mimic_impulse[n] = dt * memory.pair_force[memory.mimic_mark[n], 1, 0]
         worst = max(worst, abs(u))
+        u += data.v[k] - ratio * data.v[source]
+        data.report[CONSTRAINT_WORK] += 0.5 * data.mimic_impulse[n] * u
+    data.report[CONSTRAINT_WORK] += work_of_joints(model, data)
     data.report[RESIDUAL] = worst
     if model.group_count > 0:
         measure_errors(model, data, data.q)
     if model.cluster_count > 0:
         joint_space_inertia(model, data)  # closing loops moves along it
+
+
+@jit
+def work_of_joints(model, data):
+    """Impulses of limits and joint friction times the mean of the step's velocities, J; loops do none."""
+    work = 0.0
+    for n in range(len(model.limited_dofs)):
+        k = model.limited_dofs[n]
+        work += 0.5 * data.limit_impulse[k] * (data.v[k] + data.new_v[k])
+    for n in range(len(model.rubbing_dofs)):
+        k = model.rubbing_dofs[n]
+        work += 0.5 * data.friction_impulse[k] * (data.v[k] + data.new_v[k])
+    return work
 
 
 @jit

@@ -9,6 +9,7 @@ from sesshoku.dynamics.actuation import joint_forces
 from sesshoku.dynamics.data import as_data
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import external_wrenches, link_velocities
+from sesshoku.integrate.fast_joints import FAST, find_fast, rest_products
 from sesshoku.methods.free_motion import SEMI_IMPLICIT, SPIN, finish
 from sesshoku.methods.implicit.memory import as_memory
 from sesshoku.methods.implicit.options import IMPLICIT, IMPLICIT_DRIVE, INTEGRATOR, LOOKAHEAD, MARGIN, MOST
@@ -48,6 +49,8 @@ def forces(model, data, options, dt):
     implicit = options[INTEGRATOR] == IMPLICIT and options[IMPLICIT_DRIVE] != 0.0
     joint_forces(model, data, data.q, data.v, dt if implicit else 0.0, 1.0)
     external_wrenches(model, data)
+    if options[INTEGRATOR] == IMPLICIT and find_fast(model, data, data.v, dt, FAST, False) > 0:
+        rest_products(model, data)
 
 
 @jit

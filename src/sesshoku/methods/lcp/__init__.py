@@ -38,6 +38,8 @@ from sesshoku.dynamics.actuation import joint_forces
 from sesshoku.dynamics.data import Data, as_data
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import external_wrenches, link_velocities
+from sesshoku.integrate.fast_joints import FAST, FAST_TREES, RUNGE_KUTTA_FAST, find_fast
+from sesshoku.integrate.position import move_kinematic
 from sesshoku.integrate.rk4 import TABLEAU
 from sesshoku.integrate.runge_kutta import runge_kutta
 from sesshoku.methods.contact_forces import apply_forces
@@ -46,6 +48,7 @@ from sesshoku.methods.free_motion import (
     RUNGE_KUTTA,
     SEMI_IMPLICIT,
     SPIN,
+    coast,
     finish,
     finish_turns,
     free_velocity,
@@ -104,6 +107,7 @@ GUARANTEES = {
     and options.penetration_rate == 0.0,
     # J' v grows with the square of the spin: explicit, it throws a body that turns by radians per step ever faster
     "finite": lambda options: not options.centripetal,
+    "books": lambda options: options.integrator == "semi-implicit",
 }
 
 register(__name__)
@@ -129,6 +133,7 @@ def step(model, data, contacts, problem, memory, options, dt):
     forces(model, data, options, dt)
     joint_space_inertia(model, data)
     free_velocity(model, data, dt, SPIN)
+    coast(model, data, dt, RUNGE_KUTTA_FAST if options[RK4] else FAST)
     pose_problem(model, data, contacts, problem, memory, options, dt)
     solve_islands(model, data, contacts, problem, memory, options, dt)
     apply(model, data, contacts, problem, memory, dt)
@@ -152,12 +157,20 @@ def apply(model, data, contacts, problem, memory, dt):
 
 @jit
 def advance(model, data, options, dt):
-    """RK4 with the forces held, or semi-implicit Euler with the solved velocity."""
-    if options[RK4]:
+    """RK4 with the forces held, or semi-implicit Euler with the solved velocity; so too where joints turn fast."""
+    if options[RK4] and data.counters[FAST_TREES] == 0:
+        for k in range(model.dof_count):
+            data.start_v[k] = data.new_v[k]
         hold_fast_turns(model, data, dt)
         runge_kutta(model, data, TABLEAU, dt, data.new_q, data.new_v)
-        finish_turns(model, data, data.new_q, data.new_v)
-        return finish(model, data, RUNGE_KUTTA, dt)
+        if find_fast(model, data, data.new_v, dt, RUNGE_KUTTA_FAST, False) == 0:
+            finish_turns(model, data, data.new_q, data.new_v)
+            return finish(model, data, RUNGE_KUTTA, dt)
+        move_kinematic(model, data, -dt)
+        for k in range(model.dof_count):
+            data.new_v[k] = data.start_v[k]
+        kinematics(model, data, data.q)
+        link_velocities(model, data, data.v)
     return finish(model, data, SEMI_IMPLICIT, dt)
 
 
@@ -182,6 +195,7 @@ def stage_free(model, data, contacts, problem, memory, options, dt):
     forces(model, data, options, dt)
     joint_space_inertia(model, data)
     free_velocity(model, data, dt, SPIN)
+    coast(model, data, dt, RUNGE_KUTTA_FAST if options[RK4] else FAST)
 
 
 @jit

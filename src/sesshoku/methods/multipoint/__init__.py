@@ -41,9 +41,10 @@ from sesshoku.dynamics.actuation import joint_forces
 from sesshoku.dynamics.data import Data, as_data
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import external_wrenches, link_velocities
+from sesshoku.integrate.fast_joints import FAST
 from sesshoku.methods.contact_forces import apply_forces
 from sesshoku.methods.features import turning_friction
-from sesshoku.methods.free_motion import SEMI_IMPLICIT, SPIN, finish, free_velocity, joint_space_inertia
+from sesshoku.methods.free_motion import SEMI_IMPLICIT, SPIN, coast, finish, free_velocity, joint_space_inertia
 from sesshoku.methods.joint_constraints import measure_errors
 from sesshoku.methods.multipoint.islands import solve_islands
 from sesshoku.methods.multipoint.memory import Memory, as_memory, make_memory
@@ -127,6 +128,7 @@ def free_motion(model, data, dt):
     external_wrenches(model, data)
     joint_space_inertia(model, data)
     free_velocity(model, data, dt, SPIN)
+    coast(model, data, dt, FAST)
 
 
 @jit

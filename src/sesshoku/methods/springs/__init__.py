@@ -185,6 +185,8 @@ GUARANTEES = {
     "friction_bound": lambda options: 1.0 if options.friction_normal == "coupled" and options.friction_anchor == "drag"
     else 1e9,
     "passive": lambda options: False,
+    "elastic": lambda options: True,
+    "books": lambda options: False,
 }
 
 register(__name__)

@@ -9,6 +9,7 @@ from sesshoku.compiled.jit import jit
 from sesshoku.methods.joint_constraints import measure_errors
 from sesshoku.methods.report import (
     CONE_VIOLATION,
+    CONSTRAINT_WORK,
     CONVERGED,
     ENERGY_CHANGE,
     ITERATIONS,
@@ -99,7 +100,8 @@ def report_step(model, data, bodies, joints, springs, presses, dt):
             ux, uy, uz = arm_velocity(springs.velocity[b], springs.arm[s, side])
             wx, wy, wz = arm_velocity(bodies.velocity[b], springs.arm[s, side])
             energy += 0.5 * dt * sign * (fx * (ux + wx) + fy * (uy + wy) + fz * (uz + wz))
-    report[PENETRATION], report[CONE_VIOLATION], report[ENERGY_CHANGE] = deepest, outside, energy
+    report[PENETRATION], report[CONE_VIOLATION] = deepest, outside
+    report[ENERGY_CHANGE] = report[CONSTRAINT_WORK] = energy
 
 
 @jit

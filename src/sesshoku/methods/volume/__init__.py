@@ -118,6 +118,7 @@ GUARANTEES = {
     "passive": lambda options: False,  # the least squares weigh by area, not by inertia, and depth is recovered
     "contacts_per_pair": 1,  # an overlap, not points
     "restitution": False,
+    "books": lambda options: options.integrator == "semi-implicit",
     # with an absolute regularisation bodies sink by the square of their mass: a tonne on a palm's breadth drowns
     "carries_any_mass": lambda options: options.regularization_unit == "trace",
 }

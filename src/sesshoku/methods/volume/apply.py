@@ -12,6 +12,7 @@ from sesshoku.methods.joint_constraints import measure_errors
 from sesshoku.methods.joint_rows import store_joint_impulses
 from sesshoku.methods.report import (
     CONE_VIOLATION,
+    CONSTRAINT_WORK,
     CORRECTION_WORK,
     ENERGY_CHANGE,
     MOMENTUM_RESIDUAL,
@@ -31,7 +32,7 @@ def apply_wrenches(model, data, contacts, overlaps, problem, memory, dt):
     report, y, fresh, chains = data.report, problem.y, memory.y_before, model.row_dof
     for k in range(model.dof_count):
         fresh[k] = 0.0
-    worst = energy = work = deepest = outside = 0.0
+    worst = energy = brought = work = deepest = outside = 0.0
     for c in range(contacts.counts[CONTACTS]):
         p = memory.wrench[c]
         push_contact(chains, problem, 2 * c, p[0], p[1], p[2], fresh)
@@ -56,8 +57,9 @@ def apply_wrenches(model, data, contacts, overlaps, problem, memory, dt):
     for k in range(model.dof_count):  # kinetic energy: v . J^T x + 1/2 |y|^2
         energy += data.new_v[k] * data.held_force[k] + 0.5 * fresh[k] * fresh[k]
         data.new_v[k] += change[k]
+        brought += 0.5 * data.held_force[k] * (data.v[k] + data.new_v[k])
         data.held_force[k] /= dt
-    report[ENERGY_CHANGE] = energy
+    report[ENERGY_CHANGE], report[CONSTRAINT_WORK] = energy, brought
     for c in range(contacts.counts[CONTACTS]):
         for a in range(6):
             memory.old_wrench[c, a] = memory.wrench[c, a]

@@ -12,10 +12,11 @@ from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.actuation import joint_forces
 from sesshoku.dynamics.kinematics import coordinate_rate, kinematics
 from sesshoku.dynamics.rnea import external_wrenches, link_velocities
+from sesshoku.integrate.fast_joints import FAST
 from sesshoku.integrate.position import move_kinematic, normalize
 from sesshoku.integrate.rkg import TABLEAU
 from sesshoku.integrate.runge_kutta import combine
-from sesshoku.methods.free_motion import RUNGE_KUTTA, SPIN, finish, free_velocity, joint_space_inertia
+from sesshoku.methods.free_motion import RUNGE_KUTTA, SPIN, coast, finish, free_velocity, joint_space_inertia
 from sesshoku.methods.volume.apply import apply_wrenches
 from sesshoku.methods.volume.islands import solve_islands
 from sesshoku.methods.volume.options import INTEGRAL
@@ -44,6 +45,8 @@ def free_motion(model, data, dt, implicit_dt):
     external_wrenches(model, data)
     joint_space_inertia(model, data)
     free_velocity(model, data, dt, SPIN)
+    if implicit_dt > 0.0:  # not within the stages of Gill's scheme
+        coast(model, data, dt, FAST)
 
 
 @jit
