@@ -44,9 +44,10 @@ def test_a_run_of_exact_is_certified(sesshoku: Call, crate: Path) -> None:
     assert found["residual"]["median"] <= found["residual"]["worst"]
     energy = found["energy"]
     assert energy["by_contact"] < -2.0 and energy["largest_gain_of_a_step"] == 0.0  # 2 J of slide, 1 J of fall
-    # free fall and contact are all there is: what contact took is what is missing
-    assert energy["end"] - energy["start"] == pytest.approx(energy["by_contact"], abs=1e-6)
-    assert energy["unexplained"] == pytest.approx(0.0, abs=1e-6) and energy["not_judged"] == ""
+    # free fall and contact are all there is: what contact took is what is missing, up to the weight times the way by
+    # which the landing, from its own instant within a step, differs from one in the step's middle
+    assert energy["end"] - energy["start"] == pytest.approx(energy["by_contact"], abs=9.8 * 1.4 * 0.005)
+    assert energy["unexplained"] == pytest.approx(0.0, abs=9.8 * 1.4 * 0.005) and energy["not_judged"] == ""
     assert found["momentum_imbalance"] < 1e-12 and found["penetration"]["worst"] < 1e-3  # seen in mid-step
     said = sesshoku("run", crate, "--dt", 0.005, "--time", 0.5, "--method", "exact", "--certify")
     assert said.code == 0 and "certified: all 100 steps keep the law to 1e-08 m/s" in said.out

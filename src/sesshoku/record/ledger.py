@@ -58,9 +58,9 @@ class Ledger:
         rise = self.energy - before - work - applied
         self.unexplained.append(last + rise)
         rounding = 1e-12 * (abs(self.energy) + abs(before))
-        self.allowed.append(RUN_SHARE * (self.most_kinetic + self.turned_over) + rounding)
-        gain = float(report[ENERGY_CHANGE] - report[CORRECTION_WORK])
         fall = float(np.sum(sim.model.link_mass)) * float(np.sum(np.square(sim.model.gravity))) * sim.dt**2
+        self.allowed.append(RUN_SHARE * (self.most_kinetic + self.turned_over + fall) + rounding)
+        gain = float(report[ENERGY_CHANGE] - report[CORRECTION_WORK])
         self.gains.append(0.0 if self.elastic else gain)
         self.gain_allowed.append(STEP_SHARE * (max(self.kinetic, kinetic_before) + fall) + rounding)
         odd = not self.gains[-1] <= self.gain_allowed[-1] or not rise <= RUN_SHARE * self.most_kinetic + rounding

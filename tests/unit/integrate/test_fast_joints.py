@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -62,27 +64,31 @@ def test_through_gimbal_lock(method: str, limit: float | None, rng: np.random.Ge
     assert met > 0
 
 
-def test_it_is_the_motion_of_a_ball_joint(rng: np.random.Generator) -> None:
-    """The lock is one of the coordinates: the head moves as on a ball joint, the nearer the shorter the step."""
-    q, v = np.array([0.3, np.pi / 2 - 0.2, 0.1]), np.array([0.03, 4.0, 1.0])
-    errors = []
-    for dt in (1e-3, 1.25e-4):
-        sim = ss.Simulation(gimbal(q, v), "exact", dt=dt)
-        scene = ss.Scene(gravity=(0, 0, -9.81))
-        scene.add_body("base", fixed=True)
-        scene.add_body("head", parent="base", inertial=HEAD, joint=ss.Joint("spherical"))
-        ball = ss.Simulation(scene, ss.methods.none(integrator="rk4"), dt=1e-3)
-        head = sim.bodies["head"]
-        pose, spin = sim.body_poses()[sim.compiled.frame_index["head"], 3:], head.angular_velocity
-        ball.set_state(q=pose / np.linalg.norm(pose), v=head.rotation_matrix.T @ spin)
-        fast = 0
-        for _ in range(round(0.3 / dt)):
-            sim.step()
-            fast += sim.report.fast_trees
-        ball.step(300)
-        assert fast > 0
-        errors.append(np.linalg.norm(ball.bodies["head"].center_of_mass - sim.bodies["head"].center_of_mass))
-    assert errors[0] < 0.02 and errors[1] < 0.4 * errors[0], errors
+@pytest.mark.parametrize(("q", "v"), [
+    ((-0.042, 1.481, 0.469), (-0.386, 3.565, 0.1)), ((-0.252, 1.498, 0.321), (0.431, 2.829, 0.781)),
+    ((0.366, 1.316, -0.143), (0.259, 5.514, -2.386)),
+])
+@pytest.mark.parametrize(("method", "dt", "within"), [
+    ("exact", 1e-3, 0.01), ("exact", 2e-4, 1e-3), ("none", 1e-3, 0.01),
+])
+def test_it_is_the_motion_of_a_ball_joint(method: str, dt: float, within: float, q: Any, v: Any) -> None:
+    """The lock is one of the coordinates: 0.3 s later, past it at radians per step, the head is where a ball has it.
+
+    within: m; it has moved by decimetres.
+    """
+    sim, scene = ss.Simulation(gimbal(np.array(q), np.array(v)), method, dt=dt), ss.Scene(gravity=(0, 0, -9.81))
+    scene.add_body("base", fixed=True)
+    scene.add_body("head", parent="base", inertial=HEAD, joint=ss.Joint("spherical"))
+    ball = ss.Simulation(scene, ss.methods.none(integrator="rk4"), dt=1e-3)
+    head, pose = sim.bodies["head"], sim.body_poses()[sim.compiled.frame_index["head"], 3:]
+    ball.set_state(q=pose / np.linalg.norm(pose), v=head.rotation_matrix.T @ head.angular_velocity)
+    fast = 0
+    for _ in range(round(0.3 / dt)):
+        sim.step()
+        fast += sim.report.fast_trees
+    ball.step(300)
+    assert fast > 0 or dt < 1e-3
+    assert np.linalg.norm(ball.bodies["head"].center_of_mass - head.center_of_mass) < within
 
 
 @pytest.mark.parametrize("method", ["none", "exact", "lcp:recommended"])
@@ -95,9 +101,10 @@ def test_a_free_mechanism_keeps_momentum_and_energy(method: str, rng: np.random.
         before = np.append(sim.momentum(about=(0, 0, 0)), sum(sim.energy))
         size = np.abs(before).max()
         for _ in range(500):
+            fast = np.abs(sim.v[6:]).max() * sim.dt > FAST  # from its start on
             sim.step()
             after = np.append(sim.momentum(about=(0, 0, 0)), sum(sim.energy))
-            if sim.report.fast_trees:
+            if fast:
                 assert np.allclose(after, before, rtol=0.0, atol=1e-9 * size), (q, v)
                 carried += 1
             before = after
