@@ -36,6 +36,9 @@ def parser() -> argparse.ArgumentParser:
 
 def scene_files(folder: Path, scenes: list[str], only: list[str]) -> list[Path]:
     """The scenes to measure, relative to the folder."""
+    for scene in scenes:
+        if not Path(scene).is_file():
+            sys.exit(f"{scene}: no such file")
     found = [Path(os.path.relpath(Path(scene).resolve(), folder.resolve())) for scene in scenes] or sorted(
         path.relative_to(folder) for path in folder.glob("*/scene*.xml"))
     chosen = [path for path in found if not only or any(word in path.as_posix() for word in only)]

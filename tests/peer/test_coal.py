@@ -91,7 +91,8 @@ def verdict(pair: Shapes, shapes: tuple[Any, Any], tolerance: float) -> str:
 
 @pytest.mark.parametrize(("a", "b"), PAIRS)
 def test_signed_distance_and_normal(a: str, b: str, rng: np.random.Generator) -> None:
-    tolerance = 1e-6 if "cylinder" in (a, b) else 1e-9
+    curved = bool({"cylinder", "ellipsoid"} & {a, b})  # coal itself finds these to its own tolerance
+    tolerance = 1e-6 if curved else 1e-9
     count: Counter[str] = Counter()
     overlapping = 0
     for _ in range(sample_count(300, 10_000) // PER_SHAPES):
@@ -107,4 +108,4 @@ def test_signed_distance_and_normal(a: str, b: str, rng: np.random.Generator) ->
     total = sum(count.values())
     print(f"{a}-{b}: {dict(count)}, {overlapping} overlapping of {total}")
     assert overlapping > total // 5
-    assert count["same"] >= (0.7 if "cylinder" in (a, b) else 0.999) * total
+    assert count["same"] >= (0.7 if curved else 0.999) * total

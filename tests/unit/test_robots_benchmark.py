@@ -104,6 +104,14 @@ def test_the_whole_command(folder: Path, tmp_path: Path, capsys: pytest.CaptureF
     assert set(json.loads(out.read_text())["scenes"]) == set(results["scenes"])  # the other rows stay
 
 
+def test_scenes_that_are_not_there(folder: Path) -> None:
+    with pytest.raises(SystemExit, match="nothing.xml: no such file"):
+        command.scene_files(folder, [str(folder / "nothing.xml")], [])
+    with pytest.raises(SystemExit, match="no scene in .* with go9"):
+        command.scene_files(folder, [], ["go9"])
+    assert command.scene_files(folder, [str(folder / "good" / "scene.xml")], []) == [Path("good/scene.xml")]
+
+
 def test_a_time_limit_stops_one_scene_only(folder: Path) -> None:
     found = command.measure_all(folder, [Path("good/scene.xml")], "none", limit=0.05, say=lambda text: None)
     assert found["scenes"]["good/scene.xml"] == {"result": "too slow", "reason": "more than 0.05 s"}
