@@ -27,14 +27,15 @@ from sesshoku.dynamics.rows import ROW_LOOP
 
 DEPENDENT = 1e-8  # a row whose independent part is below this share of its size says what others say already
 ROUNDING = 1e-11  # an anchor that all its joints together move less than this share of what each could stands still
-NEARLY = 1e-3  # what is wanted along rows nearer to that than this is damped
+NEARLY = 1e-3  # what is wanted of velocities along rows nearer to that than this is damped
 
 
 @jit
-def independent_rows(model, data, cluster, count):
+def independent_rows(model, data, cluster, count, nearly):
     """Basis of the first `count` rows, those of a cluster; returns its rank. Needs the factor of H.
 
-    Leaves in data.row_target and row_turn, at the places basis_order names, what is wanted along the basis.
+    nearly: what is wanted along rows nearer to dependence than this is damped. Leaves in data.row_target and row_turn,
+    at the places basis_order names, what is wanted along the basis.
     """
     n, first = model.cluster_dofs[cluster, 1], model.cluster_start[cluster]
     for r in range(count):
@@ -65,7 +66,7 @@ def independent_rows(model, data, cluster, count):
         for e in range(n):
             row[e] /= size
         R[rank * count + p] = size
-        damping = 1.0 / size if size > NEARLY else size / (NEARLY * NEARLY)
+        damping = 1.0 / size if size > nearly else size / (nearly * nearly)
         data.row_target[p] *= damping
         data.row_turn[p] *= damping
         order[rank] = p

@@ -40,10 +40,10 @@ def find_fast(model, data, v, dt, limit, again):
     for t in range(model.tree_count):
         first, last = model.tree_link[t], model.tree_link[t + 1]
         lone = last == first + 1 and model.link_joint[first] == FREE
-        if lone or model.tree_dof[t + 1] - model.tree_dof[t] < 2:
-            continue
         if not again:
             fast[t] = 0
+        if lone or model.tree_dof[t + 1] - model.tree_dof[t] < 2:
+            continue
         for i in range(first, last):
             kind, k = model.link_joint[i], model.link_dof[i]
             if kind == REVOLUTE:

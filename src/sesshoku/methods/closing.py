@@ -19,6 +19,7 @@ from sesshoku.methods.report import LOOP_ERROR
 CLOSED = 1e-12  # m or rad: a smaller error is left
 FAR = 1e-7  # a larger one is looked at again: one Newton step leaves its square
 CLOSING_SPEED = 10.0  # m/s or rad/s: no loop closes faster
+NEAR_DEAD_CENTRE = 3e-2  # rows nearer to dependence than this move less: there a small error asks for a large way
 PASSES = 3
 
 
@@ -57,8 +58,11 @@ def errors_at(model, data):
 
 @jit
 def step_back(model, data, dt):
-    """Move q by the smallest displacement that undoes the errors, to first order; cluster after cluster."""
-    y, most = data.basis_way, CLOSING_SPEED * dt
+    """Move q by the smallest displacement that undoes the errors, to first order; cluster after cluster.
+
+    No joint moves faster than CLOSING_SPEED by it.
+    """
+    y, most, farthest = data.basis_way, CLOSING_SPEED * dt, 0.0
     for k in range(model.dof_count):
         y[k] = 0.0
     for cluster in range(model.cluster_count):
@@ -66,7 +70,7 @@ def step_back(model, data, dt):
         for r in range(count):
             data.row_turn[r] = 0.0
             data.row_target[r] = -min(max(row_error(model, data, r), -most), most)
-        rank = independent_rows(model, data, cluster, count)
+        rank = independent_rows(model, data, cluster, count, NEAR_DEAD_CENTRE)
         start, n = model.cluster_dofs[cluster, 0], model.cluster_dofs[cluster, 1]
         dofs, first = model.row_dof[start : start + n], model.cluster_start[cluster]
         for l in range(rank):
@@ -81,7 +85,8 @@ def step_back(model, data, dt):
         for f in range(model.dof_row[k], model.dof_row[k] + model.dof_depth[k]):
             t -= data.factor[f] * y[model.row_dof[f]]
         y[k] = t
-    move(model, data.q, y, 1.0)
+        farthest = max(farthest, abs(t))
+    move(model, data.q, y, min(1.0, most / farthest) if farthest > 0.0 else 0.0)
 
 
 @jit

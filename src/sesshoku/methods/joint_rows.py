@@ -7,7 +7,7 @@ has one side, over all dofs of the cluster.
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
-from sesshoku.dynamics.independent import from_basis, half_velocity, independent_rows, to_basis
+from sesshoku.dynamics.independent import NEARLY, from_basis, half_velocity, independent_rows, to_basis
 from sesshoku.dynamics.jacobian import chain_times
 from sesshoku.dynamics.rows import ROW_BASIS, UNBOUNDED, bounded_rows, cluster_rows, store_impulse
 from sesshoku.solvers.problem import JOINT_ROWS, PROBLEM_OVERFLOW, USED
@@ -28,7 +28,7 @@ def joint_rows(model, data, problem, q, v_new, dt, together):
             add_row(model, data, problem, row, v_new)
         for cluster in range(model.group_cluster[group], model.group_cluster[group + 1]):
             count, _ = cluster_rows(model, data, cluster, 0, 0)
-            rank = independent_rows(model, data, cluster, count)
+            rank = independent_rows(model, data, cluster, count, NEARLY)
             add_basis(model, data, problem, cluster, rank, v_new)
 
 
