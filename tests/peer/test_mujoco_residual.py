@@ -18,16 +18,17 @@ DT = 1e-3
 def after(speed: float, push: float, steps: int) -> tuple[float, float, float]:
     """Normal and tangential violation in the last of `steps` with load, and speed, of a crate in MuJoCo."""
     sim, found, force = engine("mujoco")(crate_on_floor(speed), DT), (np.nan, np.nan), np.zeros(6)
+    model, data = sim.peer_model, sim.peer_data
     for _ in range(steps):
-        sim.data.xfrc_applied[sim.body_id("crate"), 0] = push
-        mujoco.mj_step(sim.model, sim.data)
+        data.xfrc_applied[model.body("crate").id, 0] = push
+        mujoco.mj_step(model, data)
         loads = []
-        for i in range(sim.data.ncon):
-            mujoco.mj_contactForce(sim.model, sim.data, i, force)
+        for i in range(data.ncon):
+            mujoco.mj_contactForce(model, data, i, force)
             loads.append(force[0])
         if loads and min(loads) > 1e-3:
-            found = exact.mujoco_violations(sim.model, sim.data, DT)
-    return *found, float(sim.data.qvel[0])
+            found = exact.mujoco_violations(model, data, DT)
+    return *found, float(data.qvel[0])
 
 
 def test_at_rest_nothing_is_violated() -> None:

@@ -24,7 +24,7 @@ from sesshoku.scene.model import FREE, KINEMATIC, PLANAR, REVOLUTE, SPHERICAL
 from sesshoku.spatial.algebra import cross, inertia_times
 
 FAST_TREES = 0  # place in `counters`: how many trees are marked
-FAST = 0.1  # rad per step: explicit Coriolis forces err by its square
+FAST = 0.3  # rad per step: explicit Coriolis forces err by its square
 RUNGE_KUTTA_FAST = 0.3  # the same where the scheme is of fourth order
 LOCKED = 1e-10  # of a dof's inertia, added to it: in the lock itself the mass matrix is singular
 MOST_GAIN = 1.2  # of joint speeds, where carrying took energy

@@ -13,7 +13,7 @@ WHOLE = ("newton_cap", "most_per_pair", "rounds")
 
 
 def test_every_number_has_bounds_and_its_default_lies_within():
-    names = set(Options.__dataclass_fields__) - {"integrator"}
+    names = set(Options.__dataclass_fields__) - {"integrator", "joint_friction"}
     assert set(BOUNDS) == names
     for name, (least, most) in BOUNDS.items():
         assert least <= getattr(Options(), name) <= most
@@ -44,8 +44,9 @@ def test_names_that_do_not_exist_are_told_with_a_guess():
         ss.methods.exact(tolerence=1e-9)
     with pytest.raises(MethodError, match="by name"):
         ss.methods.exact(1e-9)
-    with pytest.raises(MethodError, match="no preset 'recommended'"):
-        ss.Simulation(ss.Scene(), "exact:recommended")
+    with pytest.raises(MethodError, match="joint_friction must be locks or rows"):
+        ss.methods.exact(joint_friction="glue")
+    assert ss.Simulation(ss.Scene(), "exact:recommended").method.options == Options()
 
 
 def test_numbers_of_numpy_are_numbers():
