@@ -3,7 +3,7 @@
 Three crossed hinges with light links between them come near gimbal lock: two of them spin at thousands of rad/s while
 the body they hold moves slowly. Coriolis forces at the start's pose then say nothing about the step, and the joints'
 new speeds mean another motion at the new pose: explicit, both bring energy without bound. For a tree of which a joint
-turns by more than FAST within a step they are left out, and the speeds at the new pose are those that keep what the
+turns by more than FAST within a step (STURDY times that, if no link is light) they are left out, and the speeds at the new pose are those that keep what the
 links have, their momenta p and L in world axes:
     H(q+) v+ = sum of J(q+)^T (p, L),    as d/dt (H v) = J'^T (p, L) + forces (Lagrange).
 The energy is then made what it was before the move: joint speeds are scaled, at the same momentum of the whole tree.
@@ -24,8 +24,9 @@ from sesshoku.scene.model import FREE, KINEMATIC, PLANAR, REVOLUTE, SPHERICAL
 from sesshoku.spatial.algebra import cross, inertia_times
 
 FAST_TREES = 0  # place in `counters`: how many trees are marked
-FAST = 0.3  # rad per step: explicit Coriolis forces err by its square
+FAST = 0.1  # rad per step: explicit Coriolis forces err by its square
 RUNGE_KUTTA_FAST = 0.3  # the same where the scheme is of fourth order
+STURDY = 3.0  # times that for trees without light links, which have no such locks: schemes keep their order longer
 LOCKED = 1e-10  # of a dof's inertia, added to it: in the lock itself the mass matrix is singular
 MOST_GAIN = 1.2  # of joint speeds, where carrying took energy
 
@@ -36,7 +37,7 @@ def find_fast(model, data, v, dt, limit, again):
 
     again: those marked before stay so.
     """
-    fast, count, most = data.tree_fast, 0, limit / dt
+    fast, count = data.tree_fast, 0
     for t in range(model.tree_count):
         first, last = model.tree_link[t], model.tree_link[t + 1]
         lone = last == first + 1 and model.link_joint[first] == FREE
@@ -44,6 +45,7 @@ def find_fast(model, data, v, dt, limit, again):
             fast[t] = 0
         if lone or model.tree_dof[t + 1] - model.tree_dof[t] < 2:
             continue
+        most = (limit if model.tree_light[t] else STURDY * limit) / dt
         for i in range(first, last):
             kind, k = model.link_joint[i], model.link_dof[i]
             if kind == REVOLUTE:

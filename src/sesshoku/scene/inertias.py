@@ -10,6 +10,7 @@ import numpy as np
 from sesshoku.scene.model import PRISMATIC, REVOLUTE
 from sesshoku.scene.poses import Pose
 
+LIGHT = 1e-2
 LEAST = 1e-12  # kg m^2 or kg: stands for joints that move nothing
 
 
@@ -17,7 +18,7 @@ def inertia_arrays(arrays: dict[str, Any], poses: list[Pose]) -> dict[str, np.nd
     """dof_inertia, and from it tendon_inertia and actuator_inertia: 1 / sum of arm^2 / inertia."""
     inertia = dof_inertias(arrays, poses)
     inverse = 1.0 / inertia
-    return {"dof_inertia": inertia,
+    return {"dof_inertia": inertia, "tree_light": light_trees(arrays),
             "tendon_inertia": _along(arrays["tendon_drive"], arrays["tendon_dof"], arrays["tendon_arm"], inverse),
             "actuator_inertia": _along(arrays["actuator_drive"], arrays["drive_dof"], arrays["drive_arm"], inverse)}
 
@@ -48,6 +49,20 @@ def dof_inertias(arrays: dict[str, Any], poses: list[Pose]) -> np.ndarray:
             second[parent] += second[i]
     found += np.asarray(arrays["dof_armature"], dtype=float)
     return np.maximum(found, LEAST)
+
+
+def light_trees(arrays: dict[str, Any]) -> np.ndarray:
+    """(T) 1 where a link without armature has less than LIGHT of the mass that hangs on it: crossed hinges may lock."""
+    below = np.zeros(int(arrays["link_count"]))
+    light = np.zeros(int(arrays["tree_count"]), dtype=np.int64)
+    for i in range(len(below) - 1, -1, -1):
+        mass, parent, k = float(arrays["link_mass"][i]), int(arrays["link_parent"][i]), int(arrays["link_dof"][i])
+        still = any(arrays["dof_armature"][k:k + int(arrays["link_dof_count"][i])])
+        if mass < LIGHT * below[i] and not still:
+            light[int(arrays["link_tree"][i])] = 1
+        if parent >= 0:
+            below[parent] += below[i] + mass
+    return light
 
 
 def _square(c: np.ndarray) -> np.ndarray:

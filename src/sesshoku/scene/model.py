@@ -77,6 +77,7 @@ class Model(Record):
 
     tree_link = array(int, 1)  # (T + 1) first link of each tree
     tree_dof = array(int, 1)  # (T + 1) first dof of each tree
+    tree_light = array(int, 1)  # (T) 1: a link of it is light beside what hangs on it, and has no armature
     tree_joined = array(int, 1)  # (T) first of the trees that loops and mimics join with it, itself if none
 
     dof_link = array(int, 1)  # (V)
