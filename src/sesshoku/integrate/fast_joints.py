@@ -3,8 +3,8 @@
 Three crossed hinges with light links between them come near gimbal lock: two of them spin at thousands of rad/s while
 the body they hold moves slowly. Coriolis forces at the start's pose then say nothing about the step, and the joints'
 new speeds mean another motion at the new pose: explicit, both bring energy without bound. For a tree of which a joint
-turns by more than FAST within a step (STURDY times that, if no link is light) they are left out, and the speeds at the new pose are those that keep what the
-links have, their momenta p and L in world axes:
+turns by more than FAST within a step (STURDY times that, if no link is light) they are left out, and the speeds at the
+new pose are those that keep what the links have, their momenta p and L in world axes:
     H(q+) v+ = sum of J(q+)^T (p, L),    as d/dt (H v) = J'^T (p, L) + forces (Lagrange).
 The energy is then made what it was before the move: joint speeds are scaled, at the same momentum of the whole tree.
 
