@@ -62,8 +62,6 @@ def load_body_file(path: str | Path, *, package_paths: Iterable[str | Path] = ()
         description.poses = _poses(root, numbers, degrees)
         description.excluded_pairs = _excluded(root, links, unsupported)
         for key in root.left():
-            if isinstance(root[key], Entries) and root[key].imported:
-                continue  # what links share stands at the top of the file
             why = " (for planning, not for motion)" if key in INFORMATION else ""
             unsupported.add(f"{key} of the file{why}", Grade.LOOKS)
         description.unsupported = unsupported.listed()

@@ -81,12 +81,7 @@ class PartReader:
         return M
 
     def turn(self, value: Any, label: str) -> np.ndarray:
-        """(3, 3) of [x, y, z, angle], of several such turns one after the other, or of a matrix's nine numbers."""
-        if isinstance(value, Items) and value and all(isinstance(item, Items) for item in value):
-            R = np.eye(3)
-            for item in value:
-                R = R @ self.turn(item, label)
-            return R
+        """(3, 3) of [x, y, z, angle], or of a matrix's nine numbers."""
         if isinstance(value, Items) and len(value) == 9:
             R = yml.vector(value, "rotation", label, 9).reshape(3, 3)
             if np.abs(R @ R.T - np.eye(3)).max() > 1e-3 or np.linalg.det(R) < 0.0:

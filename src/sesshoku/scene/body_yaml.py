@@ -37,10 +37,9 @@ class Items(list[Any]):
 
 
 class Entries(dict[str, Any]):
-    """A mapping and its line; `taken`: keys that a reader has asked for; `imported`: it is in use elsewhere."""
+    """A mapping and its line; `taken`: keys that a reader has asked for."""
 
     line: int = 0
-    imported: bool = False
 
     def __init__(self) -> None:
         super().__init__()
@@ -120,7 +119,6 @@ def _enter(made: Entries, own: set[str], key_node: Any, value: Any, unsupported:
             if not isinstance(other, Entries):
                 raise SceneError(f"{key_node.value} needs a mapping", element=f"line {line}", value=other,
                                  remedy="name an anchor: `import: *name`")
-            other.imported = True
             for key, inherited in other.items():
                 made.setdefault(key, inherited)
         return

@@ -131,7 +131,7 @@ def test_drift_correction_closes_a_gap(kind: Any) -> None:
     scene.add_loop(kind, "block", None, position_b=(0.05, 0, 0), rotation_b=rotation, correction=0.1)
     sim = simulate(scene)
     sim.step()
-    assert sim.report.loop_error == pytest.approx(0.05 * 0.9, rel=1e-3)
+    assert sim.report.loop_error == pytest.approx(0.05 * 0.9, rel=1e-2)  # no faster than 10 m/s, or rad/s
     sim.step(99)
     assert sim.report.loop_error == pytest.approx(0.05 * 0.9**100, rel=0.05)
     sim.step(200)
