@@ -76,6 +76,10 @@ class SuspectRun(UserWarning):
     """A run that stays finite and cannot be right: energy from nothing, or a contact law that stays unsolved."""
 
 
+class OpenLoop(UserWarning):
+    """A closed loop whose ends are apart at the start: the bodies will be moved together."""
+
+
 class UnsupportedFeature(UserWarning):
     """What a robot file uses and sesshoku does not, listed once per load; what of a scene a method leaves out."""
 

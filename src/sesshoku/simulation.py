@@ -20,7 +20,7 @@ from sesshoku.dynamics.factor import factorize
 from sesshoku.dynamics.jacobian import point_jacobian
 from sesshoku.dynamics.observe import observe_bodies, observe_energy, refresh
 from sesshoku.dynamics.rnea import bias_force, external_wrenches, inverse_dynamics
-from sesshoku.errors import MethodError, SceneError, SimulationDiverged, UnstableStep, UnsupportedFeature
+from sesshoku.errors import MethodError, OpenLoop, SceneError, SimulationDiverged, UnstableStep, UnsupportedFeature
 from sesshoku.methods.deep_overlaps import deep_overlap
 from sesshoku.methods.registry import DEFAULT, Method, left_out, obstacles, resolve
 from sesshoku.methods.report import CHANNELS, CONVERGED, ENERGY_CHANGE, RESIDUAL, Report
@@ -43,6 +43,7 @@ from sesshoku.views import ActuatorView, BodyView, Contact, Energy, JointView, V
 
 DEFAULT_TIME_STEP = 1e-3
 NO_TORQUE = (0.0, 0.0, 0.0)
+OPEN_LOOP = 5e-3  # m: a smaller gap is closed without a word
 
 
 class Snapshot(dict[str, np.ndarray]):
@@ -128,6 +129,7 @@ class Simulation:
         self._origin: Snapshot | None = None  # the scene's start, once somebody asked for it
         with CompileProgress("the dynamics"):
             self._check_inertia()
+        self._tell_open_loops()
 
     def __repr__(self) -> str:
         """A short table: what is simulated, how, and how the last step went."""
@@ -598,6 +600,19 @@ class Simulation:
         if view.link >= 0:
             point_jacobian(self.model, self.data, view.link, at, J)
         return J
+
+    def _tell_open_loops(self) -> None:
+        """Warn of loops whose ends start apart: they will be moved together, and springs be stretched by it."""
+        model, data = self.model, self.data
+        for n, name in enumerate(self.compiled.loop_names):
+            ends = [model.loop_position[n, side] if link < 0 else data.tree_origin[model.link_tree[link]]
+                    + data.offset[link] + data.rotation[link] @ model.loop_position[n, side]
+                    for side, link in enumerate(model.loop_link[n].tolist())]
+            gap = float(np.linalg.norm(ends[0] - ends[1]))
+            if gap > OPEN_LOOP:
+                warnings.warn(f"loop {name!r} starts open by {gap:.3g} m: its bodies are moved together, by up to "
+                              "10 m/s; start in a pose in which it is closed (a keyframe of the file: pose=...)",
+                              OpenLoop, stacklevel=4)
 
     def _check_inertia(self) -> None:
         """Every joint must move some inertia, or its acceleration is not defined."""
