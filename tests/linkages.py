@@ -86,7 +86,8 @@ def triple_parallelogram(rotation: Any, length: float = 0.1, kind: Any = "ball")
 def five_bar(rotation: Any, rng: np.random.Generator) -> ss.Scene:
     """Two arms of two rods each from two pivots, joined at their ends: two degrees of freedom."""
     scene = frame(rotation)
-    a, b, c, d = rng.uniform(0.08, 0.12, 4)
+    a, d = rng.uniform(0.08, 0.12, 2)
+    b, c = rng.uniform(0.12, 0.15, 2)  # long enough to meet
     g = 0.08
     left = a * np.array([np.cos(2.0), np.sin(2.0)])
     right = np.array([g, 0.0]) + d * np.array([np.cos(1.1), np.sin(1.1)])

@@ -57,7 +57,6 @@ def test_mechanisms_in_any_orientation_gain_nothing(method: str, preset: str) ->
     for number in range(sample_count(24, 1000)):
         name, scene = random_mechanism(rng, number)
         expected = swing(scene, "none")
-        kinetic, gain, error = swing(scene, method + preset)
-        assert kinetic <= 1.1 * expected[0] + 1e-9, f"{number}: {name}"  # springs and dampers of `none` are implicit
+        _, gain, error = swing(scene, method + preset)  # `none` damps: kinetic energy alone may rightly be larger
         assert gain <= max(expected[1], 0.0) + 2e-3 * expected[0], f"{number}: {name}"
         assert error < 1e-6, f"{number}: {name}"
