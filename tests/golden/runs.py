@@ -17,10 +17,10 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-import linkages  # noqa: E402
-import llvmlite.binding as llvm  # noqa: E402
+import llvmlite.binding as llvm
 
-import sesshoku as ss  # noqa: E402
+import linkages
+import sesshoku as ss
 
 HASHES = Path(__file__).with_name("hashes.json")
 EXAMPLES = Path(__file__).parents[2] / "examples"

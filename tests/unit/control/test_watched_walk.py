@@ -10,9 +10,9 @@ import pytest
 
 import sesshoku as ss
 from sesshoku import control
-from sesshoku.control import footsteps
 from sesshoku.control.humanoids import SMALL, stage
-from sesshoku.control.watched_walk import WatchedWalk
+from sesshoku.control.walking import footsteps
+from sesshoku.control.walking.watched_walk import WatchedWalk
 from sesshoku.errors import SceneError
 
 
