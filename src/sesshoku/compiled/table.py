@@ -7,9 +7,13 @@ data and its shape. Compiled code sees the record as a pointer to that table, an
 that rebuild the array, only for the fields a kernel names.
 
     class Data(Record):
-        mass = array(float, 1)         # a field: element type and number of dimensions
-        count = scalar()               # an integer, fixed when the record is built
+        mass = array(float, "L", 6)                # a field: element type and extents, named or numbers
+        order = array(int, "L + 1", saved=True)    # part of a saved state; names may stand in sums and products
+        count = scalar()                           # an integer, fixed when the record is built
+        tolerance = scalar(float)                  # a number, the same
+        contacts = part(Contacts)                  # a record within the record
 
+    data = Data.sized({"L": 12}, count=3, tolerance=1e-9, contacts=contacts)     # allocates itself, zeros
     as_data = viewer(Data)
 
     @jit
@@ -27,9 +31,9 @@ from __future__ import annotations
 
 import hashlib
 import operator
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from llvmlite import ir
@@ -51,37 +55,62 @@ from numba.np.arrayobj import make_array, populate_array
 
 @dataclass(frozen=True)
 class Field:
-    """Element type and number of dimensions of one entry of a record; `ndim` -1 marks an integer scalar."""
+    """One entry of a record: an array of float64 or int64 with its extents, a number, or another record."""
 
-    dtype: Any
-    ndim: int
-    slot: int = -1  # where in the table the address stands; the shape follows
+    dtype: Any  # float, int, or the class of a record
+    extents: tuple[str | int, ...] | None  # of an array; None: a number or a record
+    saved: bool = False  # part of a saved state
+    slot: int = -1  # where in the table the address (the number, the record's table) stands; an array's shape follows
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions; -1: not an array."""
+        return -1 if self.extents is None else len(self.extents)
+
+    @property
+    def is_record(self) -> bool:
+        return self.dtype not in (float, int)
+
+    @property
+    def element(self) -> np.dtype[Any]:
+        return np.dtype(np.float64 if self.dtype is float else np.int64)
 
     @property
     def numba_type(self) -> types.Type:
-        if self.ndim < 0:
-            return types.int64
+        if self.is_record:
+            return RecordType(self.dtype.type_name)
         element = types.float64 if self.dtype is float else types.int64
-        return types.Array(element, self.ndim, "C")
+        return element if self.extents is None else types.Array(element, len(self.extents), "C")
+
+    def layout(self) -> tuple[Any, ...]:
+        """What compiled code depends on."""
+        return self.dtype.type_name if self.is_record else self.dtype.__name__, self.ndim, self.slot
 
 
-def array(dtype: type, ndim: int) -> Any:
-    """Declare an array field of float64 (`float`) or int64 (`int`) elements, of one dimension or more."""
-    if dtype not in (float, int) or ndim < 1:
-        raise TypeError(f"array({dtype!r}, {ndim}): declare float or int elements and at least one dimension")
-    return Field(dtype, ndim)
+def array(dtype: type, *extents: str | int, saved: bool = False) -> Any:
+    """Declare an array field of float64 (`float`) or int64 (`int`) elements: its extents, named or numbers."""
+    if dtype not in (float, int) or not extents or not all(isinstance(extent, (str, int)) for extent in extents):
+        raise TypeError(f"array({dtype!r}, {extents}): declare float or int elements and at least one extent")
+    return Field(dtype, extents, saved)
 
 
-def scalar() -> Any:
-    """Declare an integer that never changes after the record is built (a count)."""
-    return Field(int, -1)
+def scalar(dtype: type = int) -> Any:
+    """Declare a number that never changes after the record is built: a count, an option."""
+    if dtype not in (float, int):
+        raise TypeError(f"scalar({dtype!r}): declare float or int")
+    return Field(dtype, None)
+
+
+def part(record: type[Record]) -> Any:
+    """Declare a record within the record."""
+    return Field(record, None)
 
 
 _FIELDS: dict[str, dict[str, Field]] = {}  # name of a record's Numba type -> its fields; read while compiling
 
 
 class Record:
-    """Base of the records; subclasses declare fields with `array` and `scalar`."""
+    """Base of the records; subclasses declare fields with `array`, `scalar` and `part`."""
 
     fields: ClassVar[dict[str, Field]] = {}
     type_name: ClassVar[str] = ""
@@ -91,7 +120,7 @@ class Record:
         fields, slot = dict(base.fields), 0
         fields |= {name: value for name, value in vars(cls).items() if isinstance(value, Field)}
         for name, field in fields.items():
-            fields[name] = Field(field.dtype, field.ndim, slot)
+            fields[name] = replace(field, slot=slot)
             slot += 1 + max(field.ndim, 0)
         reserved = sorted(name for name in fields if name.startswith("_") or hasattr(Record, name))
         if reserved:
@@ -99,8 +128,8 @@ class Record:
         cls.fields = fields
         # The layout is part of the type: records of one name in two modules stay apart, and code cached for another
         # layout is never taken.
-        layout = hashlib.sha256(repr([(cls.__module__, cls.__qualname__), *fields.items()]).encode()).hexdigest()[:12]
-        cls.type_name = f"{cls.__name__}_{layout}"
+        layout = [(cls.__module__, cls.__qualname__), *((name, field.layout()) for name, field in fields.items())]
+        cls.type_name = f"{cls.__name__}_{hashlib.sha256(repr(layout).encode()).hexdigest()[:12]}"
         _FIELDS[cls.type_name] = fields
 
     def __init__(self, **values: Any) -> None:
@@ -112,13 +141,30 @@ class Record:
         for name, field in self.fields.items():
             value = self._as_declared(name, field, values[name])
             self.__dict__[name] = value
-            table += [value] if field.ndim < 0 else [value.ctypes.data, *value.shape]
+            if field.is_record:
+                table.append(value._table.ctypes.data)
+            elif field.extents is None:
+                table.append(int(np.array(value, dtype=field.element).view(np.int64)))
+            else:
+                table += [value.ctypes.data, *value.shape]
         self._table = np.array(table, dtype=np.int64)
 
+    @classmethod
+    def sized(cls, sizes: Mapping[str, int], **given: Any) -> Self:
+        """A record of zeros, its named extents by `sizes`, but for what is given."""
+        made = {name: np.zeros([_extent(extent, sizes) for extent in field.extents], field.element)
+                for name, field in cls.fields.items() if name not in given and field.extents is not None}
+        return cls(**made, **given)
+
     def _as_declared(self, name: str, field: Field, value: Any) -> Any:
-        if field.ndim < 0:
-            return operator.index(value)
-        given, dtype = np.asarray(value), np.dtype(np.float64 if field.dtype is float else np.int64)
+        if field.is_record:
+            if type(value) is not field.dtype:
+                raise TypeError(f"{type(self).__name__}.{name}: {type(value).__name__} where "
+                                f"{field.dtype.__name__} is declared")
+            return value
+        if field.extents is None:
+            return float(value) if field.dtype is float else operator.index(value)
+        given, dtype = np.asarray(value), field.element
         if given.size and not np.can_cast(given.dtype, dtype, "same_kind"):
             raise TypeError(f"{type(self).__name__}.{name}: {given.dtype} values where {dtype} is declared")
         if given.ndim != field.ndim:
@@ -143,14 +189,31 @@ class Record:
         """What an entry point takes: the int64 table, or the record itself when JIT is disabled."""
         return self if config.DISABLE_JIT else self._table
 
+    def saved(self, prefix: str = "") -> dict[str, np.ndarray]:
+        """The arrays that are part of a saved state, those of records within included: "contacts.id" -> array."""
+        found: dict[str, np.ndarray] = {}
+        for name, field in self.fields.items():
+            if field.is_record:
+                found |= getattr(self, name).saved(f"{prefix}{name}.")
+            elif field.saved:
+                found[prefix + name] = getattr(self, name)
+        return found
+
     def copy_into(self, other: Record) -> None:
         """Copy the contents of every array into those of another record of the same shapes."""
         for name, field in self.fields.items():
-            if field.ndim >= 0:
+            if field.is_record:
+                getattr(self, name).copy_into(getattr(other, name))
+            elif field.ndim >= 0:
                 source, target = getattr(self, name), getattr(other, name)
                 if source.shape != target.shape:
                     raise ValueError(f"{type(self).__name__}.{name}: shape {source.shape} copied into {target.shape}")
                 target[...] = source
+
+
+def _extent(extent: str | int, sizes: Mapping[str, int]) -> int:
+    """A number, or the value of a named extent: "L", "2 * C + 1"."""
+    return extent if isinstance(extent, int) else int(eval(extent, {"__builtins__": {}}, dict(sizes)))
 
 
 def _rebuild(cls: type[Record], values: dict[str, Any]) -> Record:
@@ -206,8 +269,11 @@ def _lower_field(context: Any, builder: Any, record_type: RecordType, value: Any
         load.set_metadata("invariant.load", builder.module.add_metadata([]))
         return load
 
-    if field.ndim < 0:
-        return entry(field.slot)
+    if field.is_record:
+        return builder.inttoptr(entry(field.slot), ir.IntType(8).as_pointer())
+    if field.extents is None:
+        number = entry(field.slot)
+        return builder.bitcast(number, ir.DoubleType()) if field.dtype is float else number
     array_type = field.numba_type
     struct = make_array(array_type)(context, builder)
     shape = [entry(field.slot + 1 + axis) for axis in range(field.ndim)]
