@@ -108,13 +108,14 @@ def run(model_table, data_table, options, dt, steps):
 
 
 @jit
-def step(model, data, options, dt):
+def step(model, data, work, dt):
     """One step; False if its result is not finite (the state then stays as it was)."""
+    options = work.options
     scheme = options[0]
     if scheme == RUNGE_KUTTA:
         if find_fast(model, data, data.v, dt, RUNGE_KUTTA_FAST, False) == 0:
-            smooth_motion(model, data, options, dt)
-            constrain_end(model, data, options, dt)
+            smooth_motion(model, data, work, dt)
+            constrain_end(model, data, work, dt)
             if find_fast(model, data, data.new_v, dt, RUNGE_KUTTA_FAST, False) == 0:
                 return finish(model, data, scheme, dt)
             move_kinematic(model, data, -dt)
@@ -138,16 +139,18 @@ def forces(model, data, implicit_dt):
 
 
 @jit
-def smooth_motion(model, data, options, dt):
+def smooth_motion(model, data, work, dt):
     """Runge-Kutta step of the motion without joint constraints, into new_q and new_v."""
+    options = work.options
     for k in range(model.dof_count):
         data.held_force[k] = 0.0  # no contacts: nothing is held
     runge_kutta(model, data, options[2:].reshape((5, 5)), dt, data.new_q, data.new_v)
 
 
 @jit
-def constrain_end(model, data, options, dt):
+def constrain_end(model, data, work, dt):
     """Joint constraints at the end of a Runge-Kutta step: v changes by their impulse, q by half a step of it."""
+    options = work.options
     if model.group_count == 0:
         constrain_joints(model, data, data.new_q, data.new_v, dt, options[1])  # clears the report
         return

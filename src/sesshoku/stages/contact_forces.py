@@ -28,9 +28,10 @@ from sesshoku.stages.report import OVERFLOW as REPORT_OVERFLOW
 
 
 @jit
-def apply_forces(model, data, contacts, problem, memory, dt):
+def apply_forces(model, data, work, dt):
     """new_v, held_force and the contacts' forces from the impulses; the report of what was found."""
-    report, y, fresh, chains = data.report, problem.y, memory.y_before, model.row_dof
+    contacts, problem = work.contacts, work.problem
+    report, y, fresh, chains = data.report, problem.y, work.y_before, model.row_dof
     count = contacts.counts[CONTACTS]
     for k in range(model.dof_count):
         fresh[k] = 0.0
@@ -41,16 +42,16 @@ def apply_forces(model, data, contacts, problem, memory, dt):
             push_contact(chains, problem, c, x[0], x[1], x[2], fresh)
         u0, u1, u2 = read_contact(chains, problem, c, y)
         worst = max(
-            worst, contact_residual(problem, memory.law, memory.mu, c, u0 + free[0], u1 + free[1], u2 + free[2])
+            worst, contact_residual(problem, work.law, work.mu, c, u0 + free[0], u1 + free[1], u2 + free[2])
         )
         for a in range(3):
             f = axes[0, a] * x[0] + axes[1, a] * x[1] + axes[2, a] * x[2]
-            memory.impulse_world[c, a] = f
+            work.impulse_world[c, a] = f
             contacts.force[c, a] = f / dt
         size, bound = sqrt(x[0] * x[0] + x[1] * x[1]), contacts.material[c, 0] * x[2]
         contacts.slip[c] = sqrt((u0 + free[0]) ** 2 + (u1 + free[1]) ** 2)
         moving = (
-            problem.velocity[c, 0] ** 2 + problem.velocity[c, 1] ** 2 > 0.0 and size >= 0.999999 * memory.mu[c] * x[2]
+            problem.velocity[c, 0] ** 2 + problem.velocity[c, 1] ** 2 > 0.0 and size >= 0.999999 * work.mu[c] * x[2]
         )
         contacts.state[c] = RELEASED if x[2] <= 0.0 else (SLIP if moving and contacts.slip[c] > 1e-6 else STICK)
         outside = max(outside, size - bound)
@@ -65,7 +66,7 @@ def apply_forces(model, data, contacts, problem, memory, dt):
     report[RESIDUAL], report[CORRECTION_WORK], report[PENETRATION] = worst, work, deepest
     report[CONE_VIOLATION] = outside / dt
     report[REPORT_OVERFLOW] = float(contacts.counts[OVERFLOW] + problem.counts[PROBLEM_OVERFLOW])
-    change = memory.y_direction
+    change = work.y_direction
     velocity_change(model, data, problem, fresh, change)
     report[MOMENTUM_RESIDUAL] = momentum_imbalance(model, data, problem, y, change, data.held_force)
     generalized_impulse(model, data, problem, fresh, data.held_force)
@@ -77,7 +78,7 @@ def apply_forces(model, data, contacts, problem, memory, dt):
     report[ENERGY_CHANGE], report[CONSTRAINT_WORK] = energy, brought
     for c in range(count):
         for a in range(3):
-            memory.old_impulse[c, a] = memory.impulse_world[c, a]
+            work.old_impulse[c, a] = work.impulse_world[c, a]
     store_joint_impulses(model, data, problem)
 
 

@@ -40,16 +40,17 @@ def contact_velocity(model, data, contacts, c):
 
 
 @jit
-def contact_rows(model, data, contacts, problem, v_new):
+def contact_rows(model, data, work, v_new):
     """Rows of every contact along problem.axes: half form, diagonal block, and the free velocity (that of v_new).
 
     Needs problem.velocity, the velocity before along the axes.
     """
+    contacts, problem = work.contacts, work.problem
     for c in range(contacts.counts[CONTACTS]):
         free, before = problem.free[c], problem.velocity[c]
         free[0], free[1], free[2] = before[0], before[1], before[2]
         for side in range(2):
-            contact_side(model, data, contacts, problem, c, side, v_new)
+            contact_side(model, data, work, c, side, v_new)
         diagonal_block(model.row_dof, problem, c)
 
 
@@ -77,8 +78,9 @@ def claim_rows(model, problem, link, block, side):
 
 
 @jit
-def contact_side(model, data, contacts, problem, c, side, v_new):
+def contact_side(model, data, work, c, side, v_new):
     """Rows of one side of contact c, and their share in the free velocity."""
+    contacts, problem = work.contacts, work.problem
     link, span, free = contacts.link[c, side], problem.span[c, side], problem.free[c]
     count = claim_rows(model, problem, link, c, side)
     if count == 0:
@@ -86,7 +88,7 @@ def contact_side(model, data, contacts, problem, c, side, v_new):
     tree = model.link_tree[link]
     body, alone = problem.body[c, side], model.tree_link[tree + 1] == model.tree_link[tree] + 1
     if body != CHAIN and alone:
-        lone_body_rows(model, data, contacts, problem, c, side, body, v_new)
+        lone_body_rows(model, data, work, c, side, body, v_new)
         return
     free_root = model.link_joint[model.tree_link[tree]] == FREE
     dofs = model.row_dof[span[0] : span[0] + count]
@@ -121,12 +123,13 @@ def side_jacobian(model, data, link, point, axes, side, free_root, dofs, rows_ou
 
 
 @jit(into_callers=True)
-def lone_body_rows(model, data, contacts, problem, c, side, k, v_new):
+def lone_body_rows(model, data, work, c, side, k, v_new):
     """All of it for a body alone on a free joint with dofs k, ..., k + 5, where L is 1 but for three numbers of
     turning.
 
     The same as `side_jacobian` and `to_half_form` give, a fifth of their time.
     """
+    contacts, problem = work.contacts, work.problem
     o, p, sign = data.tree_origin[model.link_tree[contacts.link[c, side]]], contacts.point[c], 1.0 if side else -1.0
     x, y, z = p[0] - o[0], p[1] - o[1], p[2] - o[2]
     five, four = data.factor[model.dof_row[k + 5] :], data.factor[model.dof_row[k + 4] :]

@@ -112,7 +112,7 @@ def gyroscopic_rate(I, wx, wy, wz):
     """I^-1 (w x I w) (3), I the ten-number inertia of a body at its centre of mass."""
     xx, yy, zz, xy, xz, yz = I[4], I[5], I[6], I[7], I[8], I[9]
     gx, gy, gz = cross(wx, wy, wz, xx * wx + xy * wy + xz * wz, xy * wx + yy * wy + yz * wz,
-                       xz * wx + yz * wy + zz * wz)  # fmt: skip
+                       xz * wx + yz * wy + zz * wz)
     u0, u1, u2 = yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy
     det = xx * u0 + xy * u1 + xz * u2
     if not det > 0.0:

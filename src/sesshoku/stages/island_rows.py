@@ -8,12 +8,13 @@ from sesshoku.solvers.problem import JOINT_ROWS
 
 
 @jit
-def group_joint_rows(model, contacts, problem, memory):
+def group_joint_rows(model, work):
     """Sort the joint rows by island.
 
     Those of trees without contact come last, as one more island. Returns its number.
     """
-    islands, start = contacts.counts[ISLANDS], memory.joint_start
+    contacts, problem = work.contacts, work.problem
+    islands, start = contacts.counts[ISLANDS], work.joint_start
     for i in range(islands + 2):
         start[i] = 0
     for j in range(problem.counts[JOINT_ROWS]):
@@ -25,7 +26,7 @@ def group_joint_rows(model, contacts, problem, memory):
         i = contacts.tree_island[problem.joint_tree[j]]
         i = i if i >= 0 else islands
         start[i + 1] -= 1
-        memory.joint_list[start[i + 1]] = j
+        work.joint_list[start[i + 1]] = j
     for i in range(islands + 1):  # the ends moved to the starts: shift back
         start[i] = start[i + 1]
     start[islands + 1] = problem.counts[JOINT_ROWS]
@@ -33,25 +34,27 @@ def group_joint_rows(model, contacts, problem, memory):
 
 
 @jit
-def island_lists(contacts, memory, island, rest):
+def island_lists(work, island, rest):
     """Contacts and joint rows of an island; `rest` is the number of the one without contacts."""
+    contacts = work.contacts
     first, last = (contacts.island_start[island], contacts.island_start[island + 1]) if island < rest else (0, 0)
-    joint_list = memory.joint_list[memory.joint_start[island] : memory.joint_start[island + 1]]
+    joint_list = work.joint_list[work.joint_start[island] : work.joint_start[island + 1]]
     return contacts.island_contact[first:last], joint_list
 
 
 @jit
-def island_dofs(model, contacts, memory, island):
+def island_dofs(model, work, island):
     """Ranges of dofs of an island's trees (all trees for the rows without contact); returns how many."""
+    contacts = work.contacts
     count = 0
     if island < contacts.counts[ISLANDS]:
         for n in range(contacts.island_tree_start[island], contacts.island_tree_start[island + 1]):
             t = contacts.island_tree[n]
-            memory.dof_list[count, 0], memory.dof_list[count, 1] = model.tree_dof[t], model.tree_dof[t + 1]
+            work.dof_list[count, 0], work.dof_list[count, 1] = model.tree_dof[t], model.tree_dof[t + 1]
             count += 1
     else:
         for t in range(model.tree_count):
             if contacts.tree_island[t] < 0:
-                memory.dof_list[count, 0], memory.dof_list[count, 1] = model.tree_dof[t], model.tree_dof[t + 1]
+                work.dof_list[count, 0], work.dof_list[count, 1] = model.tree_dof[t], model.tree_dof[t + 1]
                 count += 1
     return count

@@ -50,7 +50,7 @@ def constrain_joints(model, data, q, v, dt, tolerance):
             for row in range(count):
                 for side in range(2):
                     add_chain(model, data.row_end[row, side], data.row_jacobian, data.row_start[row, side],
-                              data.row_force[row], impulse)  # fmt: skip
+                              data.row_force[row], impulse)
     if report[ROWS] > 0.0:  # without rows no joint is near its limit and no loop exists
         apply_impulse(model, data, v, impulse)
         measure_errors(model, data, q)
@@ -78,7 +78,7 @@ def solve_group(model, data, count, v, dt, tolerance):
     rounds = 0
     while True:
         residual, passes = solve_box(count, data.row_matrix, data.row_bias, data.row_low, data.row_high, tolerance,
-                                     data.row_force, data.row_solver, data.row_work, data.row_active)  # fmt: skip
+                                     data.row_force, data.row_solver, data.row_work, data.row_active)
         report[ITERATIONS] += passes
         rounds += 1
         if not switch_friction(model, data, count, fixed, dt) or rounds >= FRICTION_ROUNDS:

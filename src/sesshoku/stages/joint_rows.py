@@ -136,7 +136,7 @@ def store_joint_impulses(model, data, problem):
     for j in range(problem.counts[JOINT_ROWS]):
         if problem.joint_source[j, 0] != ROW_BASIS:
             store_impulse(data, problem.joint_source[j, 0], problem.joint_source[j, 1], problem.joint_impulse[j],
-                          problem.joint_low[j])  # fmt: skip
+                          problem.joint_low[j])
     for cluster in range(model.cluster_count):
         x, first, j = data.row_bias, model.cluster_start[cluster, 0], data.basis_row[cluster]
         for b in range(data.basis_rank[cluster]):
@@ -144,4 +144,4 @@ def store_joint_impulses(model, data, problem):
         from_basis(model, data, cluster, x, data.row_force)
         for r in range(model.cluster_start[cluster + 1, 0] - first):
             store_impulse(data, data.basis_source[first + r, 0], data.basis_source[first + r, 1], data.row_force[r],
-                          0.0)  # fmt: skip
+                          0.0)

@@ -58,18 +58,20 @@ def island_blocks(problem, contact_list, block_list):
 
 
 @jit
-def turning_rows(model, data, contacts, problem, v_new):
+def turning_rows(model, data, work, v_new):
     """Rows of the listed turning blocks, and in their free velocities what v_new adds. Needs `contact_rows`."""
+    problem = work.problem
     for n in range(problem.counts[TURNING]):
         p = problem.turning[n]
         for side in range(2):
-            turning_side(model, data, contacts, problem, p, side, v_new)
+            turning_side(model, data, work, p, side, v_new)
         diagonal_block(model.row_dof, problem, p)
 
 
 @jit
-def turning_side(model, data, contacts, problem, p, side, v_new):
+def turning_side(model, data, work, p, side, v_new):
     """Rows of one side, along the same dofs as the contact's own, and their share in the free velocity."""
+    contacts, problem = work.contacts, work.problem
     c = p - problem.contact_capacity
     given, span, free = problem.span[c, side], problem.span[p, side], problem.free[p]
     count = given[1]

@@ -140,23 +140,24 @@ def run(model_table, data_table, contact_table, problem_table, memory_table, new
 
 
 @jit(inline="always")
-def step(model, data, contacts, problem, memory, newton, options, dt):
+def step(model, data, work, dt):
     """One step; False if its result is not finite (the state then stays as it was)."""
-    middle(model, data, options, dt)
-    predict(model, data, options, dt)
-    find_contacts(model, data, contacts, problem, memory, options, dt)
-    free_motion(model, data, memory, options, dt)
-    hold_joints(model, data, memory, data.new_q, options, dt)
-    pose_problem(model, data, contacts, problem, memory, data.new_q, options, dt)
-    solve_islands(model, data, contacts, problem, memory, newton, options, dt)
-    release_joints(model, data, contacts, problem, memory, newton, options, dt)
-    apply(model, data, contacts, problem, memory, options, dt)
-    return end(model, data, problem, contacts, memory, options, dt)
+    middle(model, data, work, dt)
+    predict(model, data, work, dt)
+    find_contacts(model, data, work, dt)
+    free_motion(model, data, work, dt)
+    hold_joints(model, data, work, dt, data.new_q)
+    pose_problem(model, data, work, dt, data.new_q)
+    solve_islands(model, data, work, dt)
+    release_joints(model, data, work, dt)
+    apply(model, data, work, dt)
+    return end(model, data, work, dt)
 
 
 @jit
-def middle(model, data, options, dt):
+def middle(model, data, work, dt):
     """Poses and velocities of the links in the middle of the step, new_q (semi-implicit: at its start)."""
+    options = work.options
     if options[MIDPOINT]:
         to_middle(model, data, dt)
         if find_fast(model, data, data.v, dt, FAST_JOINT, False) > 0:
@@ -169,8 +170,9 @@ def middle(model, data, options, dt):
 
 
 @jit
-def predict(model, data, options, dt):
+def predict(model, data, work, dt):
     """Forces and inertia; stage_v, the velocity of the middle if nothing touches (semi-implicit: new_v, of the end)."""
+    options = work.options
     if options[MIDPOINT]:
         joint_forces(model, data, data.new_q, data.v, 0.5 * dt, 0.0)
     else:
@@ -191,77 +193,82 @@ def predict(model, data, options, dt):
 
 
 @jit
-def find_contacts(model, data, contacts, problem, memory, options, dt):
+def find_contacts(model, data, work, dt):
     """Contacts that are closed or may close within the step, and their axes and velocities."""
-    look_ahead(model, data, contacts, memory.y_before, options, dt)
+    contacts, options = work.contacts, work.options
+    look_ahead(model, data, work.y_before, dt, work.y_before)
     detect(model, data, contacts, options[MARGIN], options[AHEAD] * dt, int(options[MOST]))
-    frame_contacts(model, data, contacts, problem, memory, options, dt)
+    frame_contacts(model, data, work, dt)
 
 
 @jit
-def free_motion(model, data, memory, options, dt):
+def free_motion(model, data, work, dt):
     """new_v: the velocity at the end if there were no contacts, limits or joint friction."""
+    options = work.options
     if options[MIDPOINT]:
         middle_velocity(model, data, dt)
-        spin_evenly(model, data, memory.gyration, dt, FAST)
+        spin_evenly(model, data, work.gyration, dt, FAST)
 
 
 @jit
-def apply(model, data, contacts, problem, memory, options, dt):
+def apply(model, data, work, dt):
     """New velocity, forces and states of the contacts, report."""
-    apply_forces(model, data, contacts, problem, memory, dt)
-    keep_joint_friction(model, data, memory, options, dt)
+    contacts, problem, options = work.contacts, work.problem, work.options
+    apply_forces(model, data, work, dt)
+    keep_joint_friction(model, data, work, dt)
     slip_speed = options[SLIP_SPEED]
     for c in range(contacts.counts[CONTACTS]):
         slips = contacts.slip[c] > slip_speed
         loaded = problem.impulse[c, 2] > 0.0
-        memory.old_slips[c] = 1 if slips and loaded else 0
-        rebounds = memory.impact[c, BOUNCE] > 0.0 and memory.impact[c, SUPPORT] == 0.0
-        memory.old_parted[c] = 1 if rebounds or not loaded else 0
+        work.old_slips[c] = 1 if slips and loaded else 0
+        rebounds = work.impact[c, BOUNCE] > 0.0 and work.impact[c, SUPPORT] == 0.0
+        work.old_parted[c] = 1 if rebounds or not loaded else 0
         contacts.state[c] = RELEASED if not loaded else (SLIP if slips else STICK)
-    keep_torques(contacts, problem, memory)
-    keep_states(model, data, contacts, problem, memory, slip_speed)
+    keep_torques(work)
+    keep_states(model, data, work, slip_speed)
     if options[ANCHOR] > 0.0:
-        keep_anchors(contacts, problem, memory)
+        keep_anchors(work)
     measure_errors(model, data, data.new_q)
     count_tunnelling(model, data, contacts, dt)
 
 
 @jit
-def keep_torques(contacts, problem, memory):
+def keep_torques(work):
     """Impulses of the turning blocks for the next step to start from."""
+    contacts, problem = work.contacts, work.problem
     for c in range(contacts.counts[CONTACTS] if problem.counts[TURNING] > 0 else 0):
-        memory.old_torque[c, 0] = memory.old_torque[c, 1] = memory.old_torque[c, 2] = 0.0
+        work.old_torque[c, 0] = work.old_torque[c, 1] = work.old_torque[c, 2] = 0.0
     for n in range(problem.counts[TURNING]):
         p = problem.turning[n]
         c, x = p - problem.contact_capacity, problem.impulse[p]
         for a in range(3):
             axes = problem.axes[c]
-            memory.old_torque[c, a] = axes[0, a] * x[0] + axes[1, a] * x[1] + axes[2, a] * x[2]
+            work.old_torque[c, a] = axes[0, a] * x[0] + axes[1, a] * x[1] + axes[2, a] * x[2]
 
 
 @jit
-def end(model, data, problem, contacts, memory, options, dt):
+def end(model, data, work, dt):
     """Take the new state over if it is finite."""
+    options = work.options
     if not options[MIDPOINT]:
         return finish(model, data, SEMI_IMPLICIT, dt)
-    shift_impacts(model, data, contacts, problem, memory, dt)
+    shift_impacts(model, data, work, dt)
     finite = 0.0
     for k in range(model.dof_count):
         speed = max(1.0, dt) * data.new_v[k]
-        finite += 0.0 * (speed * speed) + 0.0 * memory.shift[k]
+        finite += 0.0 * (speed * speed) + 0.0 * work.shift[k]
     if finite != 0.0:
         move_kinematic(model, data, -0.5 * dt)
         if data.counters[FAST_TREES] > 0:
             for k in range(model.dof_count):
                 data.v[k] = data.start_v[k]
         return False
-    diagonal = memory.lock_diagonal if len(model.rubbing_dofs) > 0 else data.implicit_diagonal
+    diagonal = work.lock_diagonal if len(model.rubbing_dofs) > 0 else data.implicit_diagonal
     data.report[APPLIED_WORK] = applied_work(model, data, diagonal, dt)
     fast = find_fast(model, data, data.new_v, dt, FAST_JOINT, True)
     if fast > 0:
         note_start(model, data, data.new_q, data.new_v, data.stage_v, 0.5 * dt)
-    from_middle(model, data, memory.shift, dt)
+    from_middle(model, data, work.shift, dt)
     finish_turns(model, data, data.q, data.v)
     return_to_limits(model, data.q)
     close_loops(model, data, dt)
@@ -274,15 +281,16 @@ def end(model, data, problem, contacts, memory, options, dt):
 
 
 @jit
-def shift_impacts(model, data, contacts, problem, memory, dt):
+def shift_impacts(model, data, work, dt):
     """The displacement by which impacts, acting from their own instant, differ from impulses of the step's middle."""
-    y, made, some, turning = memory.y_before, memory.y_direction, False, problem.counts[TURNING] > 0
+    contacts, problem = work.contacts, work.problem
+    y, made, some, turning = work.y_before, work.y_direction, False, problem.counts[TURNING] > 0
     for k in range(model.dof_count):
-        y[k] = made[k] = memory.shift[k] = memory.turned[k] = 0.0
+        y[k] = made[k] = work.shift[k] = work.turned[k] = 0.0
     for c in range(contacts.counts[CONTACTS]):
-        add_impact(model, problem, memory, c, made)
+        add_impact(model, work, c, made)
     for c in range(contacts.counts[CONTACTS]):
-        x, longer = problem.impulse[c], impact_longer(model, problem, memory, c, made, dt)
+        x, longer = problem.impulse[c], impact_longer(model, work, dt, c, made)
         if longer != 0.0:
             push_contact(model.row_dof, problem, c, longer * x[0], longer * x[1], longer * x[2], y)
             some = True
@@ -291,8 +299,8 @@ def shift_impacts(model, data, contacts, problem, memory, dt):
                 x = problem.impulse[p]
                 push_contact(model.row_dof, problem, p, longer * x[0], longer * x[1], longer * x[2], y)
     if some:
-        velocity_change(model, data, problem, y, memory.shift)
-        turn_along(model, data, memory.shift, memory.turned, dt)
+        velocity_change(model, data, problem, y, work.shift)
+        turn_along(model, data, work.shift, work.turned, dt)
 
 
 @jit

@@ -16,12 +16,13 @@ from sesshoku.spatial.algebra import cross
 
 
 @jit
-def look_ahead(model, data, contacts, work, options, dt):
+def look_ahead(model, data, work, dt, work):
     """contacts.shape_lead of every shape on a link. work (V). Overwrites data.force. Needs `predict`.
 
     No more than half the shape is thick, or what falls from rest falls if that is more: normals from farther mean
     little.
     """
+    contacts, options = work.contacts, work.options
     v, g = data.v, model.gravity
     if options[MIDPOINT]:
         seconds = 0.5 * dt * options[AHEAD]

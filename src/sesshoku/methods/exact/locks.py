@@ -37,33 +37,34 @@ BEYOND = 1.0 + 1e-9  # of its bound: what a held joint may bear by rounding
 
 
 @jit
-def hold_joints(model, data, memory, q, options, dt):
+def hold_joints(model, data, work, dt, q):
     """Choose the state of every joint with friction from the step before, and take it out of the problem."""
+    options = work.options
     v, slip_speed = data.v, options[SLIP_SPEED]
     if len(model.rubbing_dofs) == 0:
         return
     for k in range(model.dof_count):
-        memory.lock_free[k], memory.lock_diagonal[k] = data.new_v[k], data.implicit_diagonal[k]
+        work.lock_free[k], work.lock_diagonal[k] = data.new_v[k], data.implicit_diagonal[k]
     for n in range(len(model.rubbing_dofs)):
         k = model.rubbing_dofs[n]
-        rows = options[LOCKS] == 0.0 or memory.tree_rows[model.link_tree[model.dof_link[k]]] > 0
-        memory.lock_switches[k] = 0
+        rows = options[LOCKS] == 0.0 or work.tree_rows[model.link_tree[model.dof_link[k]]] > 0
+        work.lock_switches[k] = 0
         if rows or near_limit(model, k, q, data.new_v, dt):
             data.friction_state[k] = AS_ROW
         elif abs(v[k]) > slip_speed or data.friction_slips[k] and v[k] != 0.0:
             data.friction_state[k] = PUSHED_DOWN if v[k] > 0.0 else PUSHED_UP
         else:
             data.friction_state[k] = LOCKED
-    lock(model, data, memory, dt)
+    lock(model, data, work, dt)
 
 
 @jit
-def lock(model, data, memory, dt):
+def lock(model, data, work, dt):
     """H' and the free velocity new_v = H'^-1 (H v_free + f) for the present states; other trees keep theirs."""
-    free, push, diagonal, some = memory.lock_free, memory.lock_work, data.implicit_diagonal, False
+    free, push, diagonal, some = work.lock_free, work.lock_work, data.implicit_diagonal, False
     multiply(model, data.mass_matrix, free, push)
     for k in range(model.dof_count):
-        diagonal[k] = memory.lock_diagonal[k]
+        diagonal[k] = work.lock_diagonal[k]
         push[k] += diagonal[k] * free[k]
         data.new_v[k] = free[k]
     for n in range(len(model.rubbing_dofs)):
@@ -78,54 +79,55 @@ def lock(model, data, memory, dt):
     if some:
         solve(model, data.factor, data.factor_dinv, push)
         for k in range(model.dof_count):
-            if memory.tree_rubs[model.link_tree[model.dof_link[k]]]:
+            if work.tree_rubs[model.link_tree[model.dof_link[k]]]:
                 data.new_v[k] = push[k]
 
 
 @jit
-def release_joints(model, data, contacts, problem, memory, newton, options, dt):
+def release_joints(model, data, work, dt):
     """Switch the joints whose state does not agree with the solution and solve again, until all agree."""
     if len(model.rubbing_dofs) == 0:
         return
     made = data.report[ITERATIONS]
     for n in range(ROUNDS + 1):
-        if switch_joints(model, data, problem, memory, dt) == 0:
+        if switch_joints(model, data, work, dt) == 0:
             break
         if n == ROUNDS:  # it does not end: as rows
             for m in range(len(model.rubbing_dofs)):
                 data.friction_state[model.rubbing_dofs[m]] = AS_ROW
-        lock(model, data, memory, dt)
-        pose_problem(model, data, contacts, problem, memory, data.new_q, options, dt)
-        solve_islands(model, data, contacts, problem, memory, newton, options, dt)
+        lock(model, data, work, dt)
+        pose_problem(model, data, work, dt, data.new_q)
+        solve_islands(model, data, work, dt)
         made += data.report[ITERATIONS]
     data.report[ITERATIONS] = made
-    judge_trees(model, memory)
+    judge_trees(model, work)
 
 
 @jit
-def judge_trees(model, memory):
+def judge_trees(model, work):
     """Rows for a while for the trees in which joints went to and fro in several steps one after the other."""
     for t in range(model.tree_count):
-        memory.tree_rows[t] = max(memory.tree_rows[t] - 1, 0)
-        memory.tree_restless[t] = -memory.tree_restless[t] - 1  # below zero: not seen restless in this step
+        work.tree_rows[t] = max(work.tree_rows[t] - 1, 0)
+        work.tree_restless[t] = -work.tree_restless[t] - 1  # below zero: not seen restless in this step
     for n in range(len(model.rubbing_dofs)):
         k = model.rubbing_dofs[n]
         t = model.link_tree[model.dof_link[k]]
-        if memory.lock_switches[k] >= SWITCHES and memory.tree_restless[t] < 0:
-            memory.tree_restless[t] = -memory.tree_restless[t]
+        if work.lock_switches[k] >= SWITCHES and work.tree_restless[t] < 0:
+            work.tree_restless[t] = -work.tree_restless[t]
     for t in range(model.tree_count):
-        if memory.tree_restless[t] < 0:
-            memory.tree_restless[t] = 0
-            memory.tree_wait[t] = max(memory.tree_wait[t] - 1, 0)
-        elif memory.tree_restless[t] >= RESTLESS:
-            memory.tree_wait[t] = min(max(2 * memory.tree_wait[t], WAIT), LONGEST)
-            memory.tree_rows[t], memory.tree_restless[t] = memory.tree_wait[t], 0
+        if work.tree_restless[t] < 0:
+            work.tree_restless[t] = 0
+            work.tree_wait[t] = max(work.tree_wait[t] - 1, 0)
+        elif work.tree_restless[t] >= RESTLESS:
+            work.tree_wait[t] = min(max(2 * work.tree_wait[t], WAIT), LONGEST)
+            work.tree_rows[t], work.tree_restless[t] = work.tree_wait[t], 0
 
 
 @jit
-def switch_joints(model, data, problem, memory, dt):
+def switch_joints(model, data, work, dt):
     """Judge every joint by the solved velocity; returns how many switched. One that goes to and fro gets a row."""
-    changed, change = 0, memory.lock_work
+    problem = work.problem
+    changed, change = 0, work.lock_work
     velocity_change(model, data, problem, problem.y, change)
     for n in range(len(model.rubbing_dofs)):
         k = model.rubbing_dofs[n]
@@ -134,27 +136,28 @@ def switch_joints(model, data, problem, memory, dt):
             continue
         speed = data.new_v[k] + change[k]
         if state == LOCKED:
-            held = -held_inertia(data, memory, k) * speed
+            held = -held_inertia(data, work, k) * speed
             if abs(held) > BEYOND * dt * model.dof_static_friction[k]:
                 new = PUSHED_UP if held > 0.0 else PUSHED_DOWN
         elif speed > 0.0 and state == PUSHED_UP or speed < 0.0 and state == PUSHED_DOWN:
             new = LOCKED
         if new != state:
-            memory.lock_switches[k] += 1
-            data.friction_state[k] = new if memory.lock_switches[k] <= SWITCHES else AS_ROW
+            work.lock_switches[k] += 1
+            data.friction_state[k] = new if work.lock_switches[k] <= SWITCHES else AS_ROW
             changed += 1
     return changed
 
 
 @jit(into_callers=True)
-def held_inertia(data, memory, k):
+def held_inertia(data, work, k):
     """What the lock adds to the inertia of dof k."""
-    return data.implicit_diagonal[k] - memory.lock_diagonal[k]
+    return data.implicit_diagonal[k] - work.lock_diagonal[k]
 
 
 @jit
-def keep_joint_friction(model, data, memory, options, dt):
+def keep_joint_friction(model, data, work, dt):
     """Friction's impulses and states for users and the next step; its share in the report. Needs the final new_v."""
+    options = work.options
     report = data.report
     for n in range(len(model.rubbing_dofs)):
         k = model.rubbing_dofs[n]
@@ -163,12 +166,12 @@ def keep_joint_friction(model, data, memory, options, dt):
             continue
         speed = data.new_v[k]
         if state == LOCKED:
-            x = -held_inertia(data, memory, k) * speed
+            x = -held_inertia(data, work, k) * speed
             report[RESIDUAL] = max(report[RESIDUAL], abs(speed))
         else:
             x = dt * model.dof_kinetic_friction[k] * (1.0 if state == PUSHED_UP else -1.0)
         data.friction_impulse[k] = x
         data.friction_slips[k] = 1 if abs(speed) > options[SLIP_SPEED] else 0
-        report[ENERGY_CHANGE] += 0.5 * x * (memory.lock_free[k] + speed)
+        report[ENERGY_CHANGE] += 0.5 * x * (work.lock_free[k] + speed)
         report[CONSTRAINT_WORK] += 0.5 * x * (data.v[k] + speed)
         report[ROWS] += 1.0

@@ -28,11 +28,12 @@ NOT_YET = 1e30  # free velocity of a contact that is to bounce but has not arriv
 
 
 @jit
-def frame_contacts(model, data, contacts, problem, memory, options, dt):
+def frame_contacts(model, data, work, dt):
     """Axes (t1, t2, n) of every contact, and its velocity along them. Needs `link_velocities` of v.
 
     The midpoint rule's new velocity is that of the step's end, and so is that of scripted bodies here.
     """
+    contacts, problem, options = work.contacts, work.problem, work.options
     if options[MIDPOINT]:
         link_rates(model, data)
     for c in range(contacts.counts[CONTACTS]):
@@ -46,24 +47,25 @@ def frame_contacts(model, data, contacts, problem, memory, options, dt):
         for a in range(3):
             axes[0, a], axes[1, a], axes[2, a] = t[0, a], t[1, a], n[a]
         for d in range(3):
-            memory.start_velocity[c, d] = axes[d, 0] * vx + axes[d, 1] * vy + axes[d, 2] * vz
+            work.start_velocity[c, d] = axes[d, 0] * vx + axes[d, 1] * vy + axes[d, 2] * vz
         if options[MIDPOINT]:
-            measure_turning(model, data, contacts, problem, memory, c, dt)
+            measure_turning(model, data, work, dt, c)
     choose_turning(model, data, contacts, problem)
     if options[MIDPOINT]:
         turn_blocks(model, data, contacts, problem, dt)
 
 
 @jit
-def pose_problem(model, data, contacts, problem, memory, q, options, dt):
+def pose_problem(model, data, work, dt, q):
     """Rows, wanted velocities and start of every contact and joint row; q: where the contacts were found."""
+    contacts, problem, options = work.contacts, work.problem, work.options
     start_problem(model, data, problem)
     for c in range(contacts.counts[CONTACTS]):
         for d in range(3):
-            problem.velocity[c, d] = memory.start_velocity[c, d]
-    contact_rows(model, data, contacts, problem, data.new_v)
-    split_free(model, data, contacts, problem, memory)
-    turning_rows(model, data, contacts, problem, data.new_v)
+            problem.velocity[c, d] = work.start_velocity[c, d]
+    contact_rows(model, data, work, data.new_v)
+    split_free(model, data, work)
+    turning_rows(model, data, work, data.new_v)
     if options[MIDPOINT]:
         turn_loops(model, data, dt)
         lead_scripts(model, data, 1.0)
@@ -71,23 +73,23 @@ def pose_problem(model, data, contacts, problem, memory, q, options, dt):
     if options[MIDPOINT]:
         lead_scripts(model, data, -1.0)
     for c in range(contacts.counts[CONTACTS]):
-        impact = memory.impact[c]
+        impact = work.impact[c]
         for n in range(len(impact)):
             impact[n] = 0.0
-        problem.correction[c], memory.free_normal[c], memory.held[c] = 0.0, problem.free[c, 2], 0
+        problem.correction[c], work.free_normal[c], work.held[c] = 0.0, problem.free[c, 2], 0
         if options[MIDPOINT]:
-            want_velocity(contacts, problem, memory, options, c, dt)
-            lands = memory.impact[c, SPEED] != 0.0
-            if memory.held[c] == 0 and (not lands or memory.impact[c, BOUNCE] == 0.0 and on_tree(problem, c)):
-                turn_contact(problem, memory, c)
+            want_velocity(work, dt, c)
+            lands = work.impact[c, SPEED] != 0.0
+            if work.held[c] == 0 and (not lands or work.impact[c, BOUNCE] == 0.0 and on_tree(problem, c)):
+                turn_contact(work, c)
         else:
-            want_velocity_at_end(contacts, problem, memory, options, c, dt)
-        start_contact(model, contacts, problem, memory, c)
+            want_velocity_at_end(work, dt, c)
+        start_contact(model, work, c)
         if options[ANCHOR] > 0.0:
-            hold_anchor(model, data, contacts, problem, memory, options[ANCHOR] / dt, c)
-    start_turning(contacts, problem, memory)
+            hold_anchor(model, data, work, options[ANCHOR] / dt, c)
+    start_turning(work)
     for j in range(problem.counts[JOINT_ROWS]):
-        if memory.tree_jammed[problem.joint_tree[j]]:
+        if work.tree_jammed[problem.joint_tree[j]]:
             problem.joint_impulse[j] = 0.0
 
 
@@ -98,7 +100,7 @@ def on_tree(problem, c):
 
 
 @jit
-def want_velocity(contacts, problem, memory, options, c, dt):
+def want_velocity(work, dt, c):
     """Subtract the wanted normal velocity from the free one, for contacts found in the middle of the step.
 
     A contact that was not loaded, or parted in a rebound, and closes within the step is an impact at its own instant:
@@ -109,57 +111,61 @@ def want_velocity(contacts, problem, memory, options, c, dt):
     creep. Others may close half their gap (the next half step closes the rest: all of it would overlap by as much, and
     rattle on), or undo part of an overlap.
     """
+    contacts, problem, options = work.contacts, work.problem, work.options
     free, gap, before = problem.free[c], contacts.gap[c], problem.velocity[c, 2]
     old, after = contacts.previous[c], problem.free[c, 2]
     rate = (after - before) / dt
-    fresh = old < 0 or memory.old_parted[old] == 1
+    fresh = old < 0 or work.old_parted[old] == 1
     touching = TOUCHING if fresh else CARRYING
     closes = gap + 0.5 * dt * before + 0.5 * dt * dt * rate < 0.0 and before + min(rate, 0.0) * dt < 0.0
     slow = contacts.material[c, 2] == 0.0 and before >= -abs(rate) * dt and gap >= -options[SLOP]
     if fresh and closes and not slow:
-        t, impact = closing_time(gap - 0.5 * dt * before, before, rate, dt), memory.impact[c]
-        gained = memory.forced[c, 2] * (1.0 - t / dt)
+        t, impact = closing_time(gap - 0.5 * dt * before, before, rate, dt), work.impact[c]
+        gained = work.forced[c, 2] * (1.0 - t / dt)
         speed = after - gained
         # what drives the bodies apart is left out: it may be the turning of a body that turns far in a step
         impact[INSTANT], impact[SPEED], impact[GAINED] = t, speed, min(gained, 0.0)
         impact[BOUNCE] = contacts.material[c, 2] if speed < -options[BOUNCE_SPEED] else 0.0
-        set_rebound(problem, memory, c, 1.0)
+        set_rebound(work, c, 1.0)
     elif gap > TOUCHING and fresh and contacts.material[c, 2] > 0.0:
-        free[2], memory.held[c] = NOT_YET, 1  # `late_impacts` of islands.py looks whether it arrives all the same
+        free[2], work.held[c] = NOT_YET, 1  # `late_impacts` of islands.py looks whether it arrives all the same
     elif gap > touching:
         free[2] += gap / dt
     else:
-        problem.correction[c] = correction_speed(gap, options, dt)
+        problem.correction[c] = correction_speed(work, dt, gap)
         free[2] -= problem.correction[c]
 
 
 @jit
-def correction_speed(gap, options, dt):
+def correction_speed(work, dt, gap):
     """Normal velocity that is asked for to undo an overlap, m/s."""
+    options = work.options
     return min(options[CORRECTION] * max(-gap - options[SLOP], 0.0) / dt, options[CORRECTION_SPEED])
 
 
 @jit
-def set_rebound(problem, memory, c, share):
+def set_rebound(work, c, share):
     """Target of an impact with `share` of its restitution, and which of its impulse is impact, which support."""
-    impact = memory.impact[c]
+    problem = work.problem
+    impact = work.impact[c]
     speed, bounce = impact[SPEED], share * impact[BOUNCE]
     rebound = -bounce * speed + impact[GAINED]
     target = max(0.0, rebound)
     impact[TAKEN], impact[SUPPORT] = max(0.0, -(1.0 + bounce) * speed), target - rebound
-    problem.free[c, 2] = memory.free_normal[c] - target
+    problem.free[c, 2] = work.free_normal[c] - target
 
 
 @jit
-def add_impact(model, problem, memory, c, y_out):
+def add_impact(model, work, c, y_out):
     """y += Z^T x of contact c if it is an impact."""
-    x, impact = problem.impulse[c], memory.impact[c]
+    problem = work.problem
+    x, impact = problem.impulse[c], work.impact[c]
     if x[2] > 0.0 and (impact[TAKEN] > 0.0 or impact[SUPPORT] > 0.0):
         push_contact(model.row_dof, problem, c, x[0], x[1], x[2], y_out)
 
 
 @jit
-def impact_longer(model, problem, memory, c, y, dt):
+def impact_longer(model, work, dt, c, y):
     """How much longer than half a step the impulse of contact c acts on positions, s: 0 but for impacts.
 
     Only the share of it that its own approach speed explains is an impact; what carries load from then on acts through
@@ -167,7 +173,8 @@ def impact_longer(model, problem, memory, c, y, dt):
     of each other counts; where others hold against them (a light body between a heavy one and the floor) only what the
     impulse itself would make, since theirs are not shifted.
     """
-    t, taken, support = memory.impact[c, INSTANT], memory.impact[c, TAKEN], memory.impact[c, SUPPORT]
+    problem = work.problem
+    t, taken, support = work.impact[c, INSTANT], work.impact[c, TAKEN], work.impact[c, SUPPORT]
     if not problem.impulse[c, 2] > 0.0 or taken <= 0.0 and support <= 0.0:
         return 0.0
     made, all_made = read_normal(model.row_dof, problem, c, y), read_normal(model.row_dof, problem, c, problem.y)
@@ -190,76 +197,80 @@ def closing_time(gap, speed, rate, dt):
 
 
 @jit
-def want_velocity_at_end(contacts, problem, memory, options, c, dt):
+def want_velocity_at_end(work, dt, c):
     """The same for contacts found at the start of a semi-implicit step, where the new velocity moves all of it."""
+    contacts, problem, options = work.contacts, work.problem, work.options
     free, gap, before = problem.free[c], contacts.gap[c], problem.velocity[c, 2]
     bounce = contacts.material[c, 2]
     if before < -options[BOUNCE_SPEED] and bounce > 0.0:
         if gap > 0.0:
             free[2] = NOT_YET
         else:
-            memory.impact[c, SPEED], memory.impact[c, BOUNCE] = before, bounce
-            set_rebound(problem, memory, c, 1.0)
+            work.impact[c, SPEED], work.impact[c, BOUNCE] = before, bounce
+            set_rebound(work, c, 1.0)
     elif gap > TOUCHING:
         free[2] += gap / dt
     else:
-        problem.correction[c] = correction_speed(gap, options, dt)
+        problem.correction[c] = correction_speed(work, dt, gap)
         free[2] -= problem.correction[c]
 
 
 @jit
-def start_contact(model, contacts, problem, memory, c):
+def start_contact(model, work, c):
     """Begin with the last step's impulse of the same contact, and in its state; new contacts at zero, at rest.
 
     Impulses of a squeeze without solution are no start, they would grow from step to step; nor are those of a rebound.
     """
+    contacts, problem = work.contacts, work.problem
     x, old = problem.impulse[c], contacts.previous[c]
     x[0] = x[1] = x[2] = 0.0
-    memory.slips[c] = memory.locked[c] = 0
+    work.slips[c] = work.locked[c] = 0
     if old >= 0:
-        f, jammed = memory.old_impulse[old], False
+        f, jammed = work.old_impulse[old], False
         for side in range(2):
             link = contacts.link[c, side]
-            jammed = jammed or link >= 0 and memory.tree_jammed[model.link_tree[link]] == 1
-        if not jammed and memory.old_parted[old] == 0:
+            jammed = jammed or link >= 0 and work.tree_jammed[model.link_tree[link]] == 1
+        if not jammed and work.old_parted[old] == 0:
             for d in range(3):
                 axis = problem.axes[c, d]
                 x[d] = axis[0] * f[0] + axis[1] * f[1] + axis[2] * f[2]
-        memory.slips[c] = memory.old_slips[old]
-    memory.mu[c] = contacts.material[c, memory.slips[c]]
+        work.slips[c] = work.old_slips[old]
+    work.mu[c] = contacts.material[c, work.slips[c]]
 
 
 @jit
-def start_turning(contacts, problem, memory):
+def start_turning(work):
     """The same for turning blocks, which begin at zero where their contacts do."""
+    contacts, problem = work.contacts, work.problem
     for n in range(problem.counts[TURNING]):
         p = problem.turning[n]
         c = p - problem.contact_capacity
         x, old = problem.impulse[p], contacts.previous[c]
         x[0] = x[1] = x[2] = 0.0
         if old >= 0 and problem.impulse[c, 2] > 0.0:
-            f = memory.old_torque[old]
+            f = work.old_torque[old]
             for d in range(3):
                 axis = problem.axes[c, d]
                 x[d] = axis[0] * f[0] + axis[1] * f[1] + axis[2] * f[2]
 
 
 @jit
-def hold_anchor(model, data, contacts, problem, memory, rate, c):
+def hold_anchor(model, data, work, rate, c):
     """Ask a contact that has been sticking to undo its drift at `rate` (1/s) times the way from its anchor.
 
     An anchor is where both links touched when the contact began to stick. Not of round surfaces, which roll on.
     """
+    contacts, problem = work.contacts, work.problem
     old = contacts.previous[c]
-    memory.anchored[c] = 0
-    if old < 0 or memory.old_anchored[old] == 0 or memory.slips[c] == 1 or contacts.kind[c] == SMOOTH:
+    work.anchored[c] = 0
+    if old < 0 or work.old_anchored[old] == 0 or work.slips[c] == 1 or contacts.kind[c] == SMOOTH:
         return
-    memory.anchored[c] = 1
+    work.anchored[c] = 1
     x = y = z = 0.0
     for side in range(2):
-        p, link, sign = memory.old_anchor[old, side], contacts.link[c, side], 1.0 if side else -1.0
+        p, link, sign = work.old_anchor[old, side], contacts.link[c, side], 1.0 if side else -1.0
         for a in range(3):
-            memory.anchor[c, side, a] = p[a]
+            work.anchor[c, side, a] = p[a]
         if link < 0:
             x, y, z = x + sign * p[0], y + sign * p[1], z + sign * p[2]
             continue
@@ -273,12 +284,13 @@ def hold_anchor(model, data, contacts, problem, memory, rate, c):
 
 
 @jit
-def keep_anchors(contacts, problem, memory):
+def keep_anchors(work):
     """Anchors for the next step: contacts that stick keep theirs, or set one where they are."""
+    contacts, problem = work.contacts, work.problem
     for c in range(contacts.counts[CONTACTS]):
-        sticks = problem.impulse[c, 2] > 0.0 and memory.old_slips[c] == 0 and contacts.kind[c] != SMOOTH
+        sticks = problem.impulse[c, 2] > 0.0 and work.old_slips[c] == 0 and contacts.kind[c] != SMOOTH
         for side in range(2):
             for a in range(3):
-                here = memory.anchor[c, side, a] if memory.anchored[c] else contacts.local[c, side, a]
-                memory.old_anchor[c, side, a] = here
-        memory.old_anchored[c] = 1 if sticks else 0
+                here = work.anchor[c, side, a] if work.anchored[c] else contacts.local[c, side, a]
+                work.old_anchor[c, side, a] = here
+        work.old_anchored[c] = 1 if sticks else 0

@@ -24,8 +24,9 @@ ROUNDING_ENERGY = 1e-10  # share of the impulses' work
 
 
 @jit
-def solve_islands(model, data, contacts, problem, memory, newton, options, dt):
+def solve_islands(model, data, work, dt):
     """Solve every island apart; impulses and y are left in the problem."""
+    contacts, problem = work.contacts, work.problem
     report = data.report
     for n in range(len(report)):
         report[n] = 0.0
@@ -33,26 +34,25 @@ def solve_islands(model, data, contacts, problem, memory, newton, options, dt):
     for k in range(model.dof_count):
         problem.y[k] = 0.0
     for t in range(model.tree_count):
-        memory.tree_jammed[t] = 0
+        work.tree_jammed[t] = 0
     for j in range(problem.counts[JOINT_ROWS]):
-        memory.joint_locked[j] = 0
-    rest = group_joint_rows(model, contacts, problem, memory)
+        work.joint_locked[j] = 0
+    rest = group_joint_rows(model, work)
     for island in range(rest + 1):
-        contact_list, joint_list = island_lists(contacts, memory, island, rest)
+        contact_list, joint_list = island_lists(work, island, rest)
         if len(contact_list) + len(joint_list) > 0:
-            block_list = island_blocks(problem, contact_list, memory.block_list)
-            dof_list = memory.dof_list[: island_dofs(model, contacts, memory, island)]
-            residual, solved = solve_rounds(model, data, contacts, problem, memory, newton, options, dt, block_list,
-                                            joint_list, dof_list, True)  # fmt: skip
-            if bounces(memory, contact_list):
-                residual, solved = guard_energy(model, data, contacts, problem, memory, newton, options, dt,
-                                                block_list, joint_list, dof_list, residual, solved)  # fmt: skip
+            block_list = island_blocks(problem, contact_list, work.block_list)
+            dof_list = work.dof_list[: island_dofs(model, work, island)]
+            residual, solved = solve_rounds(model, data, work, dt, block_list, joint_list, dof_list, True)
+            if bounces(work, contact_list):
+                residual, solved = guard_energy(model, data, work, dt, block_list, joint_list, dof_list, residual,
+                                                solved)
             report[ROWS] += 3 * len(block_list) + len(joint_list)
             if not solved:
                 report[CONVERGED] = 0.0
                 if residual > JAMMED * fastest(problem, contact_list) and island < rest:
                     for n in range(contacts.island_tree_start[island], contacts.island_tree_start[island + 1]):
-                        memory.tree_jammed[contacts.island_tree[n]] = 1
+                        work.tree_jammed[contacts.island_tree[n]] = 1
 
 
 @jit
@@ -65,26 +65,26 @@ def fastest(problem, contact_list):
 
 
 @jit
-def solve_rounds(model, data, contacts, problem, memory, newton, options, dt, block_list, joint_list, dof_list,
-                 rebounding):  # fmt: skip
+def solve_rounds(model, data, work, dt, block_list, joint_list, dof_list, rebounding):
     """Solve, let what moved break away and what turned back try to hold, and solve again until nothing switches.
 
     rebounding: contacts that the first solution brings together rebound, later ones only close: chains of rebounds
     within a step feed on each other. Returns the residual and whether the law is met.
     """
+    problem, newton, options = work.problem, work.newton, work.options
     contact_list = block_list[: contacts_among(problem, block_list)]
     made, solved, residual, rounds = 0, False, 0.0, int(options[ROUNDS])
     for n in range(rounds):
-        steps, residual, solved = solve_island(model.row_dof, problem, memory.mu, block_list, joint_list, dof_list,
-                                               options[NEWTON:], newton)  # fmt: skip
+        steps, residual, solved = solve_island(model.row_dof, problem, work.mu, block_list, joint_list, dof_list,
+                                               options[NEWTON:], newton)
         made += steps
         if n == rounds - 1:  # what is switched must be solved with
             break
-        switched = switch_contacts(model, contacts, problem, memory, options[SLIP_SPEED], contact_list)
-        switched += switch_joints(model, data, problem, memory, options[SLIP_SPEED], dt, joint_list)
+        switched = switch_contacts(model, work, options[SLIP_SPEED], contact_list)
+        switched += switch_joints(model, data, work, dt, options[SLIP_SPEED], joint_list)
         if options[MIDPOINT]:
             least = options[BOUNCE_SPEED] if rebounding and n == 0 else STANDS
-            switched += late_impacts(model, contacts, problem, memory, least, dt, contact_list)
+            switched += late_impacts(model, work, dt, least, contact_list)
         if switched == 0:
             break
     data.report[ITERATIONS] = max(data.report[ITERATIONS], made)
@@ -92,58 +92,57 @@ def solve_rounds(model, data, contacts, problem, memory, newton, options, dt, bl
 
 
 @jit
-def late_impacts(model, contacts, problem, memory, bounce_speed, dt, contact_list):
+def late_impacts(model, work, dt, bounce_speed, contact_list):
     """Contacts that close only because another impact of the step turned a body back rebound, too; returns how many.
 
     Until here they were held open, so that the solved velocity is the one they meet with. Their instant is unknown and
     taken as the middle.
     """
+    contacts, problem = work.contacts, work.problem
     found = 0
     for n in range(len(contact_list)):
         c = contact_list[n]
-        if memory.held[c] == 0:
+        if work.held[c] == 0:
             continue
         _, _, u = read_contact(model.row_dof, problem, c, problem.y)
-        speed, gap, impact = u + memory.free_normal[c], contacts.gap[c], memory.impact[c]
+        speed, gap, impact = u + work.free_normal[c], contacts.gap[c], work.impact[c]
         if gap + 0.5 * dt * speed >= 0.0:
             continue
-        memory.held[c] = 0
+        work.held[c] = 0
         found += 1
         if speed < -bounce_speed:
             impact[INSTANT], impact[SPEED], impact[BOUNCE] = 0.5 * dt, speed, contacts.material[c, 2]
-            set_rebound(problem, memory, c, 1.0)
+            set_rebound(work, c, 1.0)
         else:
-            problem.free[c, 2] = memory.free_normal[c] + gap / (0.5 * dt)
+            problem.free[c, 2] = work.free_normal[c] + gap / (0.5 * dt)
     return found
 
 
 @jit
-def bounces(memory, contact_list):
+def bounces(work, contact_list):
     """Whether any contact of the island rebounds in this step."""
     most = 0.0
     for n in range(len(contact_list)):
-        most = max(most, memory.impact[contact_list[n], BOUNCE])
+        most = max(most, work.impact[contact_list[n], BOUNCE])
     return most > 0.0
 
 
 @jit
-def guard_energy(model, data, contacts, problem, memory, newton, options, dt, block_list, joint_list, dof_list,
-                 residual, solved):  # fmt: skip
+def guard_energy(model, data, work, dt, block_list, joint_list, dof_list, residual, solved):
     """Newton's restitution may raise energy where there is friction, or in a stack: lower the island's then.
 
     The largest share of every restitution is taken with which the impulses bring no energy, found by the secant rule
     inside a bracket, from below; without restitution they never do. The law holds to the same residual, with smaller
     coefficients.
     """
-    gain, scale = energy_gain(model, problem, memory, options, dt, block_list, joint_list, dof_list)
+    gain, scale = energy_gain(model, work, dt, block_list, joint_list, dof_list)
     allowed, low, high, share, above = ROUNDING_ENERGY * scale, 0.0, 1.0, 0.0, gain
     if not gain > allowed:
         return residual, solved
     below, near = 0.0, 0.0
     for n in range(GUARD_SOLVES):
-        residual, solved = share_restitution(model, data, contacts, problem, memory, newton, options, dt, block_list,
-                                             joint_list, dof_list, share)  # fmt: skip
-        gain, _ = energy_gain(model, problem, memory, options, dt, block_list, joint_list, dof_list)
+        residual, solved = share_restitution(model, data, work, dt, block_list, joint_list, dof_list, share)
+        gain, _ = energy_gain(model, work, dt, block_list, joint_list, dof_list)
         if n == 0:  # none at all
             allowed, below = max(allowed, gain), gain
             near = GUARD_SHARE * (above - below)
@@ -156,23 +155,21 @@ def guard_energy(model, data, contacts, problem, memory, newton, options, dt, bl
         # aim a little below what is allowed, and never at the ends of the bracket
         aim = (allowed - 0.5 * near - below) / max(above - below, 1e-300)
         share = low + min(max(aim, 0.05), 0.95) * (high - low)
-    return share_restitution(model, data, contacts, problem, memory, newton, options, dt, block_list, joint_list,
-                             dof_list, low)  # fmt: skip
+    return share_restitution(model, data, work, dt, block_list, joint_list, dof_list, low)
 
 
 @jit
-def share_restitution(model, data, contacts, problem, memory, newton, options, dt, block_list, joint_list, dof_list,
-                      share):  # fmt: skip
+def share_restitution(model, data, work, dt, block_list, joint_list, dof_list, share):
     """Solve with a share of every restitution; residual and whether solved."""
+    problem = work.problem
     for n in range(contacts_among(problem, block_list)):
-        if memory.impact[block_list[n], BOUNCE] > 0.0:
-            set_rebound(problem, memory, block_list[n], share)
-    return solve_rounds(model, data, contacts, problem, memory, newton, options, dt, block_list, joint_list, dof_list,
-                        False)  # fmt: skip
+        if work.impact[block_list[n], BOUNCE] > 0.0:
+            set_rebound(work, block_list[n], share)
+    return solve_rounds(model, data, work, dt, block_list, joint_list, dof_list, False)
 
 
 @jit
-def energy_gain(model, problem, memory, options, dt, block_list, joint_list, dof_list):
+def energy_gain(model, work, dt, block_list, joint_list, dof_list):
     """Energy the island's impulses bring beyond what corrections of depth, loops and mimics ask for, J; and the size of
     what it is the difference of.
 
@@ -180,19 +177,20 @@ def energy_gain(model, problem, memory, options, dt, block_list, joint_list, dof
     for half a step, of an impact longer or shorter. Exact for lone bodies under the midpoint rule, whose free motion
     brings none. A semi-implicit step counts a rebound by the speed it meets.
     """
+    problem, options = work.problem, work.options
     gain = size = 0.0
-    count, y = contacts_among(problem, block_list), memory.y_direction
+    count, y = contacts_among(problem, block_list), work.y_direction
     for r in range(len(dof_list)):
         for k in range(dof_list[r, 0], dof_list[r, 1]):
             y[k] = 0.0
     for n in range(count):
-        add_impact(model, problem, memory, block_list[n], y)
+        add_impact(model, work, block_list[n], y)
     for n in range(count):
         c = block_list[n]
-        x, free, forced = problem.impulse[c], memory.unaided[c], memory.forced[c]
-        share = 1.0 if memory.impact[c, BOUNCE] > 0.0 else 0.0
+        x, free, forced = problem.impulse[c], work.unaided[c], work.forced[c]
+        share = 1.0 if work.impact[c, BOUNCE] > 0.0 else 0.0
         if options[MIDPOINT]:
-            share = 0.5 + impact_longer(model, problem, memory, c, y, dt) / dt
+            share = 0.5 + impact_longer(model, work, dt, c, y) / dt
         part = x[0] * (free[0] - share * forced[0]) + x[1] * (free[1] - share * forced[1])
         part += x[2] * (free[2] - share * forced[2] - problem.correction[c])
         gain, size = gain + part, size + abs(part)
@@ -210,8 +208,9 @@ def energy_gain(model, problem, memory, options, dt, block_list, joint_list, dof
 
 
 @jit
-def switch_contacts(model, contacts, problem, memory, slip_speed, contact_list):
+def switch_contacts(model, work, slip_speed, contact_list):
     """Judge every loaded contact by its solved velocity; returns how many coefficients changed."""
+    contacts, problem = work.contacts, work.problem
     changed = 0
     for n in range(len(contact_list)):
         c = contact_list[n]
@@ -221,19 +220,20 @@ def switch_contacts(model, contacts, problem, memory, slip_speed, contact_list):
         u0, u1, _ = read_contact(model.row_dof, problem, c, problem.y)
         u0, u1 = u0 + problem.free[c, 0], u1 + problem.free[c, 1]
         moves = sqrt(u0 * u0 + u1 * u1) > slip_speed
-        if moves and memory.slips[c] == 0:
-            memory.slips[c], memory.locked[c], memory.mu[c] = 1, BROKEN, kinetic
+        if moves and work.slips[c] == 0:
+            work.slips[c], work.locked[c], work.mu[c] = 1, BROKEN, kinetic
             changed += 1
-        elif (moves and memory.slips[c] == 1 and memory.locked[c] == 0
-              and u0 * problem.velocity[c, 0] + u1 * problem.velocity[c, 1] <= 0.0):  # fmt: skip
-            memory.slips[c], memory.locked[c], memory.mu[c] = 0, TRIED, static
+        elif (moves and work.slips[c] == 1 and work.locked[c] == 0
+              and u0 * problem.velocity[c, 0] + u1 * problem.velocity[c, 1] <= 0.0):
+            work.slips[c], work.locked[c], work.mu[c] = 0, TRIED, static
             changed += 1
     return changed
 
 
 @jit
-def switch_joints(model, data, problem, memory, slip_speed, dt, joint_list):
+def switch_joints(model, data, work, dt, slip_speed, joint_list):
     """The same for the friction of joints."""
+    problem = work.problem
     changed = 0
     for n in range(len(joint_list)):
         j = joint_list[n]
@@ -245,9 +245,9 @@ def switch_joints(model, data, problem, memory, slip_speed, dt, joint_list):
         before = -data.v[k] if problem.joint_source[j, 0] == ROW_UPPER else data.v[k]
         moves = abs(speed) > slip_speed
         if moves and data.friction_slips[k] == 0:
-            data.friction_slips[k], memory.joint_locked[j], bound = 1, BROKEN, dt * model.dof_kinetic_friction[k]
-        elif moves and memory.joint_locked[j] == 0 and speed * before <= 0.0:
-            data.friction_slips[k], memory.joint_locked[j] = 0, TRIED
+            data.friction_slips[k], work.joint_locked[j], bound = 1, BROKEN, dt * model.dof_kinetic_friction[k]
+        elif moves and work.joint_locked[j] == 0 and speed * before <= 0.0:
+            data.friction_slips[k], work.joint_locked[j] = 0, TRIED
         else:
             continue
         if problem.joint_low[j] != -bound:
@@ -266,8 +266,9 @@ def rubs(problem, j):
 
 
 @jit
-def keep_states(model, data, contacts, problem, memory, slip_speed):
+def keep_states(model, data, work, slip_speed):
     """States for the next step: what moves slips, what does not rests."""
+    problem = work.problem
     for j in range(problem.counts[JOINT_ROWS]):
         if rubs(problem, j):
             speed = read_joint(model.row_dof, problem, j, problem.y) + problem.joint_free[j]

@@ -46,11 +46,12 @@ def spin_evenly(model, data, gyration_out, dt, fast):
 
 
 @jit
-def split_free(model, data, contacts, problem, memory):
+def split_free(model, data, work):
     """Of every contact the free velocity as its rows have it, and the share in its change that forces have.
 
     The rest of the change is gyroscopic, and does no work. Needs `contact_rows` and memory.gyration.
     """
+    contacts, problem = work.contacts, work.problem
     for c in range(contacts.counts[CONTACTS]):
         x = y = z = 0.0
         p = contacts.point[c]
@@ -58,13 +59,13 @@ def split_free(model, data, contacts, problem, memory):
             link, sign = contacts.link[c, side], 1.0 if side else -1.0
             if link >= 0 and problem.body[c, side] >= 0:
                 k, o = problem.body[c, side] + 3, data.tree_origin[model.link_tree[link]]
-                g = memory.gyration[k : k + 3]
+                g = work.gyration[k : k + 3]
                 gx, gy, gz = cross(g[0], g[1], g[2], p[0] - o[0], p[1] - o[1], p[2] - o[2])
                 x, y, z = x + sign * gx, y + sign * gy, z + sign * gz
         for d in range(3):
             axis = problem.axes[c, d]
-            memory.unaided[c, d] = problem.free[c, d]
-            memory.forced[c, d] = (
+            work.unaided[c, d] = problem.free[c, d]
+            work.forced[c, d] = (
                 problem.free[c, d] - problem.velocity[c, d] - axis[0] * x - axis[1] * y - axis[2] * z
             )
 

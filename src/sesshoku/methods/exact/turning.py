@@ -34,12 +34,13 @@ def link_rates(model, data):
 
 
 @jit
-def measure_turning(model, data, contacts, problem, memory, c, dt):
+def measure_turning(model, data, work, dt, c):
     """memory.turn of contact c: dt/2 J' v along its axes. Needs `link_rates` of v.
 
     Of v, not of the predicted free velocity: contacts keep a body from turning that its torques would turn.
     """
-    a, b, turn = contacts.link[c, 0], contacts.link[c, 1], memory.turn[c]
+    contacts, problem = work.contacts, work.problem
+    a, b, turn = contacts.link[c, 0], contacts.link[c, 1], work.turn[c]
     turn[0] = turn[1] = turn[2] = 0.0
     if contacts.kind[c] == SMOOTH or turns_far(data, a, dt) or turns_far(data, b, dt):
         return
@@ -56,12 +57,13 @@ def measure_turning(model, data, contacts, problem, memory, c, dt):
 
 
 @jit
-def turn_contact(problem, memory, c):
+def turn_contact(work, c):
     """Velocity of contact c at the step's start, and the free one at its end."""
+    problem = work.problem
     for d in range(3):
-        problem.velocity[c, d] -= memory.turn[c, d]
-        problem.free[c, d] += memory.turn[c, d]
-    memory.free_normal[c] += memory.turn[c, 2]
+        problem.velocity[c, d] -= work.turn[c, d]
+        problem.free[c, d] += work.turn[c, d]
+    work.free_normal[c] += work.turn[c, 2]
 
 
 @jit

@@ -21,101 +21,101 @@ LINK_PORT, DOF_PORT = range(2)
 
 
 @jit
-def couple(model, data, memory, group):
+def couple(model, data, work, group):
     """Wrenches of the group's pairs (pair_force); needs its trees assembled and disassembled without them.
 
     False where there was no room.
     """
-    find_ports(model, memory, group)
-    if not place_rows(model, data, memory, group):
-        memory.counts[COUPLING_OVERFLOW] += 1
+    find_ports(model, work, group)
+    if not place_rows(model, data, work, group):
+        work.counts[COUPLING_OVERFLOW] += 1
         return False
-    if not shape_matrix(model, memory, group):
-        memory.counts[COUPLING_OVERFLOW] += 1
+    if not shape_matrix(model, work, group):
+        work.counts[COUPLING_OVERFLOW] += 1
         return False
-    fill_matrix(model, data, memory, group)
-    size = unknowns(memory, group)
-    factor_rows(memory.matrix, memory.matrix_row, size)
-    solve_rows(memory.matrix, memory.matrix_row, size, memory.unknown)
-    pair_forces(memory, group)
+    fill_matrix(model, data, work, group)
+    size = unknowns(work, group)
+    factor_rows(work.matrix, work.matrix_row, size)
+    solve_rows(work.matrix, work.matrix_row, size, work.unknown)
+    pair_forces(work, group)
     return True
 
 
 @jit
-def has_pairs(memory, group):
+def has_pairs(work, group):
     """Whether anything couples trees or links of the group."""
     found = False
-    for p in range(memory.counts[PAIRS]):
-        found = found or (memory.pair_group[p] == group and acts(memory, p))
+    for p in range(work.counts[PAIRS]):
+        found = found or (work.pair_group[p] == group and acts(work, p))
     return found
 
 
 @jit
-def acts(memory, p):
+def acts(work, p):
     """Whether anything of pair p is on: a zero block means every point of it is off."""
-    return memory.pair_bb[p, 0] != 0.0 or memory.pair_bb[p, 7] != 0.0 or memory.pair_bb[p, 14] != 0.0
+    return work.pair_bb[p, 0] != 0.0 or work.pair_bb[p, 7] != 0.0 or work.pair_bb[p, 14] != 0.0
 
 
 @jit
-def find_ports(model, memory, group):
+def find_ports(model, work, group):
     """Handles of the pairs that act, tree by tree."""
-    for m in range(memory.group_tree_start[group], memory.group_tree_start[group + 1]):
-        t = memory.group_tree[m]
-        memory.tree_rows[t] = 0
+    for m in range(work.group_tree_start[group], work.group_tree_start[group + 1]):
+        t = work.group_tree[m]
+        work.tree_rows[t] = 0
         for i in range(model.tree_link[t], model.tree_link[t + 1]):
-            memory.link_port[i] = -1
+            work.link_port[i] = -1
         for k in range(model.tree_dof[t], model.tree_dof[t + 1]):
-            memory.dof_port[k] = -1
+            work.dof_port[k] = -1
     count = 0
-    for p in range(memory.counts[PAIRS]):
-        if memory.pair_group[p] != group or not acts(memory, p):
+    for p in range(work.counts[PAIRS]):
+        if work.pair_group[p] != group or not acts(work, p):
             continue
-        kind = DOF_PORT if memory.pair_kind[p] == MIMIC_PAIR else LINK_PORT
+        kind = DOF_PORT if work.pair_kind[p] == MIMIC_PAIR else LINK_PORT
         for side in range(2):
-            element = memory.pair_link[p, side]
-            listed = memory.dof_port if kind == DOF_PORT else memory.link_port
+            element = work.pair_link[p, side]
+            listed = work.dof_port if kind == DOF_PORT else work.link_port
             if listed[element] < 0:
                 t = model.link_tree[model.dof_link[element] if kind == DOF_PORT else element]
-                port, size = memory.port[count], 1 if kind == DOF_PORT else 6
-                port[TREE], port[ELEMENT], port[SIZE], port[FIRST] = t, element, size, memory.tree_rows[t]
+                port, size = work.port[count], 1 if kind == DOF_PORT else 6
+                port[TREE], port[ELEMENT], port[SIZE], port[FIRST] = t, element, size, work.tree_rows[t]
                 port[KIND] = kind
-                memory.tree_rows[t] += size
+                work.tree_rows[t] += size
                 listed[element] = count
                 count += 1
-            memory.pair_port[p, side] = listed[element]
-    memory.counts[PORTS] = count
+            work.pair_port[p, side] = listed[element]
+    work.counts[PORTS] = count
 
 
 @jit
-def place_rows(model, data, memory, group):
+def place_rows(model, data, work, group):
     """L of every tree with handles, row after row: the rows z themselves, or the factor of z z^T. False: no room."""
     used, at = 0, 0
-    for m in range(memory.group_tree_start[group], memory.group_tree_start[group + 1]):
-        t = memory.group_tree[m]
-        count, dofs = memory.tree_rows[t], model.tree_dof[t + 1] - model.tree_dof[t]
+    for m in range(work.group_tree_start[group], work.group_tree_start[group + 1]):
+        t = work.group_tree[m]
+        count, dofs = work.tree_rows[t], model.tree_dof[t + 1] - model.tree_dof[t]
         size = min(count, dofs)
-        memory.tree_size[t], memory.tree_at[t], memory.tree_place[t] = size, at, used
+        work.tree_size[t], work.tree_at[t], work.tree_place[t] = size, at, used
         at += size
-        if used + count * size > memory.row_capacity or count * dofs > memory.row_capacity:
+        if used + count * size > work.row_capacity or count * dofs > work.row_capacity:
             return False
         used += count * size
-    for n in range(memory.counts[PORTS]):
-        port = memory.port[n]
+    for n in range(work.counts[PORTS]):
+        port = work.port[n]
         t = port[TREE]
         dofs = model.tree_dof[t + 1] - model.tree_dof[t]
-        port[PLACE] = memory.tree_place[t] + port[FIRST] * memory.tree_size[t]
-        if memory.tree_size[t] == dofs:
-            port_rows(model, data, port, dofs, memory.rows[port[PLACE] : port[PLACE] + port[SIZE] * dofs])
-    for m in range(memory.group_tree_start[group], memory.group_tree_start[group + 1]):
-        t = memory.group_tree[m]
-        count, dofs = memory.tree_rows[t], model.tree_dof[t + 1] - model.tree_dof[t]
+        port[PLACE] = work.tree_place[t] + port[FIRST] * work.tree_size[t]
+        if work.tree_size[t] == dofs:
+            port_rows(model, data, port, dofs, work.rows[port[PLACE] : port[PLACE] + port[SIZE] * dofs])
+    for m in range(work.group_tree_start[group], work.group_tree_start[group + 1]):
+        t = work.group_tree[m]
+        count, dofs = work.tree_rows[t], model.tree_dof[t + 1] - model.tree_dof[t]
         if 0 < count < dofs:
-            for n in range(memory.counts[PORTS]):
-                port = memory.port[n]
+            for n in range(work.counts[PORTS]):
+                port = work.port[n]
                 if port[TREE] == t:
                     start = port[FIRST] * dofs
-                    port_rows(model, data, port, dofs, memory.row_work[start : start + port[SIZE] * dofs])
-            compress(memory.row_work, count, dofs, memory.rows[memory.tree_place[t] :])
+                    port_rows(model, data, port, dofs, work.row_work[start : start + port[SIZE] * dofs])
+            compress(work.row_work, count, dofs, work.rows[work.tree_place[t] :])
     return True
 
 
@@ -154,86 +154,86 @@ def compress(z, count, dofs, L_out):
 
 
 @jit
-def unknowns(memory, group):
-    last = memory.group_tree[memory.group_tree_start[group + 1] - 1]
-    return memory.tree_at[last] + memory.tree_size[last]
+def unknowns(work, group):
+    last = work.group_tree[work.group_tree_start[group + 1] - 1]
+    return work.tree_at[last] + work.tree_size[last]
 
 
 @jit
-def shape_matrix(model, memory, group):
+def shape_matrix(model, work, group):
     """Where each row of the matrix begins: at the first unknown of the first tree it is coupled to. False: no room."""
-    for m in range(memory.group_tree_start[group], memory.group_tree_start[group + 1]):
-        t = memory.group_tree[m]
-        memory.tree_first[t] = memory.tree_at[t]
-    for p in range(memory.counts[PAIRS]):
-        if memory.pair_group[p] == group and acts(memory, p):
-            ta, tb = memory.port[memory.pair_port[p, 0], TREE], memory.port[memory.pair_port[p, 1], TREE]
-            low = min(memory.tree_at[ta], memory.tree_at[tb])
-            memory.tree_first[ta] = min(memory.tree_first[ta], low)
-            memory.tree_first[tb] = min(memory.tree_first[tb], low)
+    for m in range(work.group_tree_start[group], work.group_tree_start[group + 1]):
+        t = work.group_tree[m]
+        work.tree_first[t] = work.tree_at[t]
+    for p in range(work.counts[PAIRS]):
+        if work.pair_group[p] == group and acts(work, p):
+            ta, tb = work.port[work.pair_port[p, 0], TREE], work.port[work.pair_port[p, 1], TREE]
+            low = min(work.tree_at[ta], work.tree_at[tb])
+            work.tree_first[ta] = min(work.tree_first[ta], low)
+            work.tree_first[tb] = min(work.tree_first[tb], low)
     used = 0
-    for m in range(memory.group_tree_start[group], memory.group_tree_start[group + 1]):
-        t = memory.group_tree[m]
-        for n in range(memory.tree_size[t]):
-            row = memory.tree_at[t] + n
-            memory.matrix_row[row] = used
-            used += row - memory.tree_first[t] + 1
-            if used > memory.matrix_capacity:
+    for m in range(work.group_tree_start[group], work.group_tree_start[group + 1]):
+        t = work.group_tree[m]
+        for n in range(work.tree_size[t]):
+            row = work.tree_at[t] + n
+            work.matrix_row[row] = used
+            used += row - work.tree_first[t] + 1
+            if used > work.matrix_capacity:
                 return False
-    memory.matrix_row[unknowns(memory, group)] = used
-    matrix = memory.matrix[:used]
+    work.matrix_row[unknowns(work, group)] = used
+    matrix = work.matrix[:used]
     for n in range(used):
         matrix[n] = 0.0
     return True
 
 
 @jit
-def fill_matrix(model, data, memory, group):
+def fill_matrix(model, data, work, group):
     """1 + L^T K L, lower triangle, and the right-hand side L^T (f* - K x0)."""
-    matrix, row, y, K = memory.matrix, memory.matrix_row, memory.unknown, memory.port_K
-    for r in range(unknowns(memory, group)):
+    matrix, row, y, K = work.matrix, work.matrix_row, work.unknown, work.port_K
+    for r in range(unknowns(work, group)):
         matrix[row[r + 1] - 1] = 1.0
         y[r] = 0.0
-    for n in range(memory.counts[PORTS]):
-        port, x = memory.port[n], memory.port_x[n]
+    for n in range(work.counts[PORTS]):
+        port, x = work.port[n], work.port_x[n]
         for a in range(36):
             K[n, a] = 0.0
         if port[KIND] == LINK_PORT:
             i = port[ELEMENT]
             for a in range(6):
-                x[a] = data.acceleration[i, a] - memory.reference[i, a]
+                x[a] = data.acceleration[i, a] - work.reference[i, a]
         else:
             x[0] = data.free_acceleration[port[ELEMENT]]
-    for p in range(memory.counts[PAIRS]):
-        if memory.pair_group[p] == group and acts(memory, p):
-            a, b = memory.pair_port[p, 0], memory.pair_port[p, 1]
+    for p in range(work.counts[PAIRS]):
+        if work.pair_group[p] == group and acts(work, p):
+            a, b = work.pair_port[p, 0], work.pair_port[p, 1]
             for n in range(36):
-                K[a, n] += memory.pair_aa[p, n]
-                K[b, n] += memory.pair_bb[p, n]
-            add_right_side(memory, p, a, b)
-            add_product(memory, b, a, memory.pair_ba[p], -1.0)
-    for n in range(memory.counts[PORTS]):
-        add_product(memory, n, n, K[n], 1.0)
+                K[a, n] += work.pair_aa[p, n]
+                K[b, n] += work.pair_bb[p, n]
+            add_right_side(work, p, a, b)
+            add_product(work, b, a, work.pair_ba[p], -1.0)
+    for n in range(work.counts[PORTS]):
+        add_product(work, n, n, K[n], 1.0)
 
 
 @jit
-def add_right_side(memory, p, a, b):
+def add_right_side(work, p, a, b):
     """L^T (f* - K x0) of pair p."""
-    law_forces(memory, p, memory.port_x[a], memory.port_x[b], memory.pair_force[p])
+    law_forces(work, p, work.port_x[a], work.port_x[b], work.pair_force[p])
     for side in range(2):
-        port, f = memory.port[a if side == 0 else b], memory.pair_force[p, side]
-        size, at = memory.tree_size[port[TREE]], memory.tree_at[port[TREE]]
+        port, f = work.port[a if side == 0 else b], work.pair_force[p, side]
+        size, at = work.tree_size[port[TREE]], work.tree_at[port[TREE]]
         for n in range(port[SIZE]):
-            L = memory.rows[port[PLACE] + n * size : port[PLACE] + (n + 1) * size]
+            L = work.rows[port[PLACE] + n * size : port[PLACE] + (n + 1) * size]
             for k in range(size):
-                memory.unknown[at + k] += L[k] * f[n]
+                work.unknown[at + k] += L[k] * f[n]
 
 
 @jit
-def law_forces(memory, p, xa, xb, force_out):
+def law_forces(work, p, xa, xb, force_out):
     """f* - K x of pair p on its two ends: f_b = f*_b - K_bb x_b + K_ba x_a, f_a = f*_a - K_aa x_a + K_ba^T x_b."""
-    aa, bb, ba, push = memory.pair_aa[p], memory.pair_bb[p], memory.pair_ba[p], memory.pair_push[p]
-    size = 1 if memory.pair_kind[p] == MIMIC_PAIR else 6
+    aa, bb, ba, push = work.pair_aa[p], work.pair_bb[p], work.pair_ba[p], work.pair_push[p]
+    size = 1 if work.pair_kind[p] == MIMIC_PAIR else 6
     for n in range(size):
         fa, fb = push[0, n], push[1, n]
         for m in range(size):
@@ -243,23 +243,23 @@ def law_forces(memory, p, xa, xb, force_out):
 
 
 @jit
-def add_product(memory, i, j, K, sign):
+def add_product(work, i, j, K, sign):
     """Matrix += sign L_i^T K L_j (and its transpose where the two are apart), lower triangle only."""
-    pi, pj = memory.port[i], memory.port[j]
+    pi, pj = work.port[i], work.port[j]
     ti, tj = pi[TREE], pj[TREE]
-    mi, mj, size = memory.tree_size[ti], memory.tree_size[tj], pi[SIZE]
-    oi, oj, first = memory.tree_at[ti], memory.tree_at[tj], memory.tree_first
-    row, matrix, column = memory.matrix_row, memory.matrix, memory.work[0]
+    mi, mj, size = work.tree_size[ti], work.tree_size[tj], pi[SIZE]
+    oi, oj, first = work.tree_at[ti], work.tree_at[tj], work.tree_first
+    row, matrix, column = work.matrix_row, work.matrix, work.work[0]
     for c in range(mj):
         for n in range(size):
             s = 0.0
             for m in range(size):
-                s += K[6 * n + m] * memory.rows[pj[PLACE] + m * mj + c]
+                s += K[6 * n + m] * work.rows[pj[PLACE] + m * mj + c]
             column[n] = s
         for r in range(mi):
             s = 0.0
             for n in range(size):
-                s += memory.rows[pi[PLACE] + n * mi + r] * column[n]
+                s += work.rows[pi[PLACE] + n * mi + r] * column[n]
             s *= sign
             at_r, at_c = oi + r, oj + c
             if i == j:
@@ -317,16 +317,16 @@ def solve_rows(matrix, row, size, y):
 
 
 @jit
-def pair_forces(memory, group):
+def pair_forces(work, group):
     """x = x0 + L y at the handles, then f* - K x of every pair."""
-    for n in range(memory.counts[PORTS]):
-        port, x = memory.port[n], memory.port_x[n]
-        size, at = memory.tree_size[port[TREE]], memory.tree_at[port[TREE]]
+    for n in range(work.counts[PORTS]):
+        port, x = work.port[n], work.port_x[n]
+        size, at = work.tree_size[port[TREE]], work.tree_at[port[TREE]]
         for a in range(port[SIZE]):
-            L = memory.rows[port[PLACE] + a * size : port[PLACE] + (a + 1) * size]
+            L = work.rows[port[PLACE] + a * size : port[PLACE] + (a + 1) * size]
             for k in range(size):
-                x[a] += L[k] * memory.unknown[at + k]
-    for p in range(memory.counts[PAIRS]):
-        if memory.pair_group[p] == group and acts(memory, p):
-            a, b = memory.pair_port[p, 0], memory.pair_port[p, 1]
-            law_forces(memory, p, memory.port_x[a], memory.port_x[b], memory.pair_force[p])
+                x[a] += L[k] * work.unknown[at + k]
+    for p in range(work.counts[PAIRS]):
+        if work.pair_group[p] == group and acts(work, p):
+            a, b = work.pair_port[p, 0], work.pair_port[p, 1]
+            law_forces(work, p, work.port_x[a], work.port_x[b], work.pair_force[p])

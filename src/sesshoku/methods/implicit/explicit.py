@@ -27,25 +27,26 @@ from sesshoku.methods.implicit.work import COUPLING_OVERFLOW, GROUPS, PASSES, UN
 
 
 @jit
-def contact_force(contacts, memory, options, c):
+def contact_force(work, c):
     """Force on b of contact c (memory.force), of the present depth, velocity and anchor. True if it pushes."""
-    n, u, e, f = contacts.normal[c], memory.before[c], memory.stretch[c], memory.force[c]
-    k, d = memory.elastic[c, 0], memory.elastic[c, 1]
+    contacts, options = work.contacts, work.options
+    n, u, e, f = contacts.normal[c], work.before[c], work.stretch[c], work.force[c]
+    k, d = work.elastic[c, 0], work.elastic[c, 1]
     un = u[0] * n[0] + u[1] * n[1] + u[2] * n[2]
     normal = -k * contacts.gap[c] - d * un
     f[0] = f[1] = f[2] = 0.0
-    memory.on[c] = 1 if contacts.gap[c] < 0.0 and normal > 0.0 else 0
-    memory.after[c, 0], memory.after[c, 1], memory.after[c, 2] = u[0], u[1], u[2]
-    if memory.on[c] == 0:
+    work.on[c] = 1 if contacts.gap[c] < 0.0 and normal > 0.0 else 0
+    work.after[c, 0], work.after[c, 1], work.after[c, 2] = u[0], u[1], u[2]
+    if work.on[c] == 0:
         return False
-    memory.normal[c] = normal
+    work.normal[c] = normal
     tx, ty, tz = u[0] - un * n[0], u[1] - un * n[1], u[2] - un * n[2]
     speed, kt, rub = sqrt(tx * tx + ty * ty + tz * tz), options[TANGENTIAL] * k, options[TANGENTIAL] * d
     fx, fy, fz = kt * e[0] - rub * tx, kt * e[1] - rub * ty, kt * e[2] - rub * tz
-    memory.slides[c] = 0
+    work.slides[c] = 0
     bound = contacts.material[c, 0] * normal
     if options[VISCOUS] != 0.0 or fx * fx + fy * fy + fz * fz > bound * bound:
-        memory.slides[c] = 1
+        work.slides[c] = 1
         s = contacts.material[c, 1] * normal / max(speed, options[SLIP_SPEED])
         fx, fy, fz = -s * tx, -s * ty, -s * tz
     f[0], f[1], f[2] = normal * n[0] + fx, normal * n[1] + fy, normal * n[2] + fz
@@ -53,44 +54,47 @@ def contact_force(contacts, memory, options, c):
 
 
 @jit
-def push_contacts(model, data, contacts, memory, options):
+def push_contacts(model, data, work):
     """Explicit forces of all contacts as wrenches that act on the links: into the biases."""
+    contacts = work.contacts
     for c in range(contacts.counts[CONTACTS]):
-        if contact_force(contacts, memory, options, c):
-            p, f = contacts.point[c], memory.force[c]
+        if contact_force(work, c):
+            p, f = contacts.point[c], work.force[c]
             for side in range(2):
                 link, sign = contacts.link[c, side], -1.0 if side == 1 else 1.0  # a bias is what a push takes off
                 if moves(model, link):
                     o = data.tree_origin[model.link_tree[link]]
-                    add_force(memory.bias[link], p[0] - o[0], p[1] - o[1], p[2] - o[2], sign * f[0], sign * f[1],
-                              sign * f[2])  # fmt: skip
-        memory.on[c] = 0  # no implicit law
+                    add_force(work.bias[link], p[0] - o[0], p[1] - o[1], p[2] - o[2], sign * f[0], sign * f[1],
+                              sign * f[2])
+        work.on[c] = 0  # no implicit law
 
 
 @jit
-def solve_explicit(model, data, contacts, memory, options, dt):
+def solve_explicit(model, data, work, dt):
     """free_acceleration (V) with contacts explicit; loops, limits and joint friction as in the implicit step."""
-    memory.counts[UNSETTLED] = memory.counts[COUPLING_OVERFLOW] = memory.counts[PASSES] = 0
-    push_contacts(model, data, contacts, memory, options)
-    start_joints(model, data, memory, dt)
-    for group in range(memory.counts[GROUPS]):
-        held = memory.group_contact_start[group]
-        memory.group_contact_start[group] = memory.group_contact_start[group + 1]  # no states of contacts to settle
+    contacts, options = work.contacts, work.options
+    work.counts[UNSETTLED] = work.counts[COUPLING_OVERFLOW] = work.counts[PASSES] = 0
+    push_contacts(model, data, work)
+    start_joints(model, data, work, dt)
+    for group in range(work.counts[GROUPS]):
+        held = work.group_contact_start[group]
+        work.group_contact_start[group] = work.group_contact_start[group + 1]  # no states of contacts to settle
         for n in range(int(options[MAX_PASSES])):
-            build_joint_laws(model, data, memory, dt)
-            solve_group(model, data, contacts, memory, group, options, dt)
-            memory.counts[PASSES] = max(memory.counts[PASSES], n + 1)
-            if update_states(model, data, contacts, memory, group, options, n + 1 >= int(options[MAX_PASSES]), dt):
+            build_joint_laws(model, data, work, dt)
+            solve_group(model, data, work, dt, group)
+            work.counts[PASSES] = max(work.counts[PASSES], n + 1)
+            if update_states(model, data, work, dt, group, n + 1 >= int(options[MAX_PASSES])):
                 break
-        memory.group_contact_start[group] = held
+        work.group_contact_start[group] = held
     for c in range(contacts.counts[CONTACTS]):
-        f = memory.force[c]
-        memory.on[c] = 1 if f[0] != 0.0 or f[1] != 0.0 or f[2] != 0.0 else 0
+        f = work.force[c]
+        work.on[c] = 1 if f[0] != 0.0 or f[1] != 0.0 or f[2] != 0.0 else 0
 
 
 @jit
-def rk4_step(model, data, contacts, memory, options, dt):
+def rk4_step(model, data, work, dt):
     """(q, v) -> (new_q, new_v) by four stages, contacts found at each."""
+    contacts, options = work.contacts, work.options
     q, v, stage_q, stage_v, rate_q, rate_v = data.q, data.v, data.stage_q, data.stage_v, data.rate_q, data.rate_v
     time = 0.0
     for s in range(4):
@@ -100,8 +104,8 @@ def rk4_step(model, data, contacts, memory, options, dt):
         time = TABLEAU[s, 0]
         coordinate_rate(model, stage_q, stage_v, rate_q[s])
         if s > 0:
-            keep_contacts(model, data, contacts, memory)
-        stage_acceleration(model, data, contacts, memory, options, stage_q, stage_v, dt)
+            keep_contacts(model, data, work)
+        stage_acceleration(model, data, contacts, work, options, stage_q, stage_v, dt)
         for k in range(model.dof_count):
             rate_v[s, k] = data.free_acceleration[k]
     move_kinematic(model, data, (1.0 - time) * dt)
@@ -127,7 +131,7 @@ def stage_acceleration(model, data, contacts, memory, options, q, v, dt):
     for t in range(model.tree_count):
         assemble_tree(model, data, t, memory.stiff, memory.stiffened, data.implicit_diagonal, memory.none)
         disassemble_tree(model, data, t, memory.bias, memory.push, data.joint_force, memory.none,
-                         data.free_acceleration)  # fmt: skip
+                         data.free_acceleration)
     for c in range(contacts.counts[CONTACTS]):
         f = memory.force[c]
         memory.on[c] = 1 if f[0] != 0.0 or f[1] != 0.0 or f[2] != 0.0 else 0

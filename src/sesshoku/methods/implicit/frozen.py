@@ -15,41 +15,42 @@ from sesshoku.spatial.algebra import cross, symmetric_times
 
 
 @jit
-def freeze_contacts(model, data, contacts, memory, group, options, dt):
+def freeze_contacts(model, data, work, dt, group):
     """Accelerations of a group with every contact's force found alone."""
-    clear_laws(model, memory, group)
+    clear_laws(model, work, group)
     for n in range(model.loop_count):  # loops to the world stay in the inertias; others are not for this option
         a, b = model.loop_link[n, 0], model.loop_link[n, 1]
         mover = a if moves(model, a) else b
-        if moves(model, mover) and memory.tree_group[model.link_tree[mover]] == group and memory.loop_mark[n] < 0:
-            add_loop(model, data, memory, n, dt)
-    start, end = memory.group_tree_start[group], memory.group_tree_start[group + 1]
+        if moves(model, mover) and work.tree_group[model.link_tree[mover]] == group and work.loop_mark[n] < 0:
+            add_loop(model, data, work, dt, n)
+    start, end = work.group_tree_start[group], work.group_tree_start[group + 1]
     for m in range(start, end):
-        t = memory.group_tree[m]
+        t = work.group_tree[m]
         for i in range(model.tree_link[t], model.tree_link[t + 1]):
-            if memory.stiffened[i] != 0:
-                more, push = data.force[i], memory.push[i]
-                symmetric_times(memory.stiff[i], memory.reference[i], more)
+            if work.stiffened[i] != 0:
+                more, push = data.force[i], work.push[i]
+                symmetric_times(work.stiff[i], work.reference[i], more)
                 for a in range(6):
                     push[a] += more[a]
-        assemble_tree(model, data, t, memory.stiff, memory.stiffened, data.implicit_diagonal, memory.extra)
-        disassemble_tree(model, data, t, memory.bias, memory.push, data.joint_force, memory.extra_force,
-                         data.free_acceleration)  # fmt: skip
-    for n in range(memory.group_contact_start[group], memory.group_contact_start[group + 1]):
-        c = memory.group_contact[n]
-        if memory.on[c] != 0:
-            solve_alone(model, data, contacts, memory, c, options, dt)
+        assemble_tree(model, data, t, work.stiff, work.stiffened, data.implicit_diagonal, work.extra)
+        disassemble_tree(model, data, t, work.bias, work.push, data.joint_force, work.extra_force,
+                         data.free_acceleration)
+    for n in range(work.group_contact_start[group], work.group_contact_start[group + 1]):
+        c = work.group_contact[n]
+        if work.on[c] != 0:
+            solve_alone(model, data, work, dt, c)
     for m in range(start, end):
-        disassemble_tree(model, data, memory.group_tree[m], memory.bias, memory.push, data.joint_force,
-                         memory.extra_force, data.free_acceleration)  # fmt: skip
+        disassemble_tree(model, data, work.group_tree[m], work.bias, work.push, data.joint_force,
+                         work.extra_force, data.free_acceleration)
 
 
 @jit
-def solve_alone(model, data, contacts, memory, c, options, dt):
+def solve_alone(model, data, work, dt, c):
     """phi = (1 + g Lambda)^-1 (phi* - g J x0) of contact c, put on its two links."""
-    A, L, inverse = memory.work[0:6, 0:6], memory.work[0:6, 6:12], memory.work[0:6, 12:18]
+    contacts = work.contacts
+    A, L, inverse = work.work[0:6, 0:6], work.work[0:6, 6:12], work.work[0:6, 12:18]
     T, n, p = contacts.tangent[c], contacts.normal[c], contacts.point[c]
-    fx, fy, fz, gn, gt = contact_terms(contacts, memory, c, options, dt)
+    fx, fy, fz, gn, gt = contact_terms(work, dt, c)
     for a in range(3):
         for b in range(3):
             A[a, b] = 0.0
@@ -58,18 +59,18 @@ def solve_alone(model, data, contacts, memory, c, options, dt):
         link, sign = contacts.link[c, side], 1.0 if side == 1 else -1.0
         if link < 0:
             continue
-        o, acc, ref = data.tree_origin[model.link_tree[link]], data.acceleration[link], memory.reference[link]
+        o, acc, ref = data.tree_origin[model.link_tree[link]], data.acceleration[link], work.reference[link]
         x, y, z = p[0] - o[0], p[1] - o[1], p[2] - o[2]
         cx, cy, cz = cross(acc[3] - ref[3], acc[4] - ref[4], acc[5] - ref[5], x, y, z)
         ux, uy, uz = (ux + sign * (acc[0] - ref[0] + cx), uy + sign * (acc[1] - ref[1] + cy),
-                      uz + sign * (acc[2] - ref[2] + cz))  # fmt: skip
+                      uz + sign * (acc[2] - ref[2] + cz))
         if moves(model, link):
-            add_own_response(model, data, link, T, n, x, y, z, memory.row_work, A)
+            add_own_response(model, data, link, T, n, x, y, z, work.row_work, A)
     # symmetric form: s = sqrt(g), (1 + s A s) y = ..., phi = s y; g = 0 leaves phi* as it is
     rhs0 = T[0, 0] * fx + T[0, 1] * fy + T[0, 2] * fz - gt * (T[0, 0] * ux + T[0, 1] * uy + T[0, 2] * uz)
     rhs1 = T[1, 0] * fx + T[1, 1] * fy + T[1, 2] * fz - gt * (T[1, 0] * ux + T[1, 1] * uy + T[1, 2] * uz)
     rhs2 = n[0] * fx + n[1] * fy + n[2] * fz - gn * (n[0] * ux + n[1] * uy + n[2] * uz)
-    g = memory.work[6]
+    g = work.work[6]
     g[0], g[1], g[2] = gt**0.5, gt**0.5, gn**0.5
     for a in range(3):
         for b in range(3):
@@ -81,12 +82,12 @@ def solve_alone(model, data, contacts, memory, c, options, dt):
     y1 = g[1] * (inverse[1, 0] * r0 + inverse[1, 1] * r1 + inverse[1, 2] * r2)
     y2 = g[2] * (inverse[2, 0] * r0 + inverse[2, 1] * r1 + inverse[2, 2] * r2)
     fx, fy, fz = (T[0, 0] * y0 + T[1, 0] * y1 + n[0] * y2, T[0, 1] * y0 + T[1, 1] * y1 + n[1] * y2,
-                  T[0, 2] * y0 + T[1, 2] * y1 + n[2] * y2)  # fmt: skip
+                  T[0, 2] * y0 + T[1, 2] * y1 + n[2] * y2)
     for side in range(2):
         link, sign = contacts.link[c, side], 1.0 if side == 1 else -1.0
         if moves(model, link):
             o = data.tree_origin[model.link_tree[link]]
-            add_force(memory.push[link], p[0] - o[0], p[1] - o[1], p[2] - o[2], sign * fx, sign * fy, sign * fz)
+            add_force(work.push[link], p[0] - o[0], p[1] - o[1], p[2] - o[2], sign * fx, sign * fy, sign * fz)
 
 
 @jit

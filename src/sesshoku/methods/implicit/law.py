@@ -21,44 +21,44 @@ from sesshoku.spatial.algebra import cross, symmetric_times
 
 
 @jit
-def build_laws(model, data, contacts, memory, group, options, dt):
+def build_laws(model, data, work, dt, group):
     """G and f* of the group's links, blocks of its pairs, diagonal and force of its joints."""
-    clear_laws(model, memory, group)
-    for n in range(memory.group_contact_start[group], memory.group_contact_start[group + 1]):
-        c = memory.group_contact[n]
-        if memory.on[c] != 0:
-            add_contact(model, data, contacts, memory, c, options, dt)
+    clear_laws(model, work, group)
+    for n in range(work.group_contact_start[group], work.group_contact_start[group + 1]):
+        c = work.group_contact[n]
+        if work.on[c] != 0:
+            add_contact(model, data, work, dt, c)
     for n in range(model.loop_count):
         a, b = model.loop_link[n, 0], model.loop_link[n, 1]
         mover = a if moves(model, a) else b
-        if moves(model, mover) and memory.tree_group[model.link_tree[mover]] == group:
-            add_loop(model, data, memory, n, dt)
+        if moves(model, mover) and work.tree_group[model.link_tree[mover]] == group:
+            add_loop(model, data, work, dt, n)
     for n in range(model.mimic_count):
-        if memory.pair_group[memory.mimic_mark[n]] == group:
-            add_mimic(model, data, memory, n, dt)
-    for m in range(memory.group_tree_start[group], memory.group_tree_start[group + 1]):
-        t = memory.group_tree[m]
+        if work.pair_group[work.mimic_mark[n]] == group:
+            add_mimic(model, data, work, dt, n)
+    for m in range(work.group_tree_start[group], work.group_tree_start[group + 1]):
+        t = work.group_tree[m]
         for i in range(model.tree_link[t], model.tree_link[t + 1]):
-            if memory.stiffened[i] != 0:  # f* - G (a - reference)
-                more, push = data.force[i], memory.push[i]
-                symmetric_times(memory.stiff[i], memory.reference[i], more)
+            if work.stiffened[i] != 0:  # f* - G (a - reference)
+                more, push = data.force[i], work.push[i]
+                symmetric_times(work.stiff[i], work.reference[i], more)
                 for a in range(6):
                     push[a] += more[a]
 
 
 @jit
-def clear_laws(model, memory, group):
+def clear_laws(model, work, group):
     """Nothing acts yet."""
-    for m in range(memory.group_tree_start[group], memory.group_tree_start[group + 1]):
-        t = memory.group_tree[m]
+    for m in range(work.group_tree_start[group], work.group_tree_start[group + 1]):
+        t = work.group_tree[m]
         for i in range(model.tree_link[t], model.tree_link[t + 1]):
-            push = memory.push[i]
+            push = work.push[i]
             for a in range(6):
                 push[a] = 0.0
-            memory.stiffened[i] = 0
-    for p in range(memory.counts[PAIRS]):
-        if memory.pair_group[p] == group:
-            aa, bb, ba, push = memory.pair_aa[p], memory.pair_bb[p], memory.pair_ba[p], memory.pair_push[p]
+            work.stiffened[i] = 0
+    for p in range(work.counts[PAIRS]):
+        if work.pair_group[p] == group:
+            aa, bb, ba, push = work.pair_aa[p], work.pair_bb[p], work.pair_ba[p], work.pair_push[p]
             for n in range(36):
                 aa[n] = bb[n] = ba[n] = 0.0
             for n in range(6):
@@ -66,61 +66,63 @@ def clear_laws(model, memory, group):
 
 
 @jit
-def contact_terms(contacts, memory, c, options, dt):
+def contact_terms(work, dt, c):
     """phi* (3, world axes), and g across and along the surface."""
-    n, u, e = contacts.normal[c], memory.before[c], memory.stretch[c]
-    k, d = memory.elastic[c, 0], memory.elastic[c, 1]
+    contacts, options = work.contacts, work.options
+    n, u, e = contacts.normal[c], work.before[c], work.stretch[c]
+    k, d = work.elastic[c, 0], work.elastic[c, 1]
     un = u[0] * n[0] + u[1] * n[1] + u[2] * n[2]
     gn = dt * d + dt * dt * k
     normal = -k * contacts.gap[c] - (d + dt * k) * un
     if contacts.gap[c] > 0.0:  # seen coming: the damper acts on the part of the way behind the surface
         normal -= d * contacts.gap[c] / dt
-    if memory.slides[c] != 0:
-        stiffness, rub = 0.0, memory.damper[c]
+    if work.slides[c] != 0:
+        stiffness, rub = 0.0, work.damper[c]
         gt = dt * rub
     else:
         stiffness, rub = options[TANGENTIAL] * k, options[TANGENTIAL] * (d + dt * k)
         gt = options[TANGENTIAL] * gn
     return (normal * n[0] + stiffness * e[0] - rub * (u[0] - un * n[0]),
             normal * n[1] + stiffness * e[1] - rub * (u[1] - un * n[1]),
-            normal * n[2] + stiffness * e[2] - rub * (u[2] - un * n[2]), gn, gt)  # fmt: skip
+            normal * n[2] + stiffness * e[2] - rub * (u[2] - un * n[2]), gn, gt)
 
 
 @jit
-def add_contact(model, data, contacts, memory, c, options, dt):
+def add_contact(model, data, work, dt, c):
     """Contact c into the law of its link or its pair of links."""
+    contacts = work.contacts
     a, b, p, n = contacts.link[c, 0], contacts.link[c, 1], contacts.point[c], contacts.normal[c]
-    fx, fy, fz, gn, gt = contact_terms(contacts, memory, c, options, dt)
+    fx, fy, fz, gn, gt = contact_terms(work, dt, c)
     x, y, z = n[0], n[1], n[2]
-    A, s = memory.work[0], gn - gt
+    A, s = work.work[0], gn - gt
     A[0], A[1], A[2] = gt + s * x * x, s * x * y, s * x * z
     A[3], A[4], A[5] = A[1], gt + s * y * y, s * y * z
     A[6], A[7], A[8] = A[2], A[5], gt + s * z * z
-    pair = memory.pair[c]
+    pair = work.pair[c]
     if pair < 0:
         mover, other, sign = (b, a, 1.0) if moves(model, b) else (a, b, -1.0)
         if other >= 0:  # a script: its velocity at the end is known
-            ux, uy, uz = script_change(model, data, memory, other, p)
+            ux, uy, uz = script_change(model, data, work, other, p)
             fx += sign * (A[0] * ux + A[1] * uy + A[2] * uz)
             fy += sign * (A[3] * ux + A[4] * uy + A[5] * uz)
             fz += sign * (A[6] * ux + A[7] * uy + A[8] * uz)
         o = data.tree_origin[model.link_tree[mover]]
-        stiffen(memory, mover, A, p[0] - o[0], p[1] - o[1], p[2] - o[2], sign * fx, sign * fy, sign * fz)
+        stiffen(work, mover, A, p[0] - o[0], p[1] - o[1], p[2] - o[2], sign * fx, sign * fy, sign * fz)
         return
     oa, ob = data.tree_origin[model.link_tree[a]], data.tree_origin[model.link_tree[b]]
     ax, ay, az, bx, by, bz = p[0] - oa[0], p[1] - oa[1], p[2] - oa[2], p[0] - ob[0], p[1] - ob[1], p[2] - ob[2]
-    couple_points(A, ax, ay, az, ax, ay, az, memory.pair_aa[pair])
-    couple_points(A, bx, by, bz, bx, by, bz, memory.pair_bb[pair])
-    couple_points(A, bx, by, bz, ax, ay, az, memory.pair_ba[pair])
-    add_force(memory.pair_push[pair, 0], ax, ay, az, -fx, -fy, -fz)
-    add_force(memory.pair_push[pair, 1], bx, by, bz, fx, fy, fz)
+    couple_points(A, ax, ay, az, ax, ay, az, work.pair_aa[pair])
+    couple_points(A, bx, by, bz, bx, by, bz, work.pair_bb[pair])
+    couple_points(A, bx, by, bz, ax, ay, az, work.pair_ba[pair])
+    add_force(work.pair_push[pair, 0], ax, ay, az, -fx, -fy, -fz)
+    add_force(work.pair_push[pair, 1], bx, by, bz, fx, fy, fz)
 
 
 @jit
-def script_change(model, data, memory, link, p):
+def script_change(model, data, work, link, p):
     """J x of a scripted link at the world point p."""
     o, c, g = data.tree_origin[model.link_tree[link]], data.velocity_product[link], model.gravity
-    r = memory.reference[link]
+    r = work.reference[link]
     wx, wy, wz = c[3] - r[3], c[4] - r[4], c[5] - r[5]
     x, y, z = cross(wx, wy, wz, p[0] - o[0], p[1] - o[1], p[2] - o[2])
     return c[0] - g[0] - r[0] + x, c[1] - g[1] - r[1] + y, c[2] - g[2] - r[2] + z
@@ -135,21 +137,21 @@ def add_force(wrench, x, y, z, fx, fy, fz):
 
 
 @jit
-def open_link(memory, link):
+def open_link(work, link):
     """The first law on a link this pass: its G begins at zero."""
-    if memory.stiffened[link] == 0:
-        memory.stiffened[link] = 1
-        G = memory.stiff[link]
+    if work.stiffened[link] == 0:
+        work.stiffened[link] = 1
+        G = work.stiff[link]
         for a in range(21):
             G[a] = 0.0
 
 
 @jit
-def stiffen(memory, link, A, x, y, z, fx, fy, fz):
+def stiffen(work, link, A, x, y, z, fx, fy, fz):
     """G += J^T A J and f* += J^T f of a point (x, y, z) of a link; A symmetric (3, 3), flat."""
-    open_link(memory, link)
-    G = memory.stiff[link]
-    add_force(memory.push[link], x, y, z, fx, fy, fz)
+    open_link(work, link)
+    G = work.stiff[link]
+    add_force(work.push[link], x, y, z, fx, fy, fz)
     b00, b10, b20 = cross(x, y, z, A[0], A[3], A[6])  # columns of [r] A
     b01, b11, b21 = cross(x, y, z, A[1], A[4], A[7])
     b02, b12, b22 = cross(x, y, z, A[2], A[5], A[8])
@@ -188,24 +190,24 @@ def couple_points(A, x, y, z, u, v, w, K):
 
 
 @jit
-def loop_scale(model, memory, n, turning):
+def loop_scale(model, work, n, turning):
     """g of a loop's row: RIGID times mass (or inertia) of the lighter moving tree it joins."""
     least = 1e300
     for side in range(2):
         link = model.loop_link[n, side]
         if moves(model, link):
             t = model.link_tree[link]
-            least = min(least, memory.tree_inertia[t] if turning else memory.tree_mass[t])
+            least = min(least, work.tree_inertia[t] if turning else work.tree_mass[t])
     return RIGID * least
 
 
 @jit
-def loop_row(data, memory, n, d):
+def loop_row(data, work, n, d):
     """Direction of row d of loop n (world axes), and the point its wrenches act at: midway between the anchors."""
     point, frame = data.loop_point[n], data.loop_frame[n]
     b = d % 3
     return (frame[0, 0, b], frame[0, 1, b], frame[0, 2, b], 0.5 * (point[0, 0] + point[1, 0]),
-            0.5 * (point[0, 1] + point[1, 1]), 0.5 * (point[0, 2] + point[1, 2]))  # fmt: skip
+            0.5 * (point[0, 1] + point[1, 1]), 0.5 * (point[0, 2] + point[1, 2]))
 
 
 @jit
@@ -224,16 +226,16 @@ def row_times(row, x):
 
 
 @jit
-def add_loop(model, data, memory, n, dt):
+def add_loop(model, data, work, dt, n):
     """Loop n: the velocity of b relative to a along its rows is to vanish."""
     point, frame, error = data.loop_point[n], data.loop_frame[n], data.loop_error[n]
     loop_error(model, data, n, point, frame, error)
-    kind, pair = model.loop_kind[n], memory.loop_mark[n]
+    kind, pair = model.loop_kind[n], work.loop_mark[n]
     rows = 3 if kind == BALL else (5 if kind == HINGE else 6)
-    ra, rb = memory.work[1], memory.work[2]
+    ra, rb = work.work[1], work.work[2]
     a, b = model.loop_link[n, 0], model.loop_link[n, 1]
     for d in range(rows):
-        x, y, z, px, py, pz = loop_row(data, memory, n, d)
+        x, y, z, px, py, pz = loop_row(data, work, n, d)
         u = 0.0
         change = 0.0
         if a >= 0:
@@ -242,10 +244,10 @@ def add_loop(model, data, memory, n, dt):
         if b >= 0:
             side_row(model, data, b, d < 3, x, y, z, px, py, pz, rb)
             u += row_times(rb, data.velocity[b])
-        g = loop_scale(model, memory, n, d >= 3)
+        g = loop_scale(model, work, n, d >= 3)
         f = -g * u / dt
         if pair >= 0:
-            aa, bb, ba, push = memory.pair_aa[pair], memory.pair_bb[pair], memory.pair_ba[pair], memory.pair_push[pair]
+            aa, bb, ba, push = work.pair_aa[pair], work.pair_bb[pair], work.pair_ba[pair], work.pair_push[pair]
             for r in range(6):
                 push[0, r] -= ra[r] * f
                 push[1, r] += rb[r] * f
@@ -257,18 +259,18 @@ def add_loop(model, data, memory, n, dt):
         mover, other, sign = (b, a, 1.0) if moves(model, b) else (a, b, -1.0)
         row, still = (rb, ra) if sign > 0.0 else (ra, rb)
         if other >= 0:
-            c, ref = data.velocity_product[other], memory.reference[other]
+            c, ref = data.velocity_product[other], work.reference[other]
             for r in range(6):
                 change += still[r] * (c[r] - ref[r] - (model.gravity[r] if r < 3 else 0.0))
             f += sign * g * change
-        stiffen_row(memory, mover, g, row, sign * f)
+        stiffen_row(work, mover, g, row, sign * f)
 
 
 @jit
-def stiffen_row(memory, link, g, row, f):
+def stiffen_row(work, link, g, row, f):
     """G += g row row^T, f* += f row."""
-    open_link(memory, link)
-    G, push = memory.stiff[link], memory.push[link]
+    open_link(work, link)
+    G, push = work.stiff[link], work.push[link]
     for r in range(6):
         push[r] += f * row[r]
         for s in range(r + 1):
@@ -276,19 +278,19 @@ def stiffen_row(memory, link, g, row, f):
 
 
 @jit
-def mimic_scale(model, memory, n):
-    return RIGID * max(memory.dof_inertia[model.mimic_dof[n]], memory.dof_inertia[model.mimic_source[n]])
+def mimic_scale(model, work, n):
+    return RIGID * max(work.dof_inertia[model.mimic_dof[n]], work.dof_inertia[model.mimic_source[n]])
 
 
 @jit
-def add_mimic(model, data, memory, n, dt):
+def add_mimic(model, data, work, dt, n):
     """q_joint - ratio q_source - offset = 0, as a pair of dofs."""
-    p, k, source, ratio = memory.mimic_mark[n], model.mimic_dof[n], model.mimic_source[n], model.mimic_ratio[n]
-    g = mimic_scale(model, memory, n)
+    p, k, source, ratio = work.mimic_mark[n], model.mimic_dof[n], model.mimic_source[n], model.mimic_ratio[n]
+    g = mimic_scale(model, work, n)
     u = data.v[k] - ratio * data.v[source]
     f = -g * u / dt
-    memory.pair_aa[p, 0], memory.pair_bb[p, 0], memory.pair_ba[p, 0] = g * ratio * ratio, g, g * ratio
-    memory.pair_push[p, 0, 0], memory.pair_push[p, 1, 0] = -ratio * f, f
+    work.pair_aa[p, 0], work.pair_bb[p, 0], work.pair_ba[p, 0] = g * ratio * ratio, g, g * ratio
+    work.pair_push[p, 0, 0], work.pair_push[p, 1, 0] = -ratio * f, f
 
 
 # ---- joints --------------------------------------------------------------------------------------------------------
@@ -302,12 +304,12 @@ def limit_gap(model, data, k, side):
 
 
 @jit
-def build_joint_laws(model, data, memory, dt):
+def build_joint_laws(model, data, work, dt):
     """What limits in reach and Coulomb friction add to the diagonal (`extra`) and to the joint forces.
 
     The joint forces begin at zero, those of mimics too, which `add_pair_forces` adds once they are known.
     """
-    extra, force = memory.extra, memory.extra_force
+    extra, force = work.extra, work.extra_force
     for n in range(model.mimic_count):
         force[model.mimic_dof[n]] = force[model.mimic_source[n]] = 0.0
     for n in range(len(model.limited_dofs)):
@@ -317,17 +319,17 @@ def build_joint_laws(model, data, memory, dt):
     for n in range(len(model.limited_dofs)):
         k = model.limited_dofs[n]
         for side in range(2):
-            if memory.limit_on[k, side] == LIMIT_ON:
-                sign, g = 1.0 if side == 0 else -1.0, RIGID * memory.dof_inertia[k]
+            if work.limit_on[k, side] == LIMIT_ON:
+                sign, g = 1.0 if side == 0 else -1.0, RIGID * work.dof_inertia[k]
                 gap = max(limit_gap(model, data, k, side), 0.0)
                 extra[k] += g
                 force[k] -= sign * g * (sign * data.v[k] + gap / dt) / dt
     for n in range(len(model.rubbing_dofs)):
         k = model.rubbing_dofs[n]
-        if memory.joint_slides[k] != 0:
-            extra[k] += dt * memory.joint_damper[k]
-            force[k] -= memory.joint_damper[k] * data.v[k]
+        if work.joint_slides[k] != 0:
+            extra[k] += dt * work.joint_damper[k]
+            force[k] -= work.joint_damper[k] * data.v[k]
         else:
-            g = RIGID * memory.dof_inertia[k]
+            g = RIGID * work.dof_inertia[k]
             extra[k] += g
             force[k] -= g * data.v[k] / dt

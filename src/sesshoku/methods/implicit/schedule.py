@@ -17,23 +17,24 @@ from sesshoku.spatial.algebra import cross
 
 
 @jit
-def solve_by_schedule(model, data, memory, assembly):
+def solve_by_schedule(model, data, work):
     """Accelerations under the laws of the present states, by `assembly` in its own order. False where it cannot."""
+    assembly = work.assembly
     if model.mimic_count > 0:
         return False
-    coupled = has_pairs(memory, 0)
+    coupled = has_pairs(work, 0)
     count, o0 = 0, data.tree_origin
     base = assembly.counts[JOINTS] - assembly.counts[CONTACT_JOINTS]
     # loops of the model are stiff laws here: leave out the rigid ones
     base -= model.loop_count
     O, g = o0[0], model.gravity
     for i in range(model.link_count):
-        if memory.stiffened[i] != 0 and moves(model, i):
+        if work.stiffened[i] != 0 and moves(model, i):
             if count >= assembly.contact_capacity:
                 return False
-            G, f, S = assembly.contact_matrix[count], assembly.contact_force[count], memory.stiff[i]
+            G, f, S = assembly.contact_matrix[count], assembly.contact_force[count], work.stiff[i]
             for r in range(6):
-                f[r] = memory.push[i, r]
+                f[r] = work.push[i, r]
                 for s in range(r + 1):
                     G[r, s] = G[s, r] = S[(r * (r + 1)) // 2 + s]
                 for s in range(3):  # push is for accelerations without gravity's part
@@ -43,37 +44,38 @@ def solve_by_schedule(model, data, memory, assembly):
             name_joint(assembly, base + count, count, -1, i)
             count += 1
     if coupled:
-        for p in range(memory.counts[PAIRS]):
-            if acts(memory, p):
+        for p in range(work.counts[PAIRS]):
+            if acts(work, p):
                 if count >= assembly.contact_capacity:
                     return False
-                schedule_pair(model, data, memory, assembly, p, count)
-                name_joint(assembly, base + count, count, memory.pair_link[p, 0], memory.pair_link[p, 1])
+                schedule_pair(model, data, work, p, count)
+                name_joint(assembly, base + count, count, work.pair_link[p, 0], work.pair_link[p, 1])
                 count += 1
     assembly.counts[CONTACT_JOINTS] = count
     assembly.counts[JOINTS] = base + count
     for k in range(model.dof_count):
-        data.work[k] = data.joint_force[k] + memory.extra_force[k]
-        data.stage_v[k] = data.implicit_diagonal[k] + memory.extra[k]
+        data.work[k] = data.joint_force[k] + work.extra_force[k]
+        data.stage_v[k] = data.implicit_diagonal[k] + work.extra[k]
     done = assemble_all(model, data, assembly, data.work, data.stage_v, data.free_acceleration)
     assembly.counts[JOINTS] = base + count + model.loop_count
     done = done and assembly.counts[ROUGH] == 0
     if done and coupled:
-        pair_wrenches(model, data, memory, assembly, base + count)
+        pair_wrenches(model, data, work, base + count)
     return done
 
 
 @jit
-def pair_wrenches(model, data, memory, assembly, end):
+def pair_wrenches(model, data, work, end):
     """Wrenches of the pairs, which are the last of the joints before `end`, at the origins of their links' trees."""
+    assembly = work.assembly
     O, j = data.tree_origin[0], end
-    for p in range(memory.counts[PAIRS] - 1, -1, -1):
-        if not acts(memory, p):
+    for p in range(work.counts[PAIRS] - 1, -1, -1):
+        if not acts(work, p):
             continue
         j -= 1
         f = assembly.force[j]
         for side in range(2):
-            o, out = data.tree_origin[model.link_tree[memory.pair_link[p, side]]], memory.pair_force[p, side]
+            o, out = data.tree_origin[model.link_tree[work.pair_link[p, side]]], work.pair_force[p, side]
             sign = 1.0 if side == 1 else -1.0
             nx, ny, nz = cross(O[0] - o[0], O[1] - o[1], O[2] - o[2], f[0], f[1], f[2])
             out[0], out[1], out[2] = sign * f[0], sign * f[1], sign * f[2]
@@ -101,15 +103,16 @@ def shift_law(G, f, x, y, z):
 
 
 @jit
-def schedule_pair(model, data, memory, assembly, p, count):
+def schedule_pair(model, data, work, p, count):
     """Pair p as a contact joint: K_bb seen from the common origin, and f* with the references of both links."""
-    a, b = memory.pair_link[p, 0], memory.pair_link[p, 1]
-    G, f, bb, ba = assembly.contact_matrix[count], assembly.contact_force[count], memory.pair_bb[p], memory.pair_ba[p]
+    assembly = work.assembly
+    a, b = work.pair_link[p, 0], work.pair_link[p, 1]
+    G, f, bb, ba = assembly.contact_matrix[count], assembly.contact_force[count], work.pair_bb[p], work.pair_ba[p]
     for r in range(6):
-        f[r] = memory.pair_push[p, 1, r]
+        f[r] = work.pair_push[p, 1, r]
         for s in range(6):
             g = model.gravity[s] if s < 3 else 0.0
             G[r, s] = bb[6 * r + s]
-            f[r] += bb[6 * r + s] * (memory.reference[b, s] + g) - ba[6 * r + s] * (memory.reference[a, s] + g)
+            f[r] += bb[6 * r + s] * (work.reference[b, s] + g) - ba[6 * r + s] * (work.reference[a, s] + g)
     o, O = data.tree_origin[model.link_tree[b]], data.tree_origin[0]
     shift_law(G, f, O[0] - o[0], O[1] - o[1], O[2] - o[2])

@@ -31,21 +31,23 @@ def run(model_table, data_table, contact_table, memory_table, options, dt, steps
 
 
 @jit(inline="always")
-def step(model, data, contacts, memory, options, dt):
+def step(model, data, work, dt):
     """One step; False if its result is not finite (the state then stays as it was)."""
+    contacts, options = work.contacts, work.options
     kinematics(model, data, data.q)
     link_velocities(model, data, data.v)
     detect(model, data, contacts, MARGIN, options[LOOKAHEAD] * dt, int(options[MOST]))
-    forces(model, data, options, dt)
-    prepare(model, data, contacts, memory, options, dt)
-    solve(model, data, contacts, memory, options, dt)
-    apply(model, data, contacts, memory, options, dt)
+    forces(model, data, work, dt)
+    prepare(model, data, work, dt)
+    solve(model, data, work, dt)
+    apply(model, data, work, dt)
     return finish(model, data, SEMI_IMPLICIT, dt)
 
 
 @jit
-def forces(model, data, options, dt):
+def forces(model, data, work, dt):
     """Actuators, springs of joints, external forces."""
+    options = work.options
     implicit = options[INTEGRATOR] == IMPLICIT and options[IMPLICIT_DRIVE] != 0.0
     joint_forces(model, data, data.q, data.v, dt if implicit else 0.0, 1.0)
     external_wrenches(model, data)
@@ -54,12 +56,12 @@ def forces(model, data, options, dt):
 
 
 @jit
-def apply(model, data, contacts, memory, options, dt):
+def apply(model, data, work, dt):
     """New velocity, forces of the contacts, report."""
-    new_velocity(model, data, contacts, memory, SPIN, dt)
-    finish_contacts(model, data, contacts, memory, options, dt)
-    finish_joints(model, data, memory, dt)
-    finish_report(model, data, contacts, memory, dt)
+    new_velocity(model, data, work, dt, SPIN)
+    finish_contacts(model, data, work, dt)
+    finish_joints(model, data, work, dt)
+    finish_report(model, data, work, dt)
 
 
 @jit

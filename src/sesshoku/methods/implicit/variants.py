@@ -46,70 +46,75 @@ def run(model_table, data_table, contact_table, memory_table, assembly_table, op
 
 
 @jit
-def step(model, data, contacts, memory, assembly, options, dt):
+def step(model, data, work, dt):
     """One step; False if its result is not finite (the state then stays as it was)."""
+    contacts, options = work.contacts, work.options
     if options[INTEGRATOR] != RK4:  # whose stages do all this themselves
         kinematics(model, data, data.q)
         link_velocities(model, data, data.v)
         detect(model, data, contacts, MARGIN, options[LOOKAHEAD] * dt, int(options[MOST]))
-        forces(model, data, options, dt)
-        prepare(model, data, contacts, memory, options, dt)
-    accelerate(model, data, contacts, memory, assembly, options, dt)
-    apply(model, data, contacts, memory, options, dt)
-    return advance(model, data, options, dt)
+        forces(model, data, work, dt)
+        prepare(model, data, work, dt)
+    accelerate(model, data, work, dt)
+    apply(model, data, work, dt)
+    return advance(model, data, work, dt)
 
 
 @jit
-def accelerate(model, data, contacts, memory, assembly, options, dt):
+def accelerate(model, data, work, dt):
     """Joint accelerations (or, with rk4, the end of the step)."""
+    options = work.options
     if options[INTEGRATOR] == RK4:
-        rk4_step(model, data, contacts, memory, options, dt)
+        rk4_step(model, data, work, dt)
     elif options[INTEGRATOR] != IMPLICIT:
-        solve_explicit(model, data, contacts, memory, options, dt)
+        solve_explicit(model, data, work, dt)
     else:
-        solve(model, data, contacts, memory, assembly, options, dt)
+        solve(model, data, work, dt)
 
 
 @jit
-def solve(model, data, contacts, memory, assembly, options, dt):
+def solve(model, data, work, dt):
     """`passes.solve` with frozen contacts or another schedule."""
-    memory.counts[UNSETTLED] = memory.counts[COUPLING_OVERFLOW] = memory.counts[PASSES] = 0
-    start_joints(model, data, memory, dt)
+    options = work.options
+    work.counts[UNSETTLED] = work.counts[COUPLING_OVERFLOW] = work.counts[PASSES] = 0
+    start_joints(model, data, work, dt)
     most = int(options[MAX_PASSES])
-    for group in range(memory.counts[GROUPS]):
+    for group in range(work.counts[GROUPS]):
         settled = False
         n = 0
         while not settled and n < most + LETTING_GO:
-            build_joint_laws(model, data, memory, dt)
-            memory.counts[COUPLED] = 0
+            build_joint_laws(model, data, work, dt)
+            work.counts[COUPLED] = 0
             if options[FROZEN] != 0.0:
-                freeze_contacts(model, data, contacts, memory, group, options, dt)
+                freeze_contacts(model, data, work, dt, group)
             else:
-                build_laws(model, data, contacts, memory, group, options, dt)
-                if not solve_by_schedule(model, data, memory, assembly):
-                    solve_trees(model, data, memory, group)
+                build_laws(model, data, work, dt, group)
+                if not solve_by_schedule(model, data, work):
+                    solve_trees(model, data, work, group)
             n += 1
-            settled = update_states(model, data, contacts, memory, group, options, n >= most, dt)
-        memory.counts[PASSES] = max(memory.counts[PASSES], n)
+            settled = update_states(model, data, work, dt, group, n >= most)
+        work.counts[PASSES] = max(work.counts[PASSES], n)
         if not settled or n > most:
-            memory.counts[UNSETTLED] += 1
+            work.counts[UNSETTLED] += 1
 
 
 @jit
-def apply(model, data, contacts, memory, options, dt):
+def apply(model, data, work, dt):
     """New velocity, forces of the contacts, report."""
+    options = work.options
     if options[INTEGRATOR] != RK4:
         least = EULER_SPIN if options[INTEGRATOR] == EULER else SPIN
-        new_velocity(model, data, contacts, memory, least, dt)
-    finish_contacts(model, data, contacts, memory, options, dt)
+        new_velocity(model, data, work, dt, least)
+    finish_contacts(model, data, work, dt)
     if options[INTEGRATOR] != RK4:
-        finish_joints(model, data, memory, dt)
-    finish_report(model, data, contacts, memory, dt)
+        finish_joints(model, data, work, dt)
+    finish_report(model, data, work, dt)
 
 
 @jit
-def advance(model, data, options, dt):
+def advance(model, data, work, dt):
     """Take the new state over if it is finite."""
+    options = work.options
     scheme = SEMI_IMPLICIT
     if options[INTEGRATOR] == RK4:
         scheme = RUNGE_KUTTA

@@ -125,39 +125,43 @@ def run(model_table, data_table, contact_table, problem_table, memory_table, opt
 
 
 @jit(inline="always")
-def step(model, data, contacts, problem, memory, options, dt):
+def step(model, data, work, dt):
     """One step; False if its result is not finite (the state then stays as it was)."""
+    contacts, options = work.contacts, work.options
     kinematics(model, data, data.q)
     link_velocities(model, data, data.v)
     detect(model, data, contacts, options[MARGIN], options[AHEAD] * dt, int(options[MOST]))
-    forces(model, data, options, dt)
+    forces(model, data, work, dt)
     joint_space_inertia(model, data)
     free_velocity(model, data, dt, SPIN)
     coast(model, data, dt, RUNGE_KUTTA_FAST if options[RK4] else FAST)
-    pose_problem(model, data, contacts, problem, memory, options, dt)
-    solve_islands(model, data, contacts, problem, memory, options, dt)
-    apply(model, data, contacts, problem, memory, dt)
-    return advance(model, data, options, dt)
+    pose_problem(model, data, work, dt)
+    solve_islands(model, data, work, dt)
+    apply(model, data, work, dt)
+    return advance(model, data, work, dt)
 
 
 @jit
-def forces(model, data, options, dt):
+def forces(model, data, work, dt):
     """Actuators, springs, external forces."""
+    options = work.options
     joint_forces(model, data, data.q, data.v, 0.0 if options[RK4] else dt, 1.0)
     external_wrenches(model, data)
 
 
 @jit
-def apply(model, data, contacts, problem, memory, dt):
+def apply(model, data, work, dt):
     """New velocity, forces of the contacts, report."""
-    apply_forces(model, data, contacts, problem, memory, dt)
+    contacts = work.contacts
+    apply_forces(model, data, work, dt)
     measure_errors(model, data, data.q)
     count_tunnelling(model, data, contacts, dt)
 
 
 @jit
-def advance(model, data, options, dt):
+def advance(model, data, work, dt):
     """RK4 with the forces held, or semi-implicit Euler with the solved velocity; so too where joints turn fast."""
+    options = work.options
     if options[RK4] and data.counters[FAST_TREES] == 0:
         for k in range(model.dof_count):
             data.start_v[k] = data.new_v[k]

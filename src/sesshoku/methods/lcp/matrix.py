@@ -29,29 +29,29 @@ def gather(chains, problem, contact_list, joint_list, y):
 
 
 @jit
-def solve_by_matrix(model, data, contacts, problem, memory, options, contact_list, joint_list, dof_list, most,
-                    tolerance):  # fmt: skip
+def solve_by_matrix(model, data, work, contact_list, joint_list, dof_list, most, tolerance):
     """The paper's way: form K of the island, sweep its rows."""
-    m, nj, K, x, w = len(contact_list), len(joint_list), memory.matrix, memory.row_impulse, memory.row_velocity
+    problem, options = work.problem, work.options
+    m, nj, K, x, w = len(contact_list), len(joint_list), work.matrix, work.row_impulse, work.row_velocity
     for i in range(m):
         c = contact_list[i]
-        memory.row_law[i], memory.row_mu[i] = memory.law[c], memory.mu[c]
+        work.row_law[i], work.row_mu[i] = work.law[c], work.mu[c]
         for d in range(3):
             x[3 * i + d], w[3 * i + d] = problem.impulse[c, d], problem.free[c, d]
     for i in range(nj):
         j = joint_list[i]
         x[3 * m + i], w[3 * m + i] = problem.joint_impulse[j], problem.joint_free[j]
-        memory.row_low[i], memory.row_high[i] = problem.joint_low[j], problem.joint_high[j]
+        work.row_low[i], work.row_high[i] = problem.joint_low[j], problem.joint_high[j]
     if options[DENSE] == BY_TEST_FORCES:
-        fill_by_test_forces(model, data, contacts, problem, memory, contact_list)
+        fill_by_test_forces(model, data, work, contact_list)
     else:
         fill_contacts(model.row_dof, problem, contact_list, K)
-    fill_joints(model.row_dof, problem, contact_list, joint_list, dof_list, memory.y_before, K)
+    fill_joints(model.row_dof, problem, contact_list, joint_list, dof_list, work.y_before, K)
     for r in range(3 * m + nj):
         for s in range(3 * m + nj):
             w[r] += K[r, s] * x[s]
-    sweeps = solve_dense(m, nj, K, memory.row_law, memory.row_mu, memory.row_low, memory.row_high, x, w,
-                         most, tolerance)  # fmt: skip
+    sweeps = solve_dense(m, nj, K, work.row_law, work.row_mu, work.row_low, work.row_high, x, w,
+                         most, tolerance)
     for i in range(m):
         for d in range(3):
             problem.impulse[contact_list[i], d] = x[3 * i + d]
@@ -62,17 +62,18 @@ def solve_by_matrix(model, data, contacts, problem, memory, options, contact_lis
 
 
 @jit
-def fill_by_test_forces(model, data, contacts, problem, memory, contact_list):
+def fill_by_test_forces(model, data, work, contact_list):
     """Columns of K by unit test forces: +axis on b, -axis on a, articulated-body response, read along all axes."""
-    K, wrench, acc = memory.matrix, memory.small[0], memory.small[1]
+    contacts = work.contacts
+    K, wrench, acc = work.matrix, work.small[0], work.small[1]
     for i in range(len(contact_list)):
         c = contact_list[i]
         for d in range(3):
             for side in range(2):
                 link = contacts.link[c, side]
                 if link >= 0:
-                    unit_wrench(model, data, contacts, problem, c, d, side, wrench)
-                    wrench_response(model, data, link, wrench, memory.response[side])
+                    unit_wrench(model, data, work, c, d, side, wrench)
+                    wrench_response(model, data, link, wrench, work.response[side])
             for e in range(len(contact_list)):
                 other = contact_list[e]
                 for b in range(3):
@@ -82,16 +83,17 @@ def fill_by_test_forces(model, data, contacts, problem, memory, contact_list):
                         source, target = contacts.link[c, side], contacts.link[other, reader]
                         if source < 0 or target < 0 or model.link_tree[source] != model.link_tree[target]:
                             continue
-                        path_acceleration(model, data, source, target, memory.response[side], acc)
+                        path_acceleration(model, data, source, target, work.response[side], acc)
                         for b in range(3):
-                            unit_wrench(model, data, contacts, problem, other, b, reader, wrench)
+                            unit_wrench(model, data, work, other, b, reader, wrench)
                             for a in range(6):
                                 K[3 * e + b, 3 * i + d] += wrench[a] * acc[a]
 
 
 @jit
-def unit_wrench(model, data, contacts, problem, c, d, side, wrench_out):
+def unit_wrench(model, data, work, c, d, side, wrench_out):
     """Wrench, at the tree's origin, of the unit test force along axis d of contact c on one of its links."""
+    contacts, problem = work.contacts, work.problem
     o, p = data.tree_origin[model.link_tree[contacts.link[c, side]]], contacts.point[c]
     sign = 1.0 if side else -1.0
     fx, fy, fz = sign * problem.axes[c, d, 0], sign * problem.axes[c, d, 1], sign * problem.axes[c, d, 2]

@@ -27,32 +27,34 @@ from sesshoku.stages.joint_rows import joint_rows
 
 
 @jit
-def pose_problem(model, data, contacts, problem, memory, options, dt):
+def pose_problem(model, data, work, dt):
     """Axes, friction laws, rows, targets and start of every contact and joint row."""
+    contacts, problem, options = work.contacts, work.problem, work.options
     start_problem(model, data, problem)
     for c in range(contacts.counts[OLD_CONTACTS]):
         for a in range(3):
-            memory.old_slip[c, a] = memory.slip[c, a]
+            work.old_slip[c, a] = work.slip[c, a]
     for c in range(contacts.counts[CONTACTS]):
-        choose_axes(model, data, contacts, problem, memory, options, c)
+        choose_axes(model, data, work, c)
     for n in range(len(model.rubbing_dofs)):
         k = model.rubbing_dofs[n]
-        turned = options[HOLD] != 0.0 and data.v[k] * memory.old_v[k] < 0.0
+        turned = options[HOLD] != 0.0 and data.v[k] * work.old_v[k] < 0.0
         data.friction_slips[k] = abs(data.v[k]) > options[STATIC_SPEED] and not turned
-        memory.old_v[k] = data.v[k]
-    contact_rows(model, data, contacts, problem, data.new_v)
+        work.old_v[k] = data.v[k]
+    contact_rows(model, data, work, data.new_v)
     joint_rows(model, data, problem, data.q, data.new_v, dt, True)
     for c in range(contacts.counts[CONTACTS]):
-        choose_targets(model, data, contacts, problem, options, c, dt)
-        start_impulse(contacts, problem, memory, options, c)
+        choose_targets(model, data, work, dt, c)
+        start_impulse(work, c)
     if not options[WARM]:
         for j in range(problem.counts[JOINT_ROWS]):
             problem.joint_impulse[j] = 0.0
 
 
 @jit
-def choose_axes(model, data, contacts, problem, memory, options, c):
+def choose_axes(model, data, work, c):
     """Friction law and axes (t1, t2, n) of a contact: against the slip where it slides, two axes where it rests."""
+    contacts, problem, options = work.contacts, work.problem, work.options
     axes, n, t = problem.axes[c], contacts.normal[c], contacts.tangent[c]
     for a in range(3):
         axes[0, a], axes[1, a], axes[2, a] = t[0, a], t[1, a], n[a]
@@ -60,23 +62,23 @@ def choose_axes(model, data, contacts, problem, memory, options, c):
     vn = vx * n[0] + vy * n[1] + vz * n[2]
     sx, sy, sz = vx - vn * n[0], vy - vn * n[1], vz - vn * n[2]
     speed = sqrt(sx * sx + sy * sy + sz * sz)
-    turned, old, slip = False, contacts.previous[c], memory.slip[c]
+    turned, old, slip = False, contacts.previous[c], work.slip[c]
     if options[HOLD] and old >= 0:  # turned back since the last step: would static friction have held it?
-        before = memory.old_slip[old]
+        before = work.old_slip[old]
         turned = sx * before[0] + sy * before[1] + sz * before[2] < 0.0
     slip[0], slip[1], slip[2] = sx, sy, sz
     if speed > options[STATIC_SPEED] and not turned:
-        memory.mu[c] = contacts.material[c, 1]
-        memory.law[c] = DISC if options[KINETIC_CONE] else SLIDE
+        work.mu[c] = contacts.material[c, 1]
+        work.law[c] = DISC if options[KINETIC_CONE] else SLIDE
         if not options[KINETIC_CONE]:
             axes[0, 0], axes[0, 1], axes[0, 2] = -sx / speed, -sy / speed, -sz / speed
             axes[1, 0], axes[1, 1], axes[1, 2] = cross(n[0], n[1], n[2], axes[0, 0], axes[0, 1], axes[0, 2])
         along_axes(problem, c, vx, vy, vz)
         return
-    memory.mu[c] = contacts.material[c, 0] / (sqrt(2.0) if options[PYRAMID] == 1 else 1.0)
+    work.mu[c] = contacts.material[c, 0] / (sqrt(2.0) if options[PYRAMID] == 1 else 1.0)
     if options[STATIC_SPEED] == 0.0:
-        memory.mu[c] = contacts.material[c, 1]
-    memory.law[c] = DISC if options[PYRAMID] == 2 else SQUARE
+        work.mu[c] = contacts.material[c, 1]
+    work.law[c] = DISC if options[PYRAMID] == 2 else SQUARE
     if options[RANDOM_AXES]:
         angle = 2.0 * pi * random_unit(int(options[SEED]), contacts.id[c])
         co, si = cos(angle), sin(angle)
@@ -109,11 +111,12 @@ def random_unit(seed, number):
 
 
 @jit
-def choose_targets(model, data, contacts, problem, options, c, dt):
+def choose_targets(model, data, work, dt, c):
     """Subtract the wanted velocity from the free one.
 
     Rebound, depth correction, the gap that may close; add dt J' v.
     """
+    contacts, problem, options = work.contacts, work.problem, work.options
     free, gap, before = problem.free[c], contacts.gap[c], problem.velocity[c, 2]
     bounce = contacts.material[c, 2]
     problem.correction[c] = 0.0
@@ -156,18 +159,19 @@ def bias_acceleration(model, data, contacts, c):
 
 
 @jit
-def start_impulse(contacts, problem, memory, options, c):
+def start_impulse(work, c):
     """Zero, or the last step's impulse of the same contact along the new axes, where the law allows it."""
+    contacts, problem, options = work.contacts, work.problem, work.options
     x, old = problem.impulse[c], contacts.previous[c]
     x[0] = x[1] = x[2] = 0.0
     if options[WARM] and old >= 0:
-        f = memory.old_impulse[old]
+        f = work.old_impulse[old]
         for d in range(3):
             axis = problem.axes[c, d]
             x[d] = axis[0] * f[0] + axis[1] * f[1] + axis[2] * f[2]
         x[2] = max(x[2], 0.0)
-        bound = memory.mu[c] * x[2]
-        if memory.law[c] == SLIDE:
+        bound = work.mu[c] * x[2]
+        if work.law[c] == SLIDE:
             x[0], x[1] = min(max(x[0], 0.0), bound), 0.0
         else:
             size = sqrt(x[0] * x[0] + x[1] * x[1])

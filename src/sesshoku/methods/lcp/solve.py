@@ -26,8 +26,9 @@ LONG_STEP = 5e-3  # s; the way an error goes grows with stake and step, the squa
 
 
 @jit
-def solve_islands(model, data, contacts, problem, memory, options, dt):
+def solve_islands(model, data, work, dt):
     """Solve each island apart, then report how well the whole problem is solved."""
+    contacts, problem, options = work.contacts, work.problem, work.options
     report = data.report
     for n in range(len(report)):
         report[n] = 0.0
@@ -36,16 +37,17 @@ def solve_islands(model, data, contacts, problem, memory, options, dt):
         problem.y[k] = 0.0
     if options[DENSE] == BY_TEST_FORCES and contacts.counts[CONTACTS] > 0:
         articulate(model, data)
-    rest = group_joint_rows(model, contacts, problem, memory)
+    rest = group_joint_rows(model, work)
     for island in range(rest + 1):
-        contact_list, joint_list = island_lists(contacts, memory, island, rest)
+        contact_list, joint_list = island_lists(work, island, rest)
         if len(contact_list) + len(joint_list) > 0:
-            solve_island(model, data, contacts, problem, memory, options, dt, island, contact_list, joint_list)
+            solve_island(model, data, work, dt, island, contact_list, joint_list)
 
 
 @jit
-def solve_island(model, data, contacts, problem, memory, options, dt, island, contact_list, joint_list):
+def solve_island(model, data, work, dt, island, contact_list, joint_list):
     """Sweep one island's rows and add to the report."""
+    problem, options = work.problem, work.options
     y, report, chains = problem.y, data.report, model.row_dof
     stake = dt
     for n in range(len(contact_list)):
@@ -56,15 +58,14 @@ def solve_island(model, data, contacts, problem, memory, options, dt, island, co
     if options[BUDGET] > 0.0 and len(contact_list) > 0:
         most = min(most, max(LEAST_SWEEPS, int(options[BUDGET]) // len(contact_list)))
     rows = 3 * len(contact_list) + len(joint_list)
-    dof_list = memory.dof_list[: island_dofs(model, contacts, memory, island)]
-    if options[DENSE] and rows <= memory.dense_rows:
-        sweeps = solve_by_matrix(model, data, contacts, problem, memory, options, contact_list, joint_list, dof_list,
-                                 most, tolerance)  # fmt: skip
+    dof_list = work.dof_list[: island_dofs(model, work, island)]
+    if options[DENSE] and rows <= work.dense_rows:
+        sweeps = solve_by_matrix(model, data, work, contact_list, joint_list, dof_list, most, tolerance)
     else:
         gather(chains, problem, contact_list, joint_list, y)
-        sweeps = solve_rows(chains, problem, memory.law, memory.mu, contact_list, joint_list, dof_list,
+        sweeps = solve_rows(chains, problem, work.law, work.mu, contact_list, joint_list, dof_list,
                             options[NORMALS_FIRST] != 0.0, options[EXACT_PAIR] != 0.0, options[ACCELERATE] != 0.0,
-                            most, tolerance, memory, y)  # fmt: skip
+                            most, tolerance, work, y)
         if sweeps > most and (options[WARM] != 0.0 or options[ACCELERATE] != 0.0):
             keep_passive(problem, contact_list, joint_list, dof_list, y)
     report[ROWS] += rows

@@ -109,15 +109,16 @@ def run(model_table, data_table, contact_table, problem_table, memory_table, nor
 
 
 @jit(inline="always")
-def step(model, data, contacts, problem, memory, norm, options, dt):
+def step(model, data, work, dt):
     """One step; False if its result is not finite (the state then stays as it was)."""
+    contacts, options = work.contacts, work.options
     kinematics(model, data, data.q)
     link_velocities(model, data, data.v)
     detect(model, data, contacts, options[MARGIN], options[AHEAD] * dt, int(options[MOST]))
     free_motion(model, data, dt)
-    pose_problem(model, data, contacts, problem, memory, norm, options, dt)
-    solve_islands(model, data, contacts, problem, memory, norm, options, dt)
-    apply(model, data, contacts, problem, memory, dt)
+    pose_problem(model, data, work, dt)
+    solve_islands(model, data, work, dt)
+    apply(model, data, work, dt)
     return finish(model, data, SEMI_IMPLICIT, dt)
 
 
@@ -132,12 +133,13 @@ def free_motion(model, data, dt):
 
 
 @jit
-def apply(model, data, contacts, problem, memory, dt):
+def apply(model, data, work, dt):
     """New velocity, forces and states of the contacts, report."""
-    apply_forces(model, data, contacts, problem, memory, dt)
+    contacts, problem = work.contacts, work.problem
+    apply_forces(model, data, work, dt)
     for c in range(contacts.counts[CONTACTS]):
         loaded = problem.impulse[c, 2] > 0.0
-        contacts.state[c] = RELEASED if not loaded else (SLIP if memory.slips[c] else STICK)
+        contacts.state[c] = RELEASED if not loaded else (SLIP if work.slips[c] else STICK)
     measure_errors(model, data, data.q)
     count_tunnelling(model, data, contacts, dt)
 

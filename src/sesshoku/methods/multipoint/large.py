@@ -27,28 +27,29 @@ STEADY = 1e-6  # and those when no normal impulse changes by more than this shar
 
 
 @jit
-def solve_large(model, data, contacts, problem, memory, options, dt, contact_list, joint_list, dof_list):
+def solve_large(model, data, work, dt, contact_list, joint_list, dof_list):
     """The method on one island, matrix-free; impulses in memory.impulse. Returns the number of solves."""
+    options = work.options
     m = len(contact_list)
-    prepare(problem, memory, contact_list, joint_list)
+    prepare(work, contact_list, joint_list)
     again = READMISSIONS if options[READMIT] else 0
-    passes = large_loop(model, data, problem, memory, dt, contact_list, joint_list, dof_list, False, again)
-    slipping = classify(contacts, memory, options, contact_list)
+    passes = large_loop(model, data, work, dt, contact_list, joint_list, dof_list, False, again)
+    slipping = classify(work, contact_list)
     if slipping > 0 and options[RESOLVE]:
         for u in range(m + len(joint_list)):
-            if memory.part[u] == REMOVED or memory.part[u] == HELD:
-                memory.part[u] = IN
+            if work.part[u] == REMOVED or work.part[u] == HELD:
+                work.part[u] = IN
         for _ in range(ROUNDS):
             largest = moved = 0.0
             for i in range(m):
-                memory.keep_push[i] = memory.impulse[3 * i + 2]
-            cut_friction(contacts, memory, contact_list)
-            passes += large_loop(model, data, problem, memory, dt, contact_list, joint_list, dof_list, True, again)
+                work.keep_push[i] = work.impulse[3 * i + 2]
+            cut_friction(work, contact_list)
+            passes += large_loop(model, data, work, dt, contact_list, joint_list, dof_list, True, again)
             for i in range(m):
-                largest = max(largest, abs(memory.impulse[3 * i + 2]))
-                moved = max(moved, abs(memory.impulse[3 * i + 2] - memory.keep_push[i]))
-                if memory.part[i] == IN and not memory.slips[contact_list[i]]:
-                    if break_away(contacts, memory, i, contact_list[i]):
+                largest = max(largest, abs(work.impulse[3 * i + 2]))
+                moved = max(moved, abs(work.impulse[3 * i + 2] - work.keep_push[i]))
+                if work.part[i] == IN and not work.slips[contact_list[i]]:
+                    if break_away(work, i, contact_list[i]):
                         moved = largest
             if moved <= STEADY * largest:
                 break
@@ -56,81 +57,84 @@ def solve_large(model, data, contacts, problem, memory, options, dt, contact_lis
 
 
 @jit
-def prepare(problem, memory, contact_list, joint_list):
+def prepare(work, contact_list, joint_list):
     """Wanted changes of velocity, who takes part, scales of the joint rows."""
+    problem = work.problem
     m, largest = len(contact_list), 0.0
     for i in range(m):
         c = contact_list[i]
-        free, target, wanted = problem.free[c], memory.target[c], memory.wanted[3 * i : 3 * i + 3]
+        free, target, wanted = problem.free[c], work.target[c], work.wanted[3 * i : 3 * i + 3]
         wanted[0], wanted[1], wanted[2] = target[0] - free[0], target[1] - free[1], -free[2]
-        memory.part[i] = AWAY if memory.away[c] else IN
+        work.part[i] = AWAY if work.away[c] else IN
         for e in range(3):
             largest = max(largest, problem.block[c, e, e])
     for j in range(len(joint_list)):
         size = problem.joint_block[joint_list[j]]
         s = sqrt((largest if largest > 0.0 else 1.0) / size) if size > 0.0 else 1.0
-        memory.scale[j], memory.part[m + j] = s, IN
-        memory.wanted[3 * m + j] = -s * problem.joint_free[joint_list[j]]
+        work.scale[j], work.part[m + j] = s, IN
+        work.wanted[3 * m + j] = -s * problem.joint_free[joint_list[j]]
 
 
 @jit
-def large_loop(model, data, problem, memory, dt, contact_list, joint_list, dof_list, lagging, again):
+def large_loop(model, data, work, dt, contact_list, joint_list, dof_list, lagging, again):
     """Solve and remove until nothing pulls, and `again` times with removed points that approach put back.
 
     lagging: friction of slipping points stands as it is in memory.impulse.
     """
-    m, passes, x, chains = len(contact_list), 0, memory.impulse, model.row_dof
+    problem = work.problem
+    m, passes, x, chains = len(contact_list), 0, work.impulse, model.row_dof
     rows = 3 * m + len(joint_list)
     while True:
-        y = memory.lines[0]
+        y = work.lines[0]
         zero(dof_list, y)
         for i in range(m):
-            if lagging and memory.part[i] == IN and memory.slips[contact_list[i]]:
+            if lagging and work.part[i] == IN and work.slips[contact_list[i]]:
                 push_contact(chains, problem, contact_list[i], x[3 * i], x[3 * i + 1], 0.0, y)
         for j in range(len(joint_list)):
-            if memory.part[m + j] == HELD:
-                push_joint(chains, problem, joint_list[j], memory.scale[j] * x[3 * m + j], y)
-        times_rows(chains, problem, memory, contact_list, joint_list, lagging, y, memory.right)
+            if work.part[m + j] == HELD:
+                push_joint(chains, problem, joint_list[j], work.scale[j] * x[3 * m + j], y)
+        times_rows(work, chains, contact_list, joint_list, lagging, y, work.right)
         for r in range(rows):
-            memory.right[r] = memory.wanted[r] - memory.right[r]
-        if not conjugate_gradients(chains, problem, memory, contact_list, joint_list, dof_list, lagging):
+            work.right[r] = work.wanted[r] - work.right[r]
+        if not conjugate_gradients(work, chains, contact_list, joint_list, dof_list, lagging):
             data.report[CONVERGED] = 0.0
         passes += 1
         for i in range(m):
-            first = 2 if lagging and memory.slips[contact_list[i]] and memory.part[i] == IN else 0
+            first = 2 if lagging and work.slips[contact_list[i]] and work.part[i] == IN else 0
             for e in range(first, 3):
-                x[3 * i + e] = memory.answer[3 * i + e] if memory.part[i] == IN else 0.0
+                x[3 * i + e] = work.answer[3 * i + e] if work.part[i] == IN else 0.0
         for j in range(len(joint_list)):
-            if memory.part[m + j] != HELD:
-                x[3 * m + j] = memory.answer[3 * m + j] if memory.part[m + j] == IN else 0.0
-        if drop_offenders(model, data, problem, memory, dt, m, joint_list):
+            if work.part[m + j] != HELD:
+                x[3 * m + j] = work.answer[3 * m + j] if work.part[m + j] == IN else 0.0
+        if drop_offenders(model, data, work, dt, m, joint_list):
             continue
-        if again == 0 or not put_back_large(chains, problem, memory, contact_list, joint_list, dof_list):
+        if again == 0 or not put_back_large(work, chains, contact_list, joint_list, dof_list):
             return passes
         again -= 1
 
 
 @jit
-def put_back_large(chains, problem, memory, contact_list, joint_list, dof_list):
+def put_back_large(work, chains, contact_list, joint_list, dof_list):
     """Points and limits that were removed and approach after all take part again; whether any does."""
-    m, x, y, found = len(contact_list), memory.impulse, memory.lines[0], False
+    problem = work.problem
+    m, x, y, found = len(contact_list), work.impulse, work.lines[0], False
     zero(dof_list, y)
     for i in range(m):
-        if memory.part[i] == IN:
+        if work.part[i] == IN:
             push_contact(chains, problem, contact_list[i], x[3 * i], x[3 * i + 1], x[3 * i + 2], y)
     for j in range(len(joint_list)):
-        push_joint(chains, problem, joint_list[j], memory.scale[j] * x[3 * m + j], y)
+        push_joint(chains, problem, joint_list[j], work.scale[j] * x[3 * m + j], y)
     for i in range(m):
-        if memory.part[i] == REMOVED:
+        if work.part[i] == REMOVED:
             _, _, u = read_contact(chains, problem, contact_list[i], y)
-            target = memory.target[contact_list[i], 2]
-            if u - memory.wanted[3 * i + 2] + target < min(target, 0.0) - APPROACHES:
-                memory.part[i], found = IN, True
+            target = work.target[contact_list[i], 2]
+            if u - work.wanted[3 * i + 2] + target < min(target, 0.0) - APPROACHES:
+                work.part[i], found = IN, True
     for j in range(len(joint_list)):
-        if memory.part[m + j] == REMOVED:
-            u = memory.scale[j] * read_joint(chains, problem, joint_list[j], y)
-            if u - memory.wanted[3 * m + j] < -APPROACHES * memory.scale[j]:
-                memory.part[m + j], found = IN, True
+        if work.part[m + j] == REMOVED:
+            u = work.scale[j] * read_joint(chains, problem, joint_list[j], y)
+            if u - work.wanted[3 * m + j] < -APPROACHES * work.scale[j]:
+                work.part[m + j], found = IN, True
     return found
 
 
@@ -159,50 +163,52 @@ def add(dof_list, factor, a, b, out):
 
 
 @jit
-def times_rows(chains, problem, memory, contact_list, joint_list, lagging, y, rows_out):
+def times_rows(work, chains, contact_list, joint_list, lagging, y, rows_out):
     """rows_out = Z y of the rows that take part, 0 of others; returns its square."""
+    problem = work.problem
     m, square = len(contact_list), 0.0
     for i in range(m):
         out = rows_out[3 * i : 3 * i + 3]
         out[0] = out[1] = out[2] = 0.0
-        if memory.part[i] == IN:
+        if work.part[i] == IN:
             u0, u1, u2 = read_contact(chains, problem, contact_list[i], y)
-            if not (lagging and memory.slips[contact_list[i]]):
+            if not (lagging and work.slips[contact_list[i]]):
                 out[0], out[1] = u0, u1
             out[2] = u2
             square += out[0] * out[0] + out[1] * out[1] + out[2] * out[2]
     for j in range(len(joint_list)):
         r = 3 * m + j
         rows_out[r] = 0.0
-        if memory.part[m + j] == IN:
-            rows_out[r] = memory.scale[j] * read_joint(chains, problem, joint_list[j], y)
+        if work.part[m + j] == IN:
+            rows_out[r] = work.scale[j] * read_joint(chains, problem, joint_list[j], y)
             square += rows_out[r] * rows_out[r]
     return square
 
 
 @jit
-def times_columns(chains, problem, memory, contact_list, joint_list, dof_list, lagging, rows, y_out):
+def times_columns(work, chains, contact_list, joint_list, dof_list, lagging, rows, y_out):
     """y_out = Z^T rows, of the rows that take part."""
+    problem = work.problem
     m = len(contact_list)
     zero(dof_list, y_out)
     for i in range(m):
-        if memory.part[i] == IN:
+        if work.part[i] == IN:
             r0, r1, r2 = rows[3 * i], rows[3 * i + 1], rows[3 * i + 2]
-            if lagging and memory.slips[contact_list[i]]:
+            if lagging and work.slips[contact_list[i]]:
                 r0 = r1 = 0.0
             push_contact(chains, problem, contact_list[i], r0, r1, r2, y_out)
     for j in range(len(joint_list)):
-        if memory.part[m + j] == IN:
-            push_joint(chains, problem, joint_list[j], memory.scale[j] * rows[3 * m + j], y_out)
+        if work.part[m + j] == IN:
+            push_joint(chains, problem, joint_list[j], work.scale[j] * rows[3 * m + j], y_out)
 
 
 @jit
-def conjugate_gradients(chains, problem, memory, contact_list, joint_list, dof_list, lagging):
+def conjugate_gradients(work, chains, contact_list, joint_list, dof_list, lagging):
     """memory.answer = (Z^T)^+ Z^+ memory.right; memory.right is used up. False if the steps did not suffice."""
     n = 3 * len(contact_list) + len(joint_list)
-    y, s, p, q, r, x = memory.lines[0], memory.lines[1], memory.lines[2], memory.image, memory.right, memory.answer
+    y, s, p, q, r, x = work.lines[0], work.lines[1], work.lines[2], work.image, work.right, work.answer
     zero(dof_list, y)
-    times_columns(chains, problem, memory, contact_list, joint_list, dof_list, lagging, r, s)
+    times_columns(work, chains, contact_list, joint_list, dof_list, lagging, r, s)
     add(dof_list, 0.0, s, s, p)
     size = first = inner(dof_list, s, s)
     done = False
@@ -210,11 +216,11 @@ def conjugate_gradients(chains, problem, memory, contact_list, joint_list, dof_l
         if size <= CLOSE * CLOSE * first:
             done = True
             break
-        a = size / times_rows(chains, problem, memory, contact_list, joint_list, lagging, p, q)
+        a = size / times_rows(work, chains, contact_list, joint_list, lagging, p, q)
         add(dof_list, a, y, p, y)
         for i in range(n):
             r[i] -= a * q[i]
-        times_columns(chains, problem, memory, contact_list, joint_list, dof_list, lagging, r, s)
+        times_columns(work, chains, contact_list, joint_list, dof_list, lagging, r, s)
         before, size = size, inner(dof_list, s, s)
         add(dof_list, size / before, s, p, p)
     for i in range(n):
@@ -224,10 +230,10 @@ def conjugate_gradients(chains, problem, memory, contact_list, joint_list, dof_l
     for _ in range(MOST_STEPS):
         if size <= CLOSE * CLOSE * first:
             return done
-        a = size / times_rows(chains, problem, memory, contact_list, joint_list, lagging, p, q)
+        a = size / times_rows(work, chains, contact_list, joint_list, lagging, p, q)
         for i in range(n):
             x[i] += a * q[i]
-        times_columns(chains, problem, memory, contact_list, joint_list, dof_list, lagging, q, s)
+        times_columns(work, chains, contact_list, joint_list, dof_list, lagging, q, s)
         add(dof_list, -a, y, s, y)
         before, size = size, inner(dof_list, y, y)
         add(dof_list, size / before, y, p, p)

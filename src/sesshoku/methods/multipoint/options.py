@@ -77,4 +77,4 @@ def parameters(options: Options) -> np.ndarray:
     return np.array([o.stick_target == "zero", o.friction_coupling == "resolve", o.readmit, o.penetration_rate, o.slop,
                      o.slip_threshold, o.rank_tolerance, o.restitution_speed, o.margin, o.ahead, o.most_per_pair,
                      o.stop_reversals],
-                    dtype=np.float64)  # fmt: skip
+                    dtype=np.float64)

@@ -16,18 +16,19 @@ NEVER = 1e30  # m/s: the free normal velocity of a point that is left alone
 
 
 @jit
-def pose_problem(model, data, contacts, problem, memory, norm, options, dt):
+def pose_problem(model, data, work, dt):
     """Axes, rows and targets of every contact; rows of the joints."""
+    contacts, problem, options = work.contacts, work.problem, work.options
     start_problem(model, data, problem)
     for c in range(contacts.counts[CONTACTS]):
-        split_velocity(model, data, contacts, problem, memory, c)
+        split_velocity(model, data, work, c)
     for n in range(len(model.rubbing_dofs)):
         k = model.rubbing_dofs[n]
         data.friction_slips[k] = abs(data.v[k]) > options[SLIP_SPEED]
-    contact_rows(model, data, contacts, problem, data.new_v)
+    contact_rows(model, data, work, data.new_v)
     joint_rows(model, data, problem, data.q, data.new_v, dt, False)
     for c in range(contacts.counts[CONTACTS]):
-        choose_target(contacts, problem, memory, options, c, dt)
+        choose_target(work, dt, c)
         x = problem.impulse[c]
         x[0] = x[1] = x[2] = 0.0
     for j in range(problem.counts[JOINT_ROWS]):
@@ -35,39 +36,41 @@ def pose_problem(model, data, contacts, problem, memory, norm, options, dt):
 
 
 @jit
-def split_velocity(model, data, contacts, problem, memory, c):
+def split_velocity(model, data, work, c):
     """The velocity before the step along (t1, t2, n), its slip speed (9) and slip direction (6) in the tangents."""
-    axes, n, t, v, d = problem.axes[c], contacts.normal[c], contacts.tangent[c], problem.velocity[c], memory.against[c]
+    contacts, problem = work.contacts, work.problem
+    axes, n, t, v, d = problem.axes[c], contacts.normal[c], contacts.tangent[c], problem.velocity[c], work.against[c]
     for a in range(3):
         axes[0, a], axes[1, a], axes[2, a] = t[0, a], t[1, a], n[a]
     vx, vy, vz = contact_velocity(model, data, contacts, c)
     for e in range(3):
         v[e] = axes[e, 0] * vx + axes[e, 1] * vy + axes[e, 2] * vz
     speed = sqrt(v[0] * v[0] + v[1] * v[1])
-    memory.speed[c] = speed
+    work.speed[c] = speed
     d[0] = d[1] = 0.0
     if speed > NO_SLIP:
         d[0], d[1] = v[0] / speed, v[1] / speed
 
 
 @jit
-def choose_target(contacts, problem, memory, options, c, dt):
+def choose_target(work, dt, c):
     """The velocity after the step, (11) and (12); the free normal velocity less the target is left in problem.free.
 
     Restitution acts on approaching points only. A gap that detection looked ahead at may close.
     """
-    target, free, before, gap = memory.target[c], problem.free[c], problem.velocity[c], contacts.gap[c]
+    contacts, problem, options = work.contacts, work.problem, work.options
+    target, free, before, gap = work.target[c], problem.free[c], problem.velocity[c], contacts.gap[c]
     target[0], target[1] = before[0], before[1]
-    if options[STICK_ZERO] and memory.speed[c] <= options[SLIP_SPEED]:
+    if options[STICK_ZERO] and work.speed[c] <= options[SLIP_SPEED]:
         target[0] = target[1] = 0.0
     bounces = contacts.material[c, 2] > 0.0 and before[2] < -options[BOUNCE_SPEED]
     target[2] = -contacts.material[c, 2] * before[2] if bounces else 0.0
     problem.correction[c] = 0.0
-    memory.away[c] = memory.jammed[c] = memory.slips[c] = memory.tried[c] = 0
+    work.away[c] = work.jammed[c] = work.slips[c] = work.tried[c] = 0
     if gap > 0.0 and options[AHEAD] > 0.0:
         target[2] = -gap / dt
         if bounces:  # not there yet: let it arrive at full speed, and bounce off when it has
-            memory.away[c], free[2] = 1, NEVER
+            work.away[c], free[2] = 1, NEVER
             return
     else:
         problem.correction[c] = options[RATE] * max(-gap - options[SLOP], 0.0)

@@ -18,71 +18,73 @@ APPROACHES = 1e-8  # m/s; a removed point that approaches faster comes back with
 
 
 @jit
-def removal_loop(model, data, problem, memory, norm, options, dt, m, joint_list):
+def removal_loop(model, data, work, dt, m, joint_list):
     """Solve and remove until nothing pulls; returns the number of solves. Impulses of the island: memory.impulse."""
-    passes, known, rows, b, z = 0, False, memory.rows, memory.right, memory.answer
+    norm, options = work.norm, work.options
+    passes, known, rows, b, z = 0, False, work.rows, work.right, work.answer
     while True:
-        n = list_rows(memory, m, len(joint_list))
+        n = list_rows(work, m, len(joint_list))
         if n == 0:
-            clear(memory, m, len(joint_list))
+            clear(work, m, len(joint_list))
             return passes
         for i in range(n):
-            b[i] = memory.wanted[rows[i]]
-        subtract_held(memory, m, len(joint_list), n)
-        known = solve_symmetric(n, rows, memory.matrix, b, options[RANK_TOLERANCE], known, norm, z)
+            b[i] = work.wanted[rows[i]]
+        subtract_held(work, m, len(joint_list), n)
+        known = solve_symmetric(n, rows, work.matrix, b, options[RANK_TOLERANCE], known, norm, z)
         passes += 1
-        clear(memory, m, len(joint_list))
+        clear(work, m, len(joint_list))
         for i in range(n):
-            memory.impulse[rows[i]] = z[i]
-        if not drop_offenders(model, data, problem, memory, dt, m, joint_list):
+            work.impulse[rows[i]] = z[i]
+        if not drop_offenders(model, data, work, dt, m, joint_list):
             return passes
         if known:
             for i in range(n):
                 r = rows[i]
-                memory.keep[i] = memory.part[r // 3 if r < 3 * m else r - 2 * m] == IN
-            drop_rows(n, memory.keep, norm)
+                work.keep[i] = work.part[r // 3 if r < 3 * m else r - 2 * m] == IN
+            drop_rows(n, work.keep, norm)
 
 
 @jit
-def list_rows(memory, m, joints):
+def list_rows(work, m, joints):
     """Rows that take part, in memory.rows; how many. `part` holds m contacts, then the joint rows."""
     n = 0
     for i in range(m):
-        if memory.part[i] == IN:
+        if work.part[i] == IN:
             for e in range(3):
-                memory.rows[n + e] = 3 * i + e
+                work.rows[n + e] = 3 * i + e
             n += 3
     for j in range(joints):
-        if memory.part[m + j] == IN:
-            memory.rows[n] = 3 * m + j
+        if work.part[m + j] == IN:
+            work.rows[n] = 3 * m + j
             n += 1
     return n
 
 
 @jit
-def clear(memory, m, joints):
+def clear(work, m, joints):
     """No impulses but those of joint friction at its bound."""
     for r in range(3 * m):
-        memory.impulse[r] = 0.0
+        work.impulse[r] = 0.0
     for j in range(joints):
-        if memory.part[m + j] != HELD:
-            memory.impulse[3 * m + j] = 0.0
+        if work.part[m + j] != HELD:
+            work.impulse[3 * m + j] = 0.0
 
 
 @jit
-def subtract_held(memory, m, joints, n):
+def subtract_held(work, m, joints, n):
     """memory.right: less what joint friction at its bound does."""
     for j in range(joints):
-        if memory.part[m + j] == HELD:
-            column, x = memory.matrix[3 * m + j], memory.impulse[3 * m + j]
+        if work.part[m + j] == HELD:
+            column, x = work.matrix[3 * m + j], work.impulse[3 * m + j]
             for i in range(n):
-                memory.right[i] -= column[memory.rows[i]] * x
+                work.right[i] -= column[work.rows[i]] * x
 
 
 @jit
-def drop_offenders(model, data, problem, memory, dt, m, joint_list):
+def drop_offenders(model, data, work, dt, m, joint_list):
     """Points and limits that pull leave, all together; friction beyond its bound is held there. Whether any did."""
-    part, x, found = memory.part, memory.impulse, False
+    problem = work.problem
+    part, x, found = work.part, work.impulse, False
     push = limit = 0.0
     for i in range(m):
         if part[i] == IN:
@@ -99,14 +101,14 @@ def drop_offenders(model, data, problem, memory, dt, m, joint_list):
         kind, r = problem.joint_source[joint_list[j], 0], 3 * m + j
         if is_limit(kind) and x[r] < -PULLS * limit:
             part[m + j], found = REMOVED, True
-        elif kind == ROW_FRICTION and abs(x[r]) * memory.scale[j] > problem.joint_high[joint_list[j]]:
+        elif kind == ROW_FRICTION and abs(x[r]) * work.scale[j] > problem.joint_high[joint_list[j]]:
             k = problem.joint_source[joint_list[j], 1]
             data.friction_slips[k] = 1
-            bound = min(problem.joint_high[joint_list[j]], dt * model.dof_kinetic_friction[k]) / memory.scale[j]
+            bound = min(problem.joint_high[joint_list[j]], dt * model.dof_kinetic_friction[k]) / work.scale[j]
             x[r] = bound if x[r] > 0.0 else -bound
             part[m + j], found = HELD, True
-        elif kind == ROW_TENDON_FRICTION and abs(x[r]) * memory.scale[j] > problem.joint_high[joint_list[j]]:
-            bound = problem.joint_high[joint_list[j]] / memory.scale[j]
+        elif kind == ROW_TENDON_FRICTION and abs(x[r]) * work.scale[j] > problem.joint_high[joint_list[j]]:
+            bound = problem.joint_high[joint_list[j]] / work.scale[j]
             x[r] = bound if x[r] > 0.0 else -bound
             part[m + j], found = HELD, True
     return found
@@ -119,41 +121,41 @@ def is_limit(kind):
 
 
 @jit
-def put_back(problem, memory, contact_list, joint_list):
+def put_back(work, contact_list, joint_list):
     """Points and limits that were removed and approach after all take part again; whether any does."""
-    m, part, found = len(contact_list), memory.part, False
+    m, part, found = len(contact_list), work.part, False
     for i in range(m):
         if part[i] == REMOVED:
-            target = memory.target[contact_list[i], 2]
-            after = change(memory, m, len(joint_list), 3 * i + 2) - memory.wanted[3 * i + 2] + target
+            target = work.target[contact_list[i], 2]
+            after = change(work, m, len(joint_list), 3 * i + 2) - work.wanted[3 * i + 2] + target
             if after < min(target, 0.0) - APPROACHES:
                 part[i], found = IN, True
     for j in range(len(joint_list)):
         if part[m + j] == REMOVED:
-            beyond = change(memory, m, len(joint_list), 3 * m + j) - memory.wanted[3 * m + j]
-            if beyond < -APPROACHES * memory.scale[j]:
+            beyond = change(work, m, len(joint_list), 3 * m + j) - work.wanted[3 * m + j]
+            if beyond < -APPROACHES * work.scale[j]:
                 part[m + j], found = IN, True
     return found
 
 
 @jit
-def change(memory, m, joints, row):
+def change(work, m, joints, row):
     """Velocity change along a row that the island's impulses make."""
-    total, mine, x = 0.0, memory.matrix[row], memory.impulse
+    total, mine, x = 0.0, work.matrix[row], work.impulse
     for r in range(3 * m + joints):
         total += mine[r] * x[r]
     return total
 
 
 @jit
-def seen_before(memory, count, contact_list, joints):
+def seen_before(work, count, contact_list, joints):
     """Whether the present set was settled on before (by a number made of it); notes it as seen[count] if not."""
     m, number = len(contact_list), 1469598103
     for i in range(m + joints):
-        state = memory.part[i] + 1 + (4 * memory.slips[contact_list[i]] if i < m else 0)
+        state = work.part[i] + 1 + (4 * work.slips[contact_list[i]] if i < m else 0)
         number = ((number ^ state) * 1099511627 + i) & 0x3FFFFFFFFFFFFFF
     for k in range(count):
-        if memory.seen[k] == number:
+        if work.seen[k] == number:
             return True
-    memory.seen[count] = number
+    work.seen[count] = number
     return False

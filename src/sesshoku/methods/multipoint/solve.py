@@ -17,88 +17,90 @@ from sesshoku.stages.report import CONVERGED, ITERATIONS, ROWS
 
 
 @jit
-def solve_islands(model, data, contacts, problem, memory, norm, options, dt):
+def solve_islands(model, data, work, dt):
     """Solve every island apart; impulses and y are left in the problem.
 
     Joint rows of trees that touch nothing come last, those of each group of joined trees apart.
     """
+    problem = work.problem
     report = data.report
     for n in range(len(report)):
         report[n] = 0.0
     report[CONVERGED] = 1.0
     for k in range(model.dof_count):
         problem.y[k] = 0.0
-    rest = group_joint_rows(model, contacts, problem, memory)
+    rest = group_joint_rows(model, work)
     for island in range(rest + 1):
-        contact_list, joint_list = island_lists(contacts, memory, island, rest)
-        dof_list = memory.dof_list[: island_dofs(model, contacts, memory, island)]
+        contact_list, joint_list = island_lists(work, island, rest)
+        dof_list = work.dof_list[: island_dofs(model, work, island)]
         if len(contact_list) > 0:
-            solve_island(model, data, contacts, problem, memory, norm, options, dt, contact_list, joint_list, dof_list)
+            solve_island(model, data, work, dt, contact_list, joint_list, dof_list)
             continue
         first = 0
         while first < len(joint_list):
             group, end = model.tree_joined[problem.joint_tree[joint_list[first]]], first + 1
             while end < len(joint_list) and model.tree_joined[problem.joint_tree[joint_list[end]]] == group:
                 end += 1
-            solve_island(model, data, contacts, problem, memory, norm, options, dt, contact_list,
-                         joint_list[first:end], dof_list)  # fmt: skip
+            solve_island(model, data, work, dt, contact_list, joint_list[first:end], dof_list)
             first = end
 
 
 @jit
-def solve_island(model, data, contacts, problem, memory, norm, options, dt, contact_list, joint_list, dof_list):
+def solve_island(model, data, work, dt, contact_list, joint_list, dof_list):
     """The method on one island: (17) and the removal loop, readmission, friction after or within."""
+    options = work.options
     m, nj, report = len(contact_list), len(joint_list), data.report
-    if 3 * m + nj > memory.dense_rows:
-        passes = solve_large(model, data, contacts, problem, memory, options, dt, contact_list, joint_list, dof_list)
-        finish_island(model, contacts, problem, memory, report, contact_list, joint_list, passes)
+    if 3 * m + nj > work.dense_rows:
+        passes = solve_large(model, data, work, dt, contact_list, joint_list, dof_list)
+        finish_island(model, work, report, contact_list, joint_list, passes)
         return
-    fill_island(model, problem, memory, contact_list, joint_list, dof_list)
-    passes = removal_loop(model, data, problem, memory, norm, options, dt, m, joint_list)
+    fill_island(model, work, contact_list, joint_list, dof_list)
+    passes = removal_loop(model, data, work, dt, m, joint_list)
     if options[READMIT]:
         settled = 0
-        while settled < m + nj and not seen_before(memory, settled, contact_list, nj):
+        while settled < m + nj and not seen_before(work, settled, contact_list, nj):
             settled += 1
-            if not put_back(problem, memory, contact_list, joint_list):
+            if not put_back(work, contact_list, joint_list):
                 break
-            passes += removal_loop(model, data, problem, memory, norm, options, dt, m, joint_list)
-    slipping = classify(contacts, memory, options, contact_list)
+            passes += removal_loop(model, data, work, dt, m, joint_list)
+    slipping = classify(work, contact_list)
     if slipping > 0 and options[RESOLVE]:
-        passes += resolve_loop(model, data, contacts, problem, memory, norm, options, dt, contact_list, joint_list)
-    finish_island(model, contacts, problem, memory, report, contact_list, joint_list, passes)
+        passes += resolve_loop(model, data, work, dt, contact_list, joint_list)
+    finish_island(model, work, report, contact_list, joint_list, passes)
 
 
 @jit
-def finish_island(model, contacts, problem, memory, report, contact_list, joint_list, passes):
+def finish_island(model, work, report, contact_list, joint_list, passes):
     """Friction cut to its law, impulses taken over, the island's share in the report."""
-    cut_friction(contacts, memory, contact_list)
-    take_impulses(model, contacts, problem, memory, report, contact_list, joint_list)
+    cut_friction(work, contact_list)
+    take_impulses(model, work, report, contact_list, joint_list)
     report[ROWS] += 3 * len(contact_list) + len(joint_list)
     report[ITERATIONS] = max(report[ITERATIONS], passes)
 
 
 @jit
-def fill_island(model, problem, memory, contact_list, joint_list, dof_list):
+def fill_island(model, work, contact_list, joint_list, dof_list):
     """M, Delta a (17), and who takes part. Joint rows are scaled to the size of the contacts' rows.
 
     That makes the smallest norm, and what counts as rank, independent of the units of joints.
     """
-    m, M, wanted, largest = len(contact_list), memory.matrix, memory.wanted, 0.0
+    problem = work.problem
+    m, M, wanted, largest = len(contact_list), work.matrix, work.wanted, 0.0
     fill_contacts(model.row_dof, problem, contact_list, M)
     for i in range(m):
         c = contact_list[i]
-        free, target = problem.free[c], memory.target[c]
+        free, target = problem.free[c], work.target[c]
         wanted[3 * i], wanted[3 * i + 1], wanted[3 * i + 2] = target[0] - free[0], target[1] - free[1], -free[2]
-        memory.part[i] = AWAY if memory.away[c] else IN
+        work.part[i] = AWAY if work.away[c] else IN
         for e in range(3):
             largest = max(largest, problem.block[c, e, e])
     if len(joint_list) == 0:
         return
-    fill_joints(model.row_dof, problem, contact_list, joint_list, dof_list, memory.y_before, M)
+    fill_joints(model.row_dof, problem, contact_list, joint_list, dof_list, work.y_before, M)
     for j in range(len(joint_list)):
         r, size = 3 * m + j, problem.joint_block[joint_list[j]]
         s = sqrt((largest if largest > 0.0 else 1.0) / size) if size > 0.0 else 1.0
-        memory.scale[j], memory.part[m + j] = s, IN
+        work.scale[j], work.part[m + j] = s, IN
         wanted[r] = -s * problem.joint_free[joint_list[j]]
         for e in range(3 * m + len(joint_list)):
             M[r, e] *= s
@@ -107,19 +109,20 @@ def fill_island(model, problem, memory, contact_list, joint_list, dof_list):
 
 
 @jit
-def take_impulses(model, contacts, problem, memory, report, contact_list, joint_list):
+def take_impulses(model, work, report, contact_list, joint_list):
     """Impulses of the island into the problem, y with them; coefficients in force."""
-    m, x, chains = len(contact_list), memory.impulse, model.row_dof
+    contacts, problem = work.contacts, work.problem
+    m, x, chains = len(contact_list), work.impulse, model.row_dof
     for i in range(m):
         c = contact_list[i]
-        memory.mu[c] = contacts.material[c, 1 if memory.slips[c] else 0]
-        if memory.jammed[c]:
+        work.mu[c] = contacts.material[c, 1 if work.slips[c] else 0]
+        if work.jammed[c]:
             report[CONVERGED] = 0.0
         for e in range(3):
             problem.impulse[c, e] = x[3 * i + e]
         push_contact(chains, problem, c, x[3 * i], x[3 * i + 1], x[3 * i + 2], problem.y)
     for j in range(len(joint_list)):
-        impulse = memory.scale[j] * x[3 * m + j]
+        impulse = work.scale[j] * x[3 * m + j]
         problem.joint_impulse[joint_list[j]] = impulse
         if impulse != 0.0:
             push_joint(chains, problem, joint_list[j], impulse, problem.y)

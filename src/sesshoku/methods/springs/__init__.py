@@ -207,36 +207,38 @@ def run(model_table, data_table, contact_table, body_table, joint_table, spring_
 
 
 @jit
-def step(model, data, contacts, bodies, joints, springs, presses, breps, sweeps, events, options, dt):
+def step(model, data, work, dt):
     """One step, or several parts of one where a body turns fast; False if its result is not finite."""
-    start(model, data, bodies, joints, springs, presses, breps, sweeps, events, options, dt)
-    parts = substeps(model, bodies, options, dt)
+    start(model, data, work, dt)
+    parts = substeps(model, work, dt)
     h = dt / parts
     for _ in range(parts):
-        forces(model, data, bodies, joints, springs, presses, breps, options, h)
-        constrain(model, data, bodies, joints, springs, presses, breps, sweeps, events, options, h)
-        if let_go(model, data, bodies, joints, springs, options, h):
-            forces(model, data, bodies, joints, springs, presses, breps, options, h)
-            constrain(model, data, bodies, joints, springs, presses, breps, sweeps, events, options, h)
-        measure(model, data, contacts, bodies, joints, springs, presses, options, h)
-        if not move(model, data, bodies, joints, springs, presses, options, h):
+        forces(model, data, work, h)
+        constrain(model, data, work, h)
+        if let_go(model, data, work, h):
+            forces(model, data, work, h)
+            constrain(model, data, work, h)
+        measure(model, data, work, h)
+        if not move(model, data, work, h):
             return False
-        find_contacts(breps, sweeps, events, bodies, springs, presses, options, h)
+        find_contacts(work, h)
     return True
 
 
 @jit
-def start(model, data, bodies, joints, springs, presses, breps, sweeps, events, options, dt):
+def start(model, data, work, dt):
     """Bodies where the user or a script has put them; contacts there, if they are not known."""
+    bodies, presses = work.bodies, work.presses
     if take_state(model, data, bodies):
         presses.fresh[0] = 1
     if presses.fresh[0]:
-        find_contacts(breps, sweeps, events, bodies, springs, presses, options, dt)
+        find_contacts(work, dt)
 
 
 @jit
-def substeps(model, bodies, options, dt):
+def substeps(model, work, dt):
     """Into how many parts a step is divided, so that no body turns by more than `substep_angle` in one."""
+    bodies, options = work.bodies, work.options
     fastest = 0.0
     for b in range(model.link_count):
         u = bodies.velocity[b]
@@ -246,51 +248,55 @@ def substeps(model, bodies, options, dt):
 
 
 @jit
-def forces(model, data, bodies, joints, springs, presses, breps, options, dt):
+def forces(model, data, work, dt):
     """All forces at the beginning of the step, and the velocities they give: f_ext of (3.20)."""
+    bodies, joints, springs, options = work.bodies, work.joints, work.springs, work.options
     want_drives(model, data, joints, dt)
-    load_bodies(model, data, bodies, springs, options, dt)
-    place_anchors(model, data, bodies, joints, springs, options, dt)
+    load_bodies(model, data, work, dt)
+    place_anchors(model, data, work, dt)
     start_coupling(model, bodies, joints, springs, int(options[IMPLICIT_JOINTS]))
-    pull_joints(model, bodies, joints, springs, options, dt)
+    pull_joints(model, work, dt)
     turn_axes(model, bodies, joints, springs, dt)
-    stiffen_contacts(breps, bodies, springs, presses, options, dt)
-    press_contacts(bodies, springs, presses, options, dt)
+    stiffen_contacts(work, dt)
+    press_contacts(work, dt)
     for b in range(springs.body_count):
         for a in range(6):
             bodies.base[b, a] = bodies.force[b, a]
-    drive(model, data, bodies, joints, springs, options, dt)
+    drive(model, data, work, dt)
 
 
 @jit
-def drive(model, data, bodies, joints, springs, options, dt):
+def drive(model, data, work, dt):
     """What drives the joints added to all other forces, and the velocities these give."""
+    bodies, springs = work.bodies, work.springs
     for b in range(springs.body_count):
         for a in range(6):
             bodies.force[b, a] = bodies.base[b, a]
-    drive_joints(model, data, bodies, joints, springs, options, dt)
+    drive_joints(model, data, work, dt)
     free_velocities(model, bodies, springs, dt)
-    rub_joints(model, data, bodies, joints, springs, dt)
-    drive_mimics(model, data, bodies, springs, dt)
+    rub_joints(model, data, work, dt)
+    drive_mimics(model, data, work, dt)
     for b in range(springs.body_count):
         for a in range(6):
             springs.free[b, a] = springs.velocity[b, a]
 
 
 @jit
-def constrain(model, data, bodies, joints, springs, presses, breps, sweeps, events, options, dt):
+def constrain(model, data, work, dt):
     """Velocities that keep every spring within its limit; again if a servo comes to its effort or leaves it by that."""
+    options = work.options
     for n in range(DRIVE_ROUNDS):
         if n > 0:
-            drive(model, data, bodies, joints, springs, options, dt)
-        hold(model, bodies, springs, presses, breps, sweeps, events, options, dt)
-        if not options[IMPLICIT_JOINTS] or settle_drives(model, data, bodies, joints, springs, dt):
+            drive(model, data, work, dt)
+        hold(model, work, dt)
+        if not options[IMPLICIT_JOINTS] or settle_drives(model, data, work, dt):
             break
 
 
 @jit
-def hold(model, bodies, springs, presses, breps, sweeps, events, options, dt):
+def hold(model, work, dt):
     """Velocities that keep every spring within its limit, also those of what would pass through in this step (L0)."""
+    springs, presses, options = work.springs, work.presses, work.options
     presses.counts[LOST] = 0
     presses.counts[STRAY] = 0
     for s in range(springs.counts[0]):
@@ -309,14 +315,14 @@ def hold(model, bodies, springs, presses, breps, sweeps, events, options, dt):
         iterations += springs.result[ITERATIONS]
         for b in range(springs.body_count):
             predict(springs, b, dt)
-        new = find_passing(breps, sweeps, events, bodies, springs, presses, options, dt)
+        new = find_passing(work, dt)
         if new == 0:
             break
         presses.counts[STRAY] = new
     if new == 0:
         presses.counts[STRAY] = 0
     for _ in range(RUBBING_ROUNDS if options[FRICTION_NORMAL] == COUPLED else 0):
-        if not rub_after(bodies, springs, presses, dt):
+        if not rub_after(work, dt):
             break
         # friction may open joints, and load contacts further
         descend(springs, dt, options[TOLERANCE], 0, int(options[MOST_ITERATIONS]), int(options[NEWTON]))
@@ -332,21 +338,23 @@ def size_of(f):
 
 
 @jit
-def measure(model, data, contacts, bodies, joints, springs, presses, options, dt):
+def measure(model, data, work, dt):
     """Contacts and report of this step, at its beginning's poses."""
-    list_springs(model, bodies, springs, presses, contacts, options)
-    report_step(model, data, bodies, joints, springs, presses, dt)
+    bodies, springs = work.bodies, work.springs
+    list_springs(model, work)
+    report_step(model, data, work, dt)
     data.report[MOMENTUM_RESIDUAL] = momentum_residual(model, bodies, springs, dt)
 
 
 @jit
-def move(model, data, bodies, joints, springs, presses, options, dt):
+def move(model, data, work, dt):
     """Advance the bodies, scripted ones too, and read the joints off them."""
+    bodies, joints, springs = work.bodies, work.joints, work.springs
     for i in range(model.link_count):
         k = model.link_dof[i]
         for a in range(model.link_dof_count[i]):
             data.new_v[k + a] = springs.velocity[i, min(a, 5)]  # where a step fails, this says which body
-    if not advance(model, bodies, springs, options, dt):
+    if not advance(model, work, dt):
         return False
     move_kinematic(model, data, dt)
     follow_script(model, data, bodies)

@@ -32,8 +32,9 @@ from sesshoku.stages.report import OVERFLOW as REPORT_OVERFLOW
 
 
 @jit
-def list_springs(model, bodies, springs, presses, contacts, options):
+def list_springs(model, work):
     """The springs that acted in this step as contacts: host first, normal and force from it to the guest."""
+    springs, presses, contacts, options = work.springs, work.presses, work.contacts, work.options
     P, C, count = presses, contacts, min(presses.counts[PRESSES], contacts.capacity)
     C.counts[OLD_CONTACTS] = C.counts[CONTACTS]
     C.counts[CONTACTS], C.counts[NEXT_ID] = count, P.counts[NEXT]
@@ -75,11 +76,12 @@ def sliding_speed(springs, s, n):
 
 
 @jit
-def report_step(model, data, bodies, joints, springs, presses, dt):
+def report_step(model, data, work, dt):
     """How well the step kept physics: how far springs are beyond their limits, how deep contacts are, their friction.
 
     energy_change: what contacts and limits did to the kinetic energy, their forces times the mean velocity.
     """
+    bodies, springs, presses = work.bodies, work.springs, work.presses
     report = data.report
     for n in range(len(report)):
         report[n] = 0.0

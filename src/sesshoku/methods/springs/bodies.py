@@ -136,23 +136,24 @@ def world_inertia(R, I, out):
     """R I R^T, six numbers xx yy zz xy xz yz in and out."""
     xx, yy, zz, xy, xz, yz = I[0], I[1], I[2], I[3], I[4], I[5]
     r00, r01, r02, r10, r11, r12, r20, r21, r22 = (R[0, 0], R[0, 1], R[0, 2], R[1, 0], R[1, 1], R[1, 2], R[2, 0],
-                                                   R[2, 1], R[2, 2])  # fmt: skip
+                                                   R[2, 1], R[2, 2])
     a0, a1, a2 = r00 * xx + r01 * xy + r02 * xz, r00 * xy + r01 * yy + r02 * yz, r00 * xz + r01 * yz + r02 * zz
     b0, b1, b2 = r10 * xx + r11 * xy + r12 * xz, r10 * xy + r11 * yy + r12 * yz, r10 * xz + r11 * yz + r12 * zz
     c0, c1, c2 = r20 * xx + r21 * xy + r22 * xz, r20 * xy + r21 * yy + r22 * yz, r20 * xz + r21 * yz + r22 * zz
     out[0], out[1], out[2] = (a0 * r00 + a1 * r01 + a2 * r02, b0 * r10 + b1 * r11 + b2 * r12,
-                              c0 * r20 + c1 * r21 + c2 * r22)  # fmt: skip
+                              c0 * r20 + c1 * r21 + c2 * r22)
     out[3], out[4], out[5] = (a0 * r10 + a1 * r11 + a2 * r12, a0 * r20 + a1 * r21 + a2 * r22,
-                              b0 * r20 + b1 * r21 + b2 * r22)  # fmt: skip
+                              b0 * r20 + b1 * r21 + b2 * r22)
 
 
 @jit
-def load_bodies(model, data, bodies, springs, options, dt):
+def load_bodies(model, data, work, dt):
     """Gravity, the user's wrenches and the gyroscopic torque, as force and torque on every body.
 
     The torque of a fast spin is the one by which it changes over the step, by `rotor`. With `rotation="momentum"` it
     is that of any spin, and the body is to turn as `rotor` does (`lead`).
     """
+    bodies, springs, options = work.bodies, work.springs, work.options
     g, F, exact = model.gravity, bodies.force, options[MOMENTUM] > 0.0
     for b in range(model.link_count + 1):
         for a in range(6):
@@ -258,11 +259,12 @@ def free_velocities(model, bodies, springs, dt):
 
 
 @jit
-def advance(model, bodies, springs, options, dt):
+def advance(model, work, dt):
     """Take over the velocities, move the poses by them (3.19); False, and nothing moved, if they are not finite.
 
     With `rotation="momentum"` the spin is the one that has the momentum of the start and all torques at the new pose.
     """
+    bodies, springs, options = work.bodies, work.springs, work.options
     finite = 0.0
     for b in range(model.link_count):
         for a in range(6):

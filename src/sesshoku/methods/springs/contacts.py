@@ -35,8 +35,10 @@ WITHIN = 0.9  # of the shrinking of both shapes: deeper a contact is not seen an
 
 
 @jit
-def find_contacts(breps, sweeps, events, bodies, springs, presses, options, dt):
+def find_contacts(work, dt):
     """L1 at the present poses, and the springs that follow from it."""
+    breps, sweeps, events = work.breps, work.sweeps, work.events
+    bodies, springs, presses, options = work.bodies, work.springs, work.presses, work.options
     sweep_inflate(breps, sweeps, events, bodies.position, bodies.rotation, int(options[CROSSING]))
     keep_old(springs, presses)
     counts = presses.counts
@@ -46,22 +48,24 @@ def find_contacts(breps, sweeps, events, bodies, springs, presses, options, dt):
     for n in range(events.counts[EVENTS]):
         while place < counts[OLD_SORTED] and presses.old_key[place] < events.key[n]:
             place += 1
-        make_from(breps, events, n, bodies.position, bodies.rotation, springs, presses, place, options, dt)
+        make_from(work, dt, n, bodies.position, bodies.rotation, place)
     counts[SORTED] = counts[PRESSES]
     if presses.fresh[0]:
-        find_deep(breps, sweeps, events, bodies, springs, presses, options, dt)
-    keep_deep(breps, bodies, springs, presses, options, dt)
+        find_deep(work, dt)
+    keep_deep(work, dt)
     springs.counts[0] = presses.first + counts[PRESSES]
     presses.fresh[0] = 0
 
 
 @jit
-def find_deep(breps, sweeps, events, bodies, springs, presses, options, dt):
+def find_deep(work, dt):
     """Springs between shapes that begin deeper in each other than the shrunken ones: L1 sees nothing of those.
 
     Of shapes that L1 does see somewhere (a ring of a sphere's vertices, its pole far below) only vertices beyond the
     limit are added.
     """
+    breps, sweeps, events = work.breps, work.sweeps, work.events
+    bodies, presses, options = work.bodies, work.presses, work.options
     sweep_core(breps, sweeps, events, bodies.position, bodies.rotation, int(options[CROSSING]))
     place, counts, work = 0, presses.counts, presses.work
     for n in range(events.counts[EVENTS]):
@@ -74,9 +78,9 @@ def find_deep(breps, sweeps, events, bodies, springs, presses, options, dt):
         if seen and events.kind[n] != EDGE_EDGE and not known(presses, events.key[n], counts[SORTED]):
             depth, _, _, _ = attach(breps, bodies.position, bodies.rotation, VERTEX_FACE, events.feature[n, 0],
                                     events.feature[n, 1], events.normal[n], int(options[SIDE_FACE]), work)
-            seen = not depth > pair_limit(breps, a, b, options)
+            seen = not depth > pair_limit(work, a, b)
         if not seen:
-            make_from(breps, events, n, bodies.position, bodies.rotation, springs, presses, place, options, dt)
+            make_from(work, dt, n, bodies.position, bodies.rotation, place)
 
 
 @jit
@@ -111,31 +115,32 @@ def find_old(presses, key, variant, place):
 
 
 @jit
-def make_from(breps, events, n, position, rotation, springs, presses, place, options, dt):
+def make_from(work, dt, n, position, rotation, place):
     """The springs of crossing n, as they were in the set before or new."""
+    breps, events, presses, options = work.breps, work.events, work.presses, work.options
     f0, f1, work = events.feature[n, 0], events.feature[n, 1], presses.work
     outward = events.normal[n]
     if events.kind[n] != EDGE_EDGE:
-        make_spring(breps, events.key[n], VERTEX_FACE, f0, f1, outward, position, rotation, springs, presses, place,
-                    options, dt)
+        make_spring(work, dt, events.key[n], VERTEX_FACE, f0, f1, outward, position, rotation, place)
         return
-    reach = 2.0 * pair_limit(breps, events.shape[n, 0], events.shape[n, 1], options)
+    reach = 2.0 * pair_limit(work, events.shape[n, 0], events.shape[n, 1])
     cases = edge_cases(breps, position, rotation, f0, f1, outward, reach, int(options[SIDE_FACE]), work)
     for variant in range(EDGES, SIDE_0 + 2):
         if cases & (1 << variant):
-            make_spring(breps, events.key[n], variant, f0, f1, outward, position, rotation, springs, presses, place,
-                        options, dt)
+            make_spring(work, dt, events.key[n], variant, f0, f1, outward, position, rotation, place)
 
 
 @jit
-def pair_limit(breps, a, b, options):
+def pair_limit(work, a, b):
     """How deep a contact of two shapes may be pressed: the user's limit, within what their shrinking can see."""
+    breps, options = work.breps, work.options
     return min(options[LIMIT], WITHIN * (breps.shape_margin[a] + breps.shape_margin[b]))
 
 
 @jit
-def make_spring(breps, key, variant, f0, f1, outward, position, rotation, springs, presses, place, options, dt):
+def make_spring(work, dt, key, variant, f0, f1, outward, position, rotation, place):
     """A contact spring at the end of the list: attached now; its history, if it has one, carried over."""
+    breps, springs, presses, options = work.breps, work.springs, work.presses, work.options
     P, c = presses, presses.counts[PRESSES]
     if c >= P.capacity:
         P.counts[LOST] += 1
@@ -163,11 +168,11 @@ def make_spring(breps, key, variant, f0, f1, outward, position, rotation, spring
             R, n = rotation[a if side == 0 else b], work[NORMAL]
             P.facing[c, side, k] = R[0, k] * n[0] + R[1, k] * n[1] + R[2, k] * n[2]
     P.mu[c, 0], P.mu[c, 1], P.mu[c, 2] = pair_coefficients(breps, guest, host)
-    P.limit[c] = pair_limit(breps, guest, host, options)
+    P.limit[c] = pair_limit(work, guest, host)
     to_local(position, rotation, a, work[GUEST], springs.local[s, 0])
     to_local(position, rotation, b, work[HOST], springs.local[s, 1])
     old = find_old(P, key, variant, place)
-    measure_place(breps, springs, P, c, s, variant, f0, f1, along0, along1)
+    measure_place(work, c, s, variant, f0, f1, along0, along1)
     if old < 0:
         P.state[c], P.age[c] = KINETIC, 0
         P.id[c] = P.counts[NEXT]
@@ -175,7 +180,7 @@ def make_spring(breps, key, variant, f0, f1, outward, position, rotation, spring
         for k in range(3):
             P.drag[c, k] = springs.local[s, 1, k]
         return
-    carry_over(springs, P, c, s, old, options, dt)
+    carry_over(work, dt, c, s, old)
 
 
 @jit
@@ -187,8 +192,9 @@ def to_local(position, rotation, b, point, out):
 
 
 @jit
-def measure_place(breps, springs, presses, c, s, variant, f0, f1, along0, along1):
+def measure_place(work, c, s, variant, f0, f1, along0, along1):
     """Where on the host the spring is attached, m: the point itself, or how far along each edge (5.10)-(5.12)."""
+    breps, springs, presses = work.breps, work.springs, work.presses
     place = presses.place[c]
     if variant != EDGES:
         for k in range(3):
@@ -204,8 +210,9 @@ def measure_place(breps, springs, presses, c, s, variant, f0, f1, along0, along1
 
 
 @jit
-def carry_over(springs, presses, c, s, old, options, dt):
+def carry_over(work, dt, c, s, old):
     """History of a spring that was there before: a kinetic one may come to rest, a static one keeps its anchors."""
+    springs, presses, options = work.springs, work.presses, work.options
     P = presses
     P.old_used[old] = 1
     P.id[c], P.state[c], P.age[c] = P.old_id[old], P.old_state[old], P.old_age[old] + 1
@@ -228,11 +235,12 @@ def carry_over(springs, presses, c, s, old, options, dt):
 
 
 @jit
-def keep_deep(breps, bodies, springs, presses, options, dt):
+def keep_deep(work, dt):
     """Springs of the set before that did not cross because they are too deep for the shrunken shapes stay.
 
     The thesis's limit keeps such depths away; they come up where the descent was cut off, or the scene began so.
     """
+    breps, bodies, presses, options = work.breps, work.bodies, work.presses, work.options
     counts, work = presses.counts, presses.work
     for old in range(counts[OLD_PRESSES]):
         if presses.old_used[old]:
@@ -243,10 +251,10 @@ def keep_deep(breps, bodies, springs, presses, options, dt):
         f0, f1 = presses.old_feature[old, 0], presses.old_feature[old, 1]
         depth, _, _, _ = attach(breps, bodies.position, bodies.rotation, variant, f0, f1, work[NORMAL],
                                    int(options[SIDE_FACE]), work)
-        limit = pair_limit(breps, presses.old_shape[old, 0], presses.old_shape[old, 1], options)
+        limit = pair_limit(work, presses.old_shape[old, 0], presses.old_shape[old, 1])
         if depth > limit and depth < 20.0 * limit and above_patch(breps, bodies, f1, work):
-            make_spring(breps, presses.old_key[old], variant, f0, f1, work[NORMAL], bodies.position, bodies.rotation,
-                        springs, presses, old, options, dt)
+            make_spring(work, dt, presses.old_key[old], variant, f0, f1, work[NORMAL], bodies.position, bodies.rotation,
+                        old)
 
 
 @jit
@@ -276,16 +284,17 @@ def above_patch(breps, bodies, face, work):
 
 
 @jit
-def find_passing(breps, sweeps, events, bodies, springs, presses, options, dt):
+def find_passing(work, dt):
     """L0 to the predicted poses; the springs it adds to the set. Returns how many."""
+    breps, sweeps, events = work.breps, work.sweeps, work.events
+    bodies, springs, presses, options = work.bodies, work.springs, work.presses, work.options
     sweep_motion(breps, sweeps, events, bodies.position, bodies.rotation, springs.new_position, springs.new_rotation,
                  int(options[CROSSING]))
     before = presses.counts[PRESSES]
     presses.counts[LOST] += events.counts[EVENTS_LOST] + events.counts[PAIRS_LOST]
     for n in range(events.counts[EVENTS]):
         if events.leaving[n] == 0 and not known(presses, events.key[n], before):
-            make_from(breps, events, n, springs.new_position, springs.new_rotation, springs, presses,
-                      presses.counts[OLD_SORTED], options, dt)
+            make_from(work, dt, n, springs.new_position, springs.new_rotation, presses.counts[OLD_SORTED])
     for c in range(before, presses.counts[PRESSES]):
         s = presses.first + c
         springs.holds[s] = ONE_WAY

@@ -178,8 +178,9 @@ def dof_speed(model, bodies, i, n, u, is_reply):
 
 
 @jit
-def touch_dof(model, bodies, springs, i, n, count, out):
+def touch_dof(model, work, i, n, count, out):
     """Zero `out` around a dof's two bodies and list those that forces move; returns how many are listed now."""
+    bodies, springs = work.bodies, work.springs
     _, p = dof_axis(model, bodies, i, n)
     for side in range(2):
         b = i if side == 0 else p
@@ -202,9 +203,10 @@ def load_dof(model, bodies, i, n, scale, out):
 
 
 @jit
-def dof_reply(model, bodies, springs, i, n, out):
+def dof_reply(model, work, i, n, out):
     """What a unit force along a dof moves; the number of bodies in `springs.touched`."""
-    count = touch_dof(model, bodies, springs, i, n, 0, out)
+    bodies, springs = work.bodies, work.springs
+    count = touch_dof(model, work, i, n, 0, out)
     load_dof(model, bodies, i, n, 1.0, out)
     answer(springs, springs.touched, count, out)
     return count

@@ -60,8 +60,9 @@ def want_drives(model, data, joints, dt):
 
 
 @jit
-def drive_joints(model, data, bodies, joints, springs, options, dt):
+def drive_joints(model, data, work, dt):
     """Torques of all joints onto the bodies, and the inertia of those that are implicit."""
+    bodies, joints, springs, options = work.bodies, work.joints, work.springs, work.options
     stiff = False
     for k in range(model.dof_count):
         stiff = stiff or joints.own_slope[k] > 0.0
@@ -175,8 +176,9 @@ def along(dofs, arms, x):
 
 
 @jit
-def settle_drives(model, data, bodies, joints, springs, dt):
+def settle_drives(model, data, work, dt):
     """Implicit joints: torques at the end of the step; True if none is beyond its effort, and none is missing."""
+    bodies, joints, springs = work.bodies, work.joints, work.springs
     settled = True
     for k in range(model.dof_count):
         i, a = model.dof_link[k], 0.0
@@ -195,28 +197,30 @@ def settle_drives(model, data, bodies, joints, springs, dt):
         if joints.slope[n] > 0.0 and not joints.clipped[n]:
             torque = joints.wanted[n]
             for m in range(len(dofs)):
-                torque -= joints.slope[n] * arms[m] * dof_rate(model, data, bodies, springs, dofs[m], dt)
+                torque -= joints.slope[n] * arms[m] * dof_rate(model, data, work, dt, dofs[m])
             data.actuator_force[n] = within_joint(model, data, n, torque)
             if data.actuator_force[n] != torque:
                 settled = False
                 joints.clipped[n] = 1
                 for m in range(len(dofs)):
                     k = dofs[m]
-                    joints.reference[k], joints.old_miss[k] = dof_rate(model, data, bodies, springs, k, dt), 0.0
+                    joints.reference[k], joints.old_miss[k] = dof_rate(model, data, work, dt, k), 0.0
         pull(dofs, arms, data.actuator_force[n], joints.torque)
     return settled
 
 
 @jit
-def dof_rate(model, data, bodies, springs, k, dt):
+def dof_rate(model, data, work, dt, k):
     """Acceleration of dof k over the step."""
+    bodies, springs = work.bodies, work.springs
     i = model.dof_link[k]
     return (dof_speed(model, bodies, i, k - model.link_dof[i], springs.velocity, False) - data.v[k]) / dt
 
 
 @jit
-def rub_joints(model, data, bodies, joints, springs, dt):
+def rub_joints(model, data, work, dt):
     """Kinetic friction of the joints, onto the free velocities: at most it stops a joint, it never turns it back."""
+    bodies, joints, springs = work.bodies, work.joints, work.springs
     u = springs.reply[0]
     for _ in range(RUBBING_SWEEPS if len(model.rubbing_dofs) > 1 else 1):
         for m in range(len(model.rubbing_dofs)):
@@ -225,7 +229,7 @@ def rub_joints(model, data, bodies, joints, springs, dt):
             n = k - model.link_dof[i]
             data.friction_slips[k] = 0 if joints.state[k] == AT_REST else 1
             if joints.state[k] != AT_REST:
-                count = dof_reply(model, bodies, springs, i, n, u)
+                count = dof_reply(model, work, i, n, u)
                 w = dof_speed(model, bodies, i, n, u, True)
                 if w > 0.0:
                     bound, old = model.dof_kinetic_friction[k], joints.friction[k]
@@ -281,15 +285,16 @@ def react(model, data, bodies, x):
 
 
 @jit
-def drive_mimics(model, data, bodies, springs, dt):
+def drive_mimics(model, data, work, dt):
     """Mimics as springs between two joints, implicit in the two, onto the free velocities."""
+    bodies, springs = work.bodies, work.springs
     u, touched = springs.reply[0], springs.touched
     for n in range(model.mimic_count):
         k, source, ratio = model.mimic_dof[n], model.mimic_source[n], model.mimic_ratio[n]
         i, j = model.dof_link[k], model.dof_link[source]
         mine, other = k - model.link_dof[i], source - model.link_dof[j]
-        count = touch_dof(model, bodies, springs, i, mine, 0, u)
-        count = touch_dof(model, bodies, springs, j, other, count, u)
+        count = touch_dof(model, work, i, mine, 0, u)
+        count = touch_dof(model, work, j, other, count, u)
         load_dof(model, bodies, i, mine, 1.0, u)
         load_dof(model, bodies, j, other, -ratio, u)
         answer(springs, touched, count, u)

@@ -38,8 +38,9 @@ RUBBED_ENOUGH = 0.01  # of its bound: friction that changes less is found
 
 
 @jit
-def stiffen_contacts(breps, bodies, springs, presses, options, dt):
+def stiffen_contacts(work, dt):
     """Stiffness and damping of every contact spring in this step."""
+    bodies, springs, presses, options = work.bodies, work.springs, work.presses, work.options
     P, count = presses, presses.counts[PRESSES]
     load = bodies.contact_springs
     for b in range(springs.body_count):
@@ -49,7 +50,7 @@ def stiffen_contacts(breps, bodies, springs, presses, options, dt):
         load[springs.body[P.first + c, 1]] += 1
     for c in range(count):
         s = P.first + c
-        k, d = given_stiffness(breps, P, c, options)
+        k, d = given_stiffness(work, c)
         if k < 0.0:
             n, inverse, moved, share = 1, 0.0, 0, 1.0
             for side in range(2):
@@ -66,12 +67,13 @@ def stiffen_contacts(breps, bodies, springs, presses, options, dt):
 
 
 @jit
-def given_stiffness(breps, presses, c, options):
+def given_stiffness(work, c):
     """What the pair says, else the materials: springs in series, dampers in series; negative: nothing.
 
     Per area: a material's stiffness is a square metre's, and the smaller of the touching flat faces is shared by the
     springs of the two shapes.
     """
+    breps, presses, options = work.breps, work.presses, work.options
     a, b = presses.shape[c, 0], presses.shape[c, 1]
     k, d = in_series(presses.given[a, 0], presses.given[b, 0]), in_series(presses.given[a, 1], presses.given[b, 1])
     pair = find_pair(breps, a, b)
@@ -129,8 +131,9 @@ def largest_inverse_mass(bodies, b, local):
 
 
 @jit
-def press_contacts(bodies, springs, presses, options, dt):
+def press_contacts(work, dt):
     """Forces of all contact springs onto the bodies' sums; how each enters the descent."""
+    bodies, springs, presses, options = work.bodies, work.springs, work.presses, work.options
     P = presses
     for c in range(P.counts[PRESSES]):
         s = P.first + c
@@ -146,9 +149,9 @@ def press_contacts(bodies, springs, presses, options, dt):
             now = sqrt(dx * dx + dy * dy + dz * dz) if springs.holds[s] == BOTH_WAYS else P.depth[c]
             springs.limit[s] = max(P.limit[c], now - options[CORRECTION_SPEED] * dt)
         if springs.holds[s] == BOTH_WAYS:
-            press_static(bodies, springs, P, c, s, options)
+            press_static(work, c, s)
         else:
-            press_sliding(bodies, springs, P, c, s, options)
+            press_sliding(work, c, s)
         x, f, h = P.point[c], P.push[c], P.held[c]
         touch_at(bodies, springs.body[s, 0], x[0], x[1], x[2], f[0] + h[0], f[1] + h[1], f[2] + h[2])
         touch_at(bodies, springs.body[s, 1], x[0], x[1], x[2], -f[0] - h[0], -f[1] - h[1], -f[2] - h[2])
@@ -181,8 +184,9 @@ def let_go(bodies, springs, presses, c, s):
 
 
 @jit
-def relative_velocity(bodies, springs, s, x, y, z):
+def relative_velocity(work, s, x, y, z):
     """Velocity of the guest against the host at a world point."""
+    bodies, springs = work.bodies, work.springs
     ux, uy, uz = point_velocity(bodies, springs.body[s, 0], x, y, z)
     wx, wy, wz = point_velocity(bodies, springs.body[s, 1], x, y, z)
     return ux - wx, uy - wy, uz - wz
@@ -196,8 +200,9 @@ def store_push(presses, c, x, y, z, fx, fy, fz):
 
 
 @jit
-def press_static(bodies, springs, presses, c, s, options):
+def press_static(work, c, s):
     """k d and a damper at held anchors (5.13); as a whole it never pulls."""
+    bodies, springs, presses, options = work.bodies, work.springs, work.presses, work.options
     a, b, k, n = springs.body[s, 0], springs.body[s, 1], presses.stiffness[c], presses.normal[c]
     x0, y0, z0 = world_anchor(bodies, springs, s, 0)
     x1, y1, z1 = world_anchor(bodies, springs, s, 1)
@@ -218,14 +223,15 @@ def press_static(bodies, springs, presses, c, s, options):
 
 
 @jit
-def press_sliding(bodies, springs, presses, c, s, options):
+def press_sliding(work, c, s):
     """Normal force k depth + damper, never pulling; friction against sliding (5.9), or of a dragged anchor.
 
     Both act at the guest point. Where the normal force is nothing, friction is nothing.
     """
+    bodies, springs, presses, options = work.bodies, work.springs, work.presses, work.options
     n, k, damp = presses.normal[c], presses.stiffness[c], presses.damping[c]
     x, y, z = world_anchor(bodies, springs, s, 0)
-    vx, vy, vz = relative_velocity(bodies, springs, s, x, y, z)
+    vx, vy, vz = relative_velocity(work, s, x, y, z)
     closing = n[0] * vx + n[1] * vy + n[2] * vz
     spring = k * presses.depth[c]
     normal = max(0.0, spring - damp * closing)
@@ -241,7 +247,7 @@ def press_sliding(bodies, springs, presses, c, s, options):
     if normal == 0.0:
         bears = 0.0
     if options[DRAG]:
-        fx, fy, fz = dragged(bodies, springs, presses, c, s, x, y, z, tx, ty, tz, bears)
+        fx, fy, fz = dragged(work, c, s, x, y, z, tx, ty, tz, bears)
     else:
         size = -presses.mu[c, 1] * bears / speed if speed > NO_SLIDE else 0.0
         fx, fy, fz = size * tx, size * ty, size * tz
@@ -252,11 +258,12 @@ def press_sliding(bodies, springs, presses, c, s, options):
 
 
 @jit
-def dragged(bodies, springs, presses, c, s, x, y, z, tx, ty, tz, bears):
+def dragged(work, c, s, x, y, z, tx, ty, tz, bears):
     """Friction of an anchor that the host drags along: k l_t - c v_t, capped; at the cap the anchor follows.
 
     It follows to where the spring alone gives the capped force, so that a sliding contact that stops holds at once.
     """
+    bodies, springs, presses = work.bodies, work.springs, work.presses
     b, n, k, damp = springs.body[s, 1], presses.normal[c], presses.stiffness[c], presses.damping[c]
     R, o, local = bodies.rotation[b], bodies.position[b], presses.drag[c]
     dx = o[0] + R[0, 0] * local[0] + R[0, 1] * local[1] + R[0, 2] * local[2] - x
@@ -282,11 +289,12 @@ def dragged(bodies, springs, presses, c, s, x, y, z, tx, ty, tz, bears):
 
 
 @jit
-def rub_after(bodies, springs, presses, dt):
+def rub_after(work, dt):
     """Friction of the constraint forces, once they are known: against the sliding that is left, within mu times each.
 
     Contact by contact in a few sweeps, each impulse kept within its circle. True if there was any.
     """
+    springs, presses = work.springs, work.presses
     some = False
     for _ in range(RUBBING_SWEEPS):
         changed = False
@@ -294,7 +302,7 @@ def rub_after(bodies, springs, presses, dt):
             s, n, f = presses.first + c, presses.normal[c], springs.held[presses.first + c]
             bears = f[0] * n[0] + f[1] * n[1] + f[2] * n[2]
             if bears > 0.0 and springs.holds[s] == ONE_WAY:
-                change = rub_contact(springs, presses, c, s, bears, dt)
+                change = rub_contact(work, dt, c, s, bears)
                 some = some or change > 0.0
                 changed = changed or change > RUBBED_ENOUGH * dt * presses.mu[c, 1] * bears
         if not changed:
@@ -303,8 +311,9 @@ def rub_after(bodies, springs, presses, dt):
 
 
 @jit
-def rub_contact(springs, presses, c, s, bears, dt):
+def rub_contact(work, dt, c, s, bears):
     """Change the friction of one contact's constraint force so that it slides no more, or is at its bound; N s."""
+    springs, presses = work.springs, work.presses
     n, f, rub, mu = presses.normal[c], springs.held[s], presses.rubbing[c], presses.mu[c, 1]
     ax, ay, az = arm_velocity(springs.velocity[springs.body[s, 0]], springs.arm[s, 0])
     bx, by, bz = arm_velocity(springs.velocity[springs.body[s, 1]], springs.arm[s, 1])

@@ -46,8 +46,9 @@ NEAR_STOP = 0.5  # rad from a limit: farther away its stop is left out, its tang
 
 
 @jit
-def spring_stiffness(joints, s, options, dt):
+def spring_stiffness(work, dt, s):
     """Stiffness and damping of a joint's spring: the user's, or by the rule."""
+    joints, options = work.joints, work.options
     k = joints.stiffness[s]
     if k < 0.0:
         k = options[RATE] / (dt * dt * joints.load[s])
@@ -58,30 +59,31 @@ def spring_stiffness(joints, s, options, dt):
 
 
 @jit
-def place_anchors(model, data, bodies, joints, springs, options, dt):
+def place_anchors(model, data, work, dt):
     """Anchors, limits and directions of all joint springs for this step."""
+    bodies, joints, springs, options = work.bodies, work.joints, work.springs, work.options
     for i in range(model.link_count):
         kind, k, at = model.link_joint[i], model.link_dof[i], model.link_coordinate[i]
         if kind == REVOLUTE or kind == PRISMATIC:
-            settle_dof(model, data, joints, i, options, dt)
+            settle_dof(model, data, work, dt, i)
             position = data.q[at]
             if joints.state[k] != AT_REST:
                 position = min(max(position, model.dof_lower[k]), model.dof_upper[k])
             elif kind == PRISMATIC:
                 position = joints.hold[k]
             p = joint_frame(model, bodies, i, bodies.frame)
-            harden(model, bodies, joints, i, options, dt)
+            harden(model, work, dt, i)
             for s in range(joints.link_spring[i, 0], joints.link_spring[i, 1]):
                 if joints.role[s] == STOP:
-                    place_stop(model, data, bodies, joints, springs, i, p, s)
+                    place_stop(model, data, work, i, p, s)
                 elif kind == REVOLUTE:
-                    place_revolute(bodies, joints, springs, i, p, s, joints.state[k], position, joints.hold[k])
+                    place_revolute(work, i, p, s, joints.state[k], position, joints.hold[k])
                 else:
-                    place_prismatic(bodies, joints, springs, i, p, s, position, joints.state[k])
+                    place_prismatic(work, i, p, s, position, joints.state[k])
         elif kind == PLANAR:
             p = joint_frame(model, bodies, i, bodies.frame)
             for s in range(joints.link_spring[i, 0], joints.link_spring[i, 1]):
-                place_planar(data, bodies, joints, springs, i, p, s, at)
+                place_planar(data, work, i, p, s, at)
     for s in range(joints.spring_count):
         springs.limit[s] = joints.limit[s]
         if options[CORRECTION_SPEED] < 1e300 and springs.holds[s] != UNLIMITED:
@@ -91,8 +93,9 @@ def place_anchors(model, data, bodies, joints, springs, options, dt):
 
 
 @jit
-def settle_dof(model, data, joints, i, options, dt):
+def settle_dof(model, data, work, dt, i):
     """Whether the joint of link i moves, stands at a limit, or rests by friction."""
+    joints, options = work.joints, work.options
     k, q = model.link_dof[i], data.q[model.link_coordinate[i]]
     speed, old = data.v[k], joints.old_speed[k]
     joints.old_speed[k] = speed
@@ -109,7 +112,7 @@ def settle_dof(model, data, joints, i, options, dt):
         stretch = abs(joints.hold[k] - q)
         if model.link_joint[i] == REVOLUTE and stretch < 1.5:  # anchors on a circle
             stretch = sin(stretch)
-        held = held_stiffness(model, joints, i, options, dt) * max(1.0, joints.hardening[i]) * stretch
+        held = held_stiffness(model, work, dt, i) * max(1.0, joints.hardening[i]) * stretch
         if held > model.dof_static_friction[k]:
             joints.state[k] = MOVING
             joints.old_speed[k] = 0.0  # turning back needs two speeds of the new motion
@@ -123,11 +126,12 @@ def settle_dof(model, data, joints, i, options, dt):
 
 
 @jit
-def held_stiffness(model, joints, i, options, dt):
+def held_stiffness(model, work, dt, i):
     """Stiffness of a joint at rest against its own motion: 2 k r^2 (revolute), that of all four springs (prismatic)."""
+    joints = work.joints
     total = 0.0
     for s in range(joints.link_spring[i, 0], joints.link_spring[i, 1]):
-        k, _ = spring_stiffness(joints, s, options, dt)
+        k, _ = spring_stiffness(work, dt, s)
         if model.link_joint[i] == PRISMATIC and joints.role[s] != STOP:
             total += k
         elif joints.role[s] == TORQUE:
@@ -136,18 +140,20 @@ def held_stiffness(model, joints, i, options, dt):
 
 
 @jit
-def harden(model, bodies, joints, i, options, dt):
+def harden(model, work, dt, i):
     """Implicit joints at rest may be as stiff as the inertia they hold over dt^2: then no load swings them far."""
+    bodies, joints, options = work.bodies, work.joints, work.options
     joints.hardening[i] = 0.0
     if options[REST_CRITICAL] > 0.0 and options[IMPLICIT_JOINTS] > 0.0 and joints.state[model.link_dof[i]] == AT_REST:
-        stiff = held_stiffness(model, joints, i, options, dt)
+        stiff = held_stiffness(model, work, dt, i)
         if stiff > 0.0 and joints.stiffness[joints.link_spring[i, 0]] < 0.0:
             joints.hardening[i] = max(1.0, carried_inertia(model, bodies, i) / (dt * dt * stiff))
 
 
 @jit
-def let_go(model, data, bodies, joints, springs, options, dt):
+def let_go(model, data, work, dt):
     """Hardened joints at rest that a blow would have hold by far more than static friction move; True if any does."""
+    bodies, joints, springs, options = work.bodies, work.joints, work.springs, work.options
     any_moves = False
     for i in range(model.link_count):
         if joints.hardening[i] == 0.0:
@@ -156,7 +162,7 @@ def let_go(model, data, bodies, joints, springs, options, dt):
         speed = dof_speed(model, bodies, i, 0, springs.velocity, False)
         stretch = data.q[model.link_coordinate[i]] - joints.hold[k]
         held = stretch + (1.0 + max(options[DAMPING_STEPS], REST_DAMPING_STEPS)) * dt * speed
-        held *= held_stiffness(model, joints, i, options, dt) * joints.hardening[i]
+        held *= held_stiffness(model, work, dt, i) * joints.hardening[i]
         if abs(held) > REST_EXCESS * model.dof_static_friction[k]:
             joints.state[k], joints.released[k], joints.hardening[i] = MOVING, 1, 0.0
             any_moves = True
@@ -188,8 +194,9 @@ def carried_inertia(model, bodies, i):
 
 
 @jit
-def store_local(bodies, springs, s, side, b, x, y, z):
+def store_local(work, s, side, b, x, y, z):
     """The world point (x, y, z) as an anchor of spring s on body b."""
+    bodies, springs = work.bodies, work.springs
     R, o, out = bodies.rotation[b], bodies.position[b], springs.local[s, side]
     x, y, z = x - o[0], y - o[1], z - o[2]
     for a in range(3):
@@ -197,8 +204,9 @@ def store_local(bodies, springs, s, side, b, x, y, z):
 
 
 @jit
-def place_revolute(bodies, joints, springs, i, p, s, state, angle, hold):
+def place_revolute(work, i, p, s, state, angle, hold):
     """Axis springs stay; a torque spring's anchor on the parent goes along, or stays at `angle` (limit) or `hold`."""
+    bodies, joints, springs = work.bodies, work.joints, work.springs
     J, r = bodies.frame, joints.sign[s] * joints.width[i]
     if joints.role[s] == AXIS:
         springs.holds[s] = BOTH_WAYS
@@ -211,12 +219,12 @@ def place_revolute(bodies, joints, springs, i, p, s, state, angle, hold):
         joints.damper[s] = ALONG_NORMAL
         R, n = bodies.rotation[i], J[2]
         tilt = r * (R[0, 0] * n[0] + R[1, 0] * n[1] + R[2, 0] * n[2])
-        store_local(bodies, springs, s, 0, p, ox + r * R[0, 0] - tilt * n[0], oy + r * R[1, 0] - tilt * n[1],
+        store_local(work, s, 0, p, ox + r * R[0, 0] - tilt * n[0], oy + r * R[1, 0] - tilt * n[1],
                     oz + r * R[2, 0] - tilt * n[2])
         return
     joints.damper[s] = ALL
     x, y, z = on_circle(J, r, angle if state == AT_LIMIT else hold)
-    store_local(bodies, springs, s, 0, p, ox + x, oy + y, oz + z)
+    store_local(work, s, 0, p, ox + x, oy + y, oz + z)
 
 
 @jit
@@ -227,12 +235,13 @@ def on_circle(J, r, angle):
 
 
 @jit
-def place_prismatic(bodies, joints, springs, i, p, s, position, state):
+def place_prismatic(work, i, p, s, position, state):
     """Anchors on the parent at `position` along the axis."""
+    bodies, joints, springs = work.bodies, work.joints, work.springs
     J, r = bodies.frame, joints.sign[s] * joints.width[i]
     along = position + (r if joints.role[s] == AXIS else 0.0)
     beside = r if joints.role[s] == TORQUE else 0.0
-    store_local(bodies, springs, s, 0, p, J[3, 0] + along * J[2, 0] + beside * J[0, 0],
+    store_local(work, s, 0, p, J[3, 0] + along * J[2, 0] + beside * J[0, 0],
                 J[3, 1] + along * J[2, 1] + beside * J[0, 1], J[3, 2] + along * J[2, 2] + beside * J[0, 2])
     springs.holds[s] = ACROSS
     joints.damper[s] = ACROSS_NORMAL if state == MOVING else ALL
@@ -241,29 +250,30 @@ def place_prismatic(bodies, joints, springs, i, p, s, position, state):
 
 
 @jit
-def place_planar(data, bodies, joints, springs, i, p, s, at):
+def place_planar(data, work, i, p, s, at):
     """Anchors on the parent where the child's are, but for their height above the plane."""
+    bodies, joints, springs = work.bodies, work.joints, work.springs
     J, r = bodies.frame, joints.sign[s] * joints.width[i]
     turn = data.q[at + 2] + (1.5707963267948966 if joints.side[s] == 1 else 0.0)
     x, y, z = on_circle(J, r, turn)
     q0, q1 = data.q[at], data.q[at + 1]
-    store_local(bodies, springs, s, 0, p, J[3, 0] + q0 * J[0, 0] + q1 * J[1, 0] + x,
-                J[3, 1] + q0 * J[0, 1] + q1 * J[1, 1] + y, J[3, 2] + q0 * J[0, 2] + q1 * J[1, 2] + z)
+    store_local(work, s, 0, p, J[3, 0] + q0 * J[0, 0] + q1 * J[1, 0] + x, J[3, 1] + q0 * J[0, 1] + q1 * J[1, 1] + y,
+                J[3, 2] + q0 * J[0, 2] + q1 * J[1, 2] + z)
     springs.holds[s] = ALONG
     for a in range(3):
         springs.normal[s, a] = J[2, a]
 
 
 @jit
-def place_stop(model, data, bodies, joints, springs, i, p, s):
+def place_stop(model, data, work, i, p, s):
     """A stop at the nearer limit of link i's joint, if that is near."""
+    bodies, joints, springs = work.bodies, work.joints, work.springs
     k, q, J = model.link_dof[i], data.q[model.link_coordinate[i]], bodies.frame
     upper = model.dof_upper[k] - q < q - model.dof_lower[k]
     limit, way = (model.dof_upper[k], 1.0) if upper else (model.dof_lower[k], -1.0)
     springs.holds[s] = ONE_WAY
     if model.link_joint[i] == PRISMATIC:
-        store_local(bodies, springs, s, 0, p, J[3, 0] + limit * J[2, 0], J[3, 1] + limit * J[2, 1],
-                    J[3, 2] + limit * J[2, 2])
+        store_local(work, s, 0, p, J[3, 0] + limit * J[2, 0], J[3, 1] + limit * J[2, 1], J[3, 2] + limit * J[2, 2])
         for a in range(3):
             springs.normal[s, a] = way * J[2, a]
         return
@@ -273,7 +283,7 @@ def place_stop(model, data, bodies, joints, springs, i, p, s):
     r = joints.sign[s] * joints.width[i]
     x, y, z = on_circle(J, r, limit)
     ox, oy, oz = link_origin(bodies, i)
-    store_local(bodies, springs, s, 0, p, ox + x, oy + y, oz + z)
+    store_local(work, s, 0, p, ox + x, oy + y, oz + z)
     tx, ty, tz = cross(J[2, 0], J[2, 1], J[2, 2], x, y, z)  # where turning on takes the anchor
     scale = way / abs(r)
     springs.normal[s, 0], springs.normal[s, 1], springs.normal[s, 2] = scale * tx, scale * ty, scale * tz

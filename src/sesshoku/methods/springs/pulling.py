@@ -40,8 +40,9 @@ def add_at(F, x, px, py, pz, fx, fy, fz):
 
 
 @jit
-def pull_joints(model, bodies, joints, springs, options, dt):
+def pull_joints(model, work, dt):
     """Spring and damper of every joint spring, (2.30) and (2.33): on body 0, the opposite on body 1."""
+    bodies, joints, springs, options = work.bodies, work.joints, work.springs, work.options
     isotropic = options[ISOTROPIC] > 0.0
     loops = joints.loop_spring[0, 0] if model.loop_count > 0 else joints.spring_count
     for s in range(joints.spring_count):
@@ -49,11 +50,11 @@ def pull_joints(model, bodies, joints, springs, options, dt):
             continue
         if options[IMPLICIT_JOINTS]:
             if s < loops:
-                pull_implicitly(model, bodies, joints, springs, s, options, dt)
+                pull_implicitly(model, work, dt, s)
             elif joints.tie[s] >= 0:
-                pull_loop_implicitly(bodies, joints, springs, s, options, dt)
+                pull_loop_implicitly(work, dt, s)
             continue
-        k, c = spring_stiffness(joints, s, options, dt)
+        k, c = spring_stiffness(work, dt, s)
         a, b = springs.body[s, 0], springs.body[s, 1]
         x0, y0, z0 = world_anchor(bodies, springs, s, 0)
         x1, y1, z1 = world_anchor(bodies, springs, s, 1)
@@ -94,20 +95,21 @@ def turn_axes(model, bodies, joints, springs, dt):
 
 
 @jit
-def pull_implicitly(model, bodies, joints, springs, s, options, dt):
+def pull_implicitly(model, work, dt, s):
     """Spring and damper at the end of the step: what they pull by present velocities, and their share of the inertia.
 
     Stiff in the directions that the joint itself holds. What a limit or friction holds, it holds with the stiffness of
     the rule, since the stretch tells friction when to let go; so it should not swing beyond that of the load
     (`harden`). Both act at the middle of the anchors.
     """
+    bodies, joints, springs, options = work.bodies, work.joints, work.springs, work.options
     a, b, n, damper = springs.body[s, 0], springs.body[s, 1], springs.normal[s], joints.damper[s]
-    soft, soft_damping = spring_stiffness(joints, s, options, dt)
+    soft, soft_damping = spring_stiffness(work, dt, s)
     if joints.hardening[b] > 0.0:
         soft *= joints.hardening[b]
         if joints.damping[s] < 0.0:
             soft_damping = max(options[DAMPING_STEPS], REST_DAMPING_STEPS) * soft * dt
-    k, c = implicit_stiffness(bodies, joints, s, b, options, dt)
+    k, c = implicit_stiffness(work, dt, s, b)
     along_k, along_c = k, c  # of the part along the normal
     if damper == ALONG_NORMAL:
         k = c = 0.0
@@ -139,10 +141,11 @@ def pull_implicitly(model, bodies, joints, springs, s, options, dt):
 
 
 @jit
-def pull_loop_implicitly(bodies, joints, springs, s, options, dt):
+def pull_loop_implicitly(work, dt, s):
     """The same for a spring of a loop, whose share of the inertia does not follow the tree: a tie."""
+    bodies, joints, springs = work.bodies, work.joints, work.springs
     a, b, t = springs.body[s, 0], springs.body[s, 1], joints.tie[s]
-    k, c = implicit_stiffness(bodies, joints, s, a if bodies.mass[a] > 0.0 else b, options, dt)
+    k, c = implicit_stiffness(work, dt, s, a if bodies.mass[a] > 0.0 else b)
     x0, y0, z0 = world_anchor(bodies, springs, s, 0)
     x1, y1, z1 = world_anchor(bodies, springs, s, 1)
     x, y, z = 0.5 * (x0 + x1), 0.5 * (y0 + y1), 0.5 * (z0 + z1)
@@ -159,8 +162,9 @@ def pull_loop_implicitly(bodies, joints, springs, s, options, dt):
 
 
 @jit
-def implicit_stiffness(bodies, joints, s, b, options, dt):
+def implicit_stiffness(work, dt, s, b):
     """Stiffness and damping of an implicit spring at body b: the user's, or hard against all that is joined."""
+    bodies, joints, options = work.bodies, work.joints, work.options
     k = joints.stiffness[s]
     k = k if k >= 0.0 else IMPLICIT_RATE * bodies.group_mass[b] / (dt * dt)
     c = joints.damping[s]

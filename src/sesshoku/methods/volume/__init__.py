@@ -128,7 +128,7 @@ register(__name__)
 
 @jit
 def run(model_table, data_table, contact_table, polyhedra_table, overlap_table, problem_table, memory_table,
-        sparse_table, cone_table, simplex_table, options, dt, steps):  # fmt: skip
+        sparse_table, cone_table, simplex_table, options, dt, steps):
     """Advance `steps` steps; returns how many were done before the state stopped being finite."""
     model, data, contacts = as_model(model_table), as_data(data_table), as_contacts(contact_table)
     polyhedra, overlaps, problem = as_polyhedra(polyhedra_table), as_overlaps(overlap_table), as_problem(problem_table)
@@ -141,18 +141,18 @@ def run(model_table, data_table, contact_table, polyhedra_table, overlap_table, 
 
 
 @jit(inline="always")
-def step(model, data, contacts, polyhedra, overlaps, problem, memory, sparse, cone, simplex, options, dt):
+def step(model, data, work, dt):
     """One step; False if its result is not finite (the state then stays as it was)."""
+    contacts, polyhedra, overlaps, options = work.contacts, work.polyhedra, work.overlaps, work.options
     if options[RKG]:
-        return gill_step(model, data, contacts, polyhedra, overlaps, problem, memory, sparse, cone, simplex, options,
-                         dt)  # fmt: skip
+        return gill_step(model, data, work, dt)
     kinematics(model, data, data.q)
     link_velocities(model, data, data.v)
     find_overlaps(model, data, contacts, polyhedra, overlaps, int(options[INTEGRAL]), THIN)
     free_motion(model, data, dt, dt)
-    pose_problem(model, data, contacts, overlaps, problem, memory, options, dt)
-    solve_islands(model, data, contacts, overlaps, problem, memory, sparse, cone, simplex, options, dt)
-    apply_wrenches(model, data, contacts, overlaps, problem, memory, dt)
+    pose_problem(model, data, work, dt)
+    solve_islands(model, data, work, dt)
+    apply_wrenches(model, data, work, dt)
     return finish(model, data, SEMI_IMPLICIT, dt)
 
 

@@ -27,21 +27,22 @@ from sesshoku.stages.tunnelling import count_tunnelling
 
 
 @jit
-def apply_wrenches(model, data, contacts, overlaps, problem, memory, dt):
+def apply_wrenches(model, data, work, dt):
     """new_v, held_force, force and state of each overlap, and the report."""
-    report, y, fresh, chains = data.report, problem.y, memory.y_before, model.row_dof
+    contacts, overlaps, problem = work.contacts, work.overlaps, work.problem
+    report, y, fresh, chains = data.report, problem.y, work.y_before, model.row_dof
     for k in range(model.dof_count):
         fresh[k] = 0.0
     worst = energy = brought = work = deepest = outside = 0.0
     for c in range(contacts.counts[CONTACTS]):
-        p = memory.wrench[c]
+        p = work.wrench[c]
         push_contact(chains, problem, 2 * c, p[0], p[1], p[2], fresh)
         push_contact(chains, problem, 2 * c + 1, p[3], p[4], p[5], fresh)
-        show_contact(chains, contacts, problem, memory, c, dt)
+        show_contact(work, dt, chains, c)
         outside = max(outside, sqrt(p[0] * p[0] + p[1] * p[1]) - contacts.material[c, 0] * p[2])
         S = overlaps.area_moment[c, 0]
         if S > 0.0:
-            work += p[2] * memory.target[c, 0] / S
+            work += p[2] * work.target[c, 0] / S
         deepest = max(deepest, -contacts.gap[c])
     for j in range(problem.counts[JOINT_ROWS]):
         push_joint(chains, problem, j, problem.joint_impulse[j], fresh)
@@ -50,7 +51,7 @@ def apply_wrenches(model, data, contacts, overlaps, problem, memory, dt):
     report[CORRECTION_WORK], report[PENETRATION] = work, deepest
     report[CONE_VIOLATION] = outside / dt
     report[REPORT_OVERFLOW] = float(contacts.counts[OVERFLOW] + problem.counts[PROBLEM_OVERFLOW])
-    change = memory.y_direction
+    change = work.y_direction
     velocity_change(model, data, problem, fresh, change)
     report[MOMENTUM_RESIDUAL] = momentum_imbalance(model, data, problem, y, change, data.held_force)
     generalized_impulse(model, data, problem, fresh, data.held_force)
@@ -62,31 +63,32 @@ def apply_wrenches(model, data, contacts, overlaps, problem, memory, dt):
     report[ENERGY_CHANGE], report[CONSTRAINT_WORK] = energy, brought
     for c in range(contacts.counts[CONTACTS]):
         for a in range(6):
-            memory.old_wrench[c, a] = memory.wrench[c, a]
+            work.old_wrench[c, a] = work.wrench[c, a]
     store_joint_impulses(model, data, problem)
     measure_errors(model, data, data.q)
     count_tunnelling(model, data, contacts, dt)
 
 
 @jit
-def show_contact(chains, contacts, problem, memory, c, dt):
+def show_contact(work, dt, chains, c):
     """What a user sees of overlap c: force at the centre of pressure (the barycentre where there is none), state.
 
     torque: what of the wrench the force at that point leaves, about the normal alone.
     """
-    p, axes, point = memory.wrench[c], problem.axes[2 * c], contacts.point[c]
+    contacts, problem = work.contacts, work.problem
+    p, axes, point = work.wrench[c], problem.axes[2 * c], contacts.point[c]
     u0, u1, _ = read_contact(chains, problem, 2 * c, problem.y)
     _, _, u5 = read_contact(chains, problem, 2 * c + 1, problem.y)
     u0, u1 = u0 + problem.free[2 * c, 0], u1 + problem.free[2 * c, 1]
     u5 += problem.free[2 * c + 1, 2]
     r1 = r2 = 0.0
-    if memory.verdict[c] != FREED:
+    if work.verdict[c] != FREED:
         r1, r2 = -p[4] / p[2], p[3] / p[2]
     spin = (p[5] - (r1 * p[1] - r2 * p[0])) / dt
     for a in range(3):
         contacts.torque[c, a] = spin * axes[2, a]
         contacts.force[c, a] = (axes[0, a] * p[0] + axes[1, a] * p[1] + axes[2, a] * p[2]) / dt
-        point[a] = memory.center[c, a] + axes[0, a] * r1 + axes[1, a] * r2
+        point[a] = work.center[c, a] + axes[0, a] * r1 + axes[1, a] * r2
     x, y = u0 - u5 * r2, u1 + u5 * r1
     contacts.slip[c] = sqrt(x * x + y * y)
-    contacts.state[c] = RELEASED if memory.verdict[c] == FREED else (SLIP if memory.verdict[c] == SLIDES else STICK)
+    contacts.state[c] = RELEASED if work.verdict[c] == FREED else (SLIP if work.verdict[c] == SLIDES else STICK)

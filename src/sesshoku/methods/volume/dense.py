@@ -23,80 +23,81 @@ NOISE = 1e-13  # of the island's largest normal impulse: less is none
 
 
 @jit
-def solve_dense(contacts, overlaps, memory, cone, simplex, options, dt, contact_list):
+def solve_dense(work, dt, contact_list):
     """Wrenches of an island from memory.delassus and memory.free into memory.impulse; returns (solved, iterations)."""
+    options = work.options
     m, solved, total = len(contact_list), True, 0
     for i in range(m):
-        memory.verdict[contact_list[i]] = HELD
+        work.verdict[contact_list[i]] = HELD
     for round_ in range(FRICTION_ROUNDS):
-        least_squares(overlaps, memory, options, contact_list, round_ == 0)
-        status, iterations = solve_cone(overlaps, memory, cone, contact_list)
+        least_squares(work, contact_list, round_ == 0)
+        status, iterations = solve_cone(work, contact_list)
         solved, total = status == SOLVED, total + iterations
         last = round_ == FRICTION_ROUNDS - 1 or not options[COUPLED]
-        if not judge_all(contacts, overlaps, memory, simplex, options, dt, contact_list, last, False):
+        if not judge_all(work, dt, contact_list, last, False):
             break
     return solved, total
 
 
 @jit
-def judge_all(contacts, overlaps, memory, simplex, options, dt, contact_list, last, large):
+def judge_all(work, dt, contact_list, last, large):
     """Verdicts on all wrenches that stick; True if some slide now and the island is to be solved again.
 
     What fails while another overlap slides may fail because the solution stopped that slip: as long as some of the
     failing ones were slipping before the step, only those change.
     """
-    least, p = LEAST_FORCE * dt, memory.impulse
+    least, p = LEAST_FORCE * dt, work.impulse
     for i in range(len(contact_list)):
         least = max(least, NOISE * p[6 * i + 2])
     moving, failing = False, False
     for i in range(len(contact_list)):
         c = contact_list[i]
         w = p[6 * i : 6 * i + 6]
-        if memory.verdict[c] == SLIDES:
+        if work.verdict[c] == SLIDES:
             continue
-        verdict = judge(contacts, overlaps, memory, simplex, options, c, w, least)
+        verdict = judge(work, c, w, least)
         if verdict == SLIDES:
             failing = True
-            moving = moving or memory.moves[c] == 1
-        memory.judged[c] = verdict
-    room = last or not failing or large or fits(memory, contact_list, moving)
+            moving = moving or work.moves[c] == 1
+        work.judged[c] = verdict
+    room = last or not failing or large or fits(work, contact_list, moving)
     for i in range(len(contact_list)):
         c = contact_list[i]
         w = p[6 * i : 6 * i + 6]
-        if memory.verdict[c] == SLIDES:
+        if work.verdict[c] == SLIDES:
             if not w[2] > least and (last or not failing or not room):
-                release(memory, c, w)
+                release(work, c, w)
             continue
-        if memory.judged[c] == FREED and (last or not failing or not room):
-            release(memory, c, w)
-        elif memory.judged[c] == SLIDES:
+        if work.judged[c] == FREED and (last or not failing or not room):
+            release(work, c, w)
+        elif work.judged[c] == SLIDES:
             if last or not room:
-                memory.verdict[c] = SLIDES
-                correct(contacts, overlaps, memory, simplex, options, c, w)
-            elif memory.moves[c] == 1 or not moving:
-                memory.verdict[c] = SLIDES
+                work.verdict[c] = SLIDES
+                correct(work, c, w)
+            elif work.moves[c] == 1 or not moving:
+                work.verdict[c] = SLIDES
     return failing and not last and room
 
 
 @jit
-def release(memory, c, w):
+def release(work, c, w):
     """No force."""
-    memory.verdict[c] = FREED
+    work.verdict[c] = FREED
     for a in range(6):
         w[a] = 0.0
 
 
 @jit
-def fits(memory, contact_list, moving):
+def fits(work, contact_list, moving):
     """Whether there is room for the corners of what slides from now on as unknowns."""
     unknowns = rows = 0
     for i in range(len(contact_list)):
         c = contact_list[i]
-        corners = memory.corner_start[c + 1] - memory.corner_start[c]
-        slides = memory.verdict[c] == SLIDES or (memory.judged[c] == SLIDES and (memory.moves[c] == 1 or not moving))
+        corners = work.corner_start[c + 1] - work.corner_start[c]
+        slides = work.verdict[c] == SLIDES or (work.judged[c] == SLIDES and (work.moves[c] == 1 or not moving))
         unknowns += corners if slides else 6
         rows += corners + 1
-    return unknowns <= memory.dense and rows <= memory.row_capacity
+    return unknowns <= work.dense and rows <= work.row_capacity
 
 
 @jit
@@ -114,26 +115,27 @@ def times_moment(S, wrench, keep, out):
 
 
 @jit
-def least_squares(overlaps, memory, options, contact_list, first):
+def least_squares(work, contact_list, first):
     """P = A Q A + regularisation and q = A (Q b - k c^T n) of (16), signs as derived.
 
     Q of an overlap that slides has its normal part only. The regularisation is that of the first round.
     """
-    m, A, b, QA, P, q = (len(contact_list), memory.delassus, memory.free, memory.gradient, memory.hessian,
-                         memory.linear)
+    overlaps = work.overlaps
+    m, A, b, QA, P, q = (len(contact_list), work.delassus, work.free, work.gradient, work.hessian,
+                         work.linear)
     n = 6 * m
     for i in range(m):
         c = contact_list[i]
-        S, keep = overlaps.area_moment[c], 0.0 if memory.verdict[c] == SLIDES else 1.0
+        S, keep = overlaps.area_moment[c], 0.0 if work.verdict[c] == SLIDES else 1.0
         times_moment(S, b[6 * i : 6 * i + 6], keep, q[6 * i : 6 * i + 6])
-        q[6 * i + 2] -= memory.target[c, 0]
-        q[6 * i + 3] -= memory.target[c, 1]
-        q[6 * i + 4] -= memory.target[c, 2]
-    find_touching(memory, m)
-    touching = memory.touching
+        q[6 * i + 2] -= work.target[c, 0]
+        q[6 * i + 3] -= work.target[c, 1]
+        q[6 * i + 4] -= work.target[c, 2]
+    find_touching(work, m)
+    touching = work.touching
     for i in range(m):
         c = contact_list[i]
-        S, keep = overlaps.area_moment[c], 0.0 if memory.verdict[c] == SLIDES else 1.0
+        S, keep = overlaps.area_moment[c], 0.0 if work.verdict[c] == SLIDES else 1.0
         for g in range(m):
             if touching[g, i]:
                 for r in range(6 * g, 6 * g + 6):  # row r of (Q A)^T = A Q
@@ -153,20 +155,20 @@ def least_squares(overlaps, memory, options, contact_list, first):
         t = 0.0
         for s in range(n):
             t += A[r, s] * q[s]
-        memory.unknown[r] = t
+        work.unknown[r] = t
     for r in range(n):
-        q[r] = memory.unknown[r]
+        q[r] = work.unknown[r]
     if first:
         for i in range(m):
-            choose_ridge(overlaps, memory, options, i, contact_list[i], A[6 * i : 6 * i + 6, 6 * i : 6 * i + 6])
+            choose_ridge(work, i, contact_list[i], A[6 * i : 6 * i + 6, 6 * i : 6 * i + 6])
     for r in range(n):
-        P[r, r] += memory.ridge[r] + ROUNDING * P[r, r]
+        P[r, r] += work.ridge[r] + ROUNDING * P[r, r]
 
 
 @jit
-def find_touching(memory, m):
+def find_touching(work, m):
     """touching (m, m): whether one overlap's wrench moves the other, that is, whether their block of A is not zero."""
-    A, touching = memory.delassus, memory.touching
+    A, touching = work.delassus, work.touching
     for g in range(m):
         for h in range(g + 1):
             found = 0
@@ -189,9 +191,10 @@ def add_product(one, two, row, column, inner, out):
 
 
 @jit
-def choose_ridge(overlaps, memory, options, i, c, A):
+def choose_ridge(work, i, c, A):
     """lambda; or lambda times the mean diagonal of A Q A of the overlap alone, A (6, 6), forces and torques apart."""
-    ridge, q, out = memory.ridge, memory.small[0], memory.small[1]
+    overlaps, options = work.overlaps, work.options
+    ridge, q, out = work.ridge, work.small[0], work.small[1]
     for half in range(2):
         mean = 0.0
         for e in range(3 * half, 3 * half + 3):
@@ -209,50 +212,51 @@ def choose_ridge(overlaps, memory, options, i, c, A):
 
 
 @jit
-def solve_cone(overlaps, memory, cone, contact_list):
+def solve_cone(work, contact_list):
     """The programme in wrenches, or in corner forces for what slides; memory.impulse gets the wrenches."""
-    m, start, mixed = len(contact_list), memory.unknown_start, False
+    cone = work.cone
+    m, start, mixed = len(contact_list), work.unknown_start, False
     at = 0
     for i in range(m):
         c = contact_list[i]
         start[i] = at
-        if memory.verdict[c] == SLIDES:
+        if work.verdict[c] == SLIDES:
             mixed = True
-            at += memory.corner_start[c + 1] - memory.corner_start[c]
+            at += work.corner_start[c + 1] - work.corner_start[c]
         else:
             at += 6
     start[m] = at
-    rows = cone_rows(overlaps, memory, contact_list)
+    rows = cone_rows(work, contact_list)
     if not mixed:
-        return cone_qp(at, memory.hessian, memory.linear, rows, memory.cone_row, memory.cone_at, 6, cone,
-                       memory.impulse, memory.cone_price)  # fmt: skip
-    change_unknowns(memory, contact_list)
-    status, iterations = cone_qp(at, memory.mixed, memory.mixed_linear, rows, memory.cone_row, memory.cone_at, 6, cone,
-                                 memory.unknown, memory.cone_price)  # fmt: skip
+        return cone_qp(at, work.hessian, work.linear, rows, work.cone_row, work.cone_at, 6, cone,
+                       work.impulse, work.cone_price)
+    change_unknowns(work, contact_list)
+    status, iterations = cone_qp(at, work.mixed, work.mixed_linear, rows, work.cone_row, work.cone_at, 6, cone,
+                                 work.unknown, work.cone_price)
     for i in range(m):
         c = contact_list[i]
-        p = memory.impulse[6 * i : 6 * i + 6]
+        p = work.impulse[6 * i : 6 * i + 6]
         for a in range(6):
-            p[a] = 0.0 if memory.verdict[c] == SLIDES else memory.unknown[start[i] + a]
-        if memory.verdict[c] == SLIDES:
-            for l in range(memory.corner_start[c], memory.corner_start[c + 1]):
-                x = max(memory.unknown[start[i] + l - memory.corner_start[c]], 0.0)
+            p[a] = 0.0 if work.verdict[c] == SLIDES else work.unknown[start[i] + a]
+        if work.verdict[c] == SLIDES:
+            for l in range(work.corner_start[c], work.corner_start[c + 1]):
+                x = max(work.unknown[start[i] + l - work.corner_start[c]], 0.0)
                 for a in range(6):
-                    p[a] += x * memory.pull[l, a]
+                    p[a] += x * work.pull[l, a]
     return status, iterations
 
 
 @jit
-def change_unknowns(memory, contact_list):
+def change_unknowns(work, contact_list):
     """B^T P B and B^T q, where B maps corner forces of what slides to wrenches (and wrenches to themselves)."""
-    m, start, P, half, out = len(contact_list), memory.unknown_start, memory.hessian, memory.half_mixed, memory.mixed
-    n, z = 6 * m, memory.unknown_start[m]
+    m, start, P, half, out = len(contact_list), work.unknown_start, work.hessian, work.half_mixed, work.mixed
+    n, z = 6 * m, work.unknown_start[m]
     for r in range(n):  # P B
         for i in range(m):
             c, first = contact_list[i], start[i]
             for k in range(start[i + 1] - first):
-                if memory.verdict[c] == SLIDES:
-                    pull, t = memory.pull[memory.corner_start[c] + k], 0.0
+                if work.verdict[c] == SLIDES:
+                    pull, t = work.pull[work.corner_start[c] + k], 0.0
                     for a in range(6):
                         t += P[r, 6 * i + a] * pull[a]
                     half[r, first + k] = t
@@ -262,31 +266,32 @@ def change_unknowns(memory, contact_list):
         c, first = contact_list[i], start[i]
         for k in range(start[i + 1] - first):
             row, t = out[first + k], 0.0
-            if memory.verdict[c] == SLIDES:
-                pull = memory.pull[memory.corner_start[c] + k]
+            if work.verdict[c] == SLIDES:
+                pull = work.pull[work.corner_start[c] + k]
                 for s in range(z):
                     row[s] = 0.0
                 for a in range(6):
-                    t += pull[a] * memory.linear[6 * i + a]
+                    t += pull[a] * work.linear[6 * i + a]
                     source, f = half[6 * i + a], pull[a]
                     for s in range(z):
                         row[s] += f * source[s]
                 row[first + k] += CORNER_RIDGE * row[first + k]
             else:
-                t = memory.linear[6 * i + k]
+                t = work.linear[6 * i + k]
                 for s in range(z):
                     row[s] = half[6 * i + k, s]
-            memory.mixed_linear[first + k] = t
+            work.mixed_linear[first + k] = t
 
 
 @jit
-def cone_rows(overlaps, memory, contact_list):
+def cone_rows(work, contact_list):
     """(25): normal force not negative, centre of pressure inside every edge; corner forces not negative."""
-    rows, G, at = 0, memory.cone_row, memory.cone_at
+    overlaps = work.overlaps
+    rows, G, at = 0, work.cone_row, work.cone_at
     for i in range(len(contact_list)):
-        c, start = contact_list[i], memory.unknown_start[i]
-        first, last = memory.corner_start[c], memory.corner_start[c + 1]
-        if memory.verdict[c] == SLIDES:
+        c, start = contact_list[i], work.unknown_start[i]
+        first, last = work.corner_start[c], work.corner_start[c + 1]
+        if work.verdict[c] == SLIDES:
             for k in range(last - first):
                 for a in range(6):
                     G[rows, a] = 1.0 if a == 0 else 0.0
@@ -300,7 +305,7 @@ def cone_rows(overlaps, memory, contact_list):
         if overlaps.kind[c] == POINT:
             continue
         for l in range(first, last):
-            here, there = memory.corner[l], memory.corner[l + 1 if l + 1 < last else first]
+            here, there = work.corner[l], work.corner[l + 1 if l + 1 < last else first]
             d1, d2 = there[0] - here[0], there[1] - here[1]
             size = (d1 * d1 + d2 * d2) ** 0.5
             if size > 0.0:

@@ -21,8 +21,9 @@ TINY = 1e-9  # components of a wrench below this share of what they may be have 
 
 
 @jit
-def judge(contacts, overlaps, memory, simplex, options, c, w, least):
+def judge(work, c, w, least):
     """FREED, HELD or SLIDES for the wrench w (6) of overlap c. least (N s): a normal impulse below it is none."""
+    contacts, overlaps, options = work.contacts, work.overlaps, work.options
     fn = w[2]
     if not fn > least:
         return FREED
@@ -33,22 +34,23 @@ def judge(contacts, overlaps, memory, simplex, options, c, w, least):
     if force > bound * (1.0 + CARRIED) + CARRIED * fn:
         return SLIDES
     if options[SEPARATED]:
-        most = largest_torque(contacts, overlaps, memory, simplex, c, w)
+        most = largest_torque(work, c, w)
         return HELD if abs(w[5]) <= most + CARRIED * fn * l else SLIDES
     if abs(w[5]) > (bound * (1.0 + CARRIED) + CARRIED * fn) * l:
         return SLIDES
-    return HELD if carried(overlaps, memory, simplex, int(options[SIDES]), mu, c, w) else SLIDES
+    return HELD if carried(work, int(options[SIDES]), mu, c, w) else SLIDES
 
 
 @jit
-def carried(overlaps, memory, simplex, sides, mu, c, w):
+def carried(work, sides, mu, c, w):
     """Feasibility of (28)-(31): forces in the pyramids at the corners that add up to w."""
-    b, column, side, fn, l = memory.load, memory.column, memory.side, w[2], overlaps.polygon_radius[c]
+    overlaps, simplex = work.overlaps, work.simplex
+    b, column, side, fn, l = work.load, work.column, work.side, w[2], overlaps.polygon_radius[c]
     b[0], b[1], b[2] = 1.0, (1.0 - INSIDE) * w[3] / (fn * l), (1.0 - INSIDE) * w[4] / (fn * l)
     b[3], b[4], b[5] = w[0] / fn, w[1] / fn, w[5] / (fn * l)
-    first, last = memory.corner_start[c], memory.corner_start[c + 1]
+    first, last = work.corner_start[c], work.corner_start[c + 1]
     for k in range(first, last):
-        r1, r2 = memory.corner[k, 0] / l, memory.corner[k, 1] / l
+        r1, r2 = work.corner[k, 0] / l, work.corner[k, 1] / l
         for p in range(sides):
             t1, t2, out = mu * side[p, 0], mu * side[p, 1], column[(k - first) * sides + p]
             out[0], out[1], out[2], out[3], out[4], out[5] = 1.0, r2, -r1, t1, t2, r1 * t2 - r2 * t1
@@ -57,102 +59,107 @@ def carried(overlaps, memory, simplex, sides, mu, c, w):
 
 
 @jit
-def fill_normal(overlaps, memory, c, w):
+def fill_normal(work, c, w):
     """Equations (34): the first three rows of columns and load, scaled. Returns the number of corners."""
-    b, fn, l = memory.load, w[2], max(overlaps.polygon_radius[c], 1e-300)
+    overlaps = work.overlaps
+    b, fn, l = work.load, w[2], max(overlaps.polygon_radius[c], 1e-300)
     b[0], b[1], b[2] = 1.0, (1.0 - INSIDE) * w[3] / (fn * l), (1.0 - INSIDE) * w[4] / (fn * l)
-    first, last = memory.corner_start[c], memory.corner_start[c + 1]
+    first, last = work.corner_start[c], work.corner_start[c + 1]
     for k in range(first, last):
-        out = memory.column[k - first]
-        out[0], out[1], out[2] = 1.0, memory.corner[k, 1] / l, -memory.corner[k, 0] / l
+        out = work.column[k - first]
+        out[0], out[1], out[2] = 1.0, work.corner[k, 1] / l, -work.corner[k, 0] / l
     return last - first
 
 
 @jit
-def largest_torque(contacts, overlaps, memory, simplex, c, w):
+def largest_torque(work, c, w):
     """The previous method's bound on the spin torque: friction about the centre, best distribution of pressure."""
-    count = fill_normal(overlaps, memory, c, w)
-    first, l = memory.corner_start[c], overlaps.polygon_radius[c]
+    contacts, overlaps, simplex = work.contacts, work.overlaps, work.simplex
+    count = fill_normal(work, c, w)
+    first, l = work.corner_start[c], overlaps.polygon_radius[c]
     for k in range(count):
-        r1, r2 = memory.corner[first + k, 0] / l, memory.corner[first + k, 1] / l
-        memory.cost[k] = sqrt(r1 * r1 + r2 * r2)
-    status, _ = solve_lp(3, count, memory.column, memory.load, memory.cost, CARRIED, simplex, memory.weight)
+        r1, r2 = work.corner[first + k, 0] / l, work.corner[first + k, 1] / l
+        work.cost[k] = sqrt(r1 * r1 + r2 * r2)
+    status, _ = solve_lp(3, count, work.column, work.load, work.cost, CARRIED, simplex, work.weight)
     total = 0.0
     if status == OPTIMAL:
         for k in range(count):
-            total += memory.cost[k] * memory.weight[k]
+            total += work.cost[k] * work.weight[k]
     return contacts.material[c, 0] * w[2] * l * total
 
 
 @jit
-def correct(contacts, overlaps, memory, simplex, options, c, w):
+def correct(work, c, w):
     """Replace friction force and spin torque of w by kinetic ones, normal force and tilting torques kept: (32)-(34).
 
     Returns False where the programme found no distribution (rounding): friction then acts at the centre of pressure.
     """
-    count, first, fn = fill_normal(overlaps, memory, c, w), memory.corner_start[c], w[2]
+    contacts, overlaps, options = work.contacts, work.overlaps, work.options
+    count, first, fn = fill_normal(work, c, w), work.corner_start[c], w[2]
     l, mu = max(overlaps.polygon_radius[c], 1e-300), contacts.material[c, 1]
     if overlaps.kind[c] == POINT or mu == 0.0:
-        pull = memory.pull[first]
+        pull = work.pull[first]
         w[0], w[1], w[5] = fn * pull[0], fn * pull[1], 0.0
         return True
     if options[NEAREST]:
-        status = nearest_weights(memory, simplex, count, first, mu, l, w)
+        status = nearest_weights(work, count, first, mu, l, w)
     else:
-        status = reciprocal_weights(memory, simplex, count, first, l, w)
+        status = reciprocal_weights(work, count, first, l, w)
     f1 = f2 = torque = total = 0.0
     if status == OPTIMAL:
         for k in range(count):
-            total += memory.weight[k]
+            total += work.weight[k]
         for k in range(count):  # no more than the normal force, also where rounding left the sum a little above it
-            pull, weight = memory.pull[first + k], memory.weight[k] / max(total, 1.0)
+            pull, weight = work.pull[first + k], work.weight[k] / max(total, 1.0)
             f1, f2, torque = f1 + weight * pull[0], f2 + weight * pull[1], torque + weight * pull[5]
     else:
-        f1, f2 = slip_at_pressure(memory, count, first, w)
+        f1, f2 = slip_at_pressure(work, count, first, w)
     w[0], w[1], w[5] = fn * f1, fn * f2, fn * torque
     return status == OPTIMAL
 
 
 @jit
-def reciprocal_weights(memory, simplex, count, first, l, w):
+def reciprocal_weights(work, count, first, l, w):
     """(33): the components, each in units of the wrench's own, as large as they can be together."""
+    simplex = work.simplex
     fn = w[2]
     a = fn / w[0] if abs(w[0]) > TINY * fn else 0.0
     b = fn / w[1] if abs(w[1]) > TINY * fn else 0.0
     t = fn / w[5] if abs(w[5]) > TINY * fn * l else 0.0  # 1/m: the torque in `pull` has the unit m
     for k in range(count):
-        pull = memory.pull[first + k]
-        memory.cost[k] = a * pull[0] + b * pull[1] + t * pull[5]
-    status, _ = solve_lp(3, count, memory.column, memory.load, memory.cost, CARRIED, simplex, memory.weight)
+        pull = work.pull[first + k]
+        work.cost[k] = a * pull[0] + b * pull[1] + t * pull[5]
+    status, _ = solve_lp(3, count, work.column, work.load, work.cost, CARRIED, simplex, work.weight)
     return status
 
 
 @jit
-def nearest_weights(memory, simplex, count, first, mu, l, w):
+def nearest_weights(work, count, first, mu, l, w):
     """The kinetic wrench with the least sum of distances, each in units of the largest kinetic friction."""
-    fn, b = w[2], memory.load
+    simplex = work.simplex
+    fn, b = w[2], work.load
     b[3], b[4], b[5] = w[0] / (mu * fn), w[1] / (mu * fn), w[5] / (mu * fn * l)
     for k in range(count):
-        pull, out = memory.pull[first + k], memory.column[k]
+        pull, out = work.pull[first + k], work.column[k]
         out[3], out[4], out[5] = pull[0] / mu, pull[1] / mu, pull[5] / (mu * l)
-        memory.cost[k] = 0.0
+        work.cost[k] = 0.0
     for d in range(3):
         for sign in range(2):
-            out = memory.column[count + 2 * d + sign]
+            out = work.column[count + 2 * d + sign]
             for a in range(6):
                 out[a] = 0.0
             out[3 + d] = 1.0 - 2.0 * sign
-            memory.cost[count + 2 * d + sign] = -1.0
-    status, _ = solve_lp(6, count + 6, memory.column, b, memory.cost, CARRIED, simplex, memory.weight)
+            work.cost[count + 2 * d + sign] = -1.0
+    status, _ = solve_lp(6, count + 6, work.column, b, work.cost, CARRIED, simplex, work.weight)
     return status
 
 
 @jit
-def slip_at_pressure(memory, count, first, w):
+def slip_at_pressure(work, count, first, w):
     """Kinetic friction of the corner nearest the centre of pressure, per unit of normal force."""
     x, y, nearest, least = -w[4] / w[2], w[3] / w[2], first, 1e300
     for k in range(first, first + count):
-        dx, dy = memory.corner[k, 0] - x, memory.corner[k, 1] - y
+        dx, dy = work.corner[k, 0] - x, work.corner[k, 1] - y
         if dx * dx + dy * dy < least:
             least, nearest = dx * dx + dy * dy, k
-    return memory.pull[nearest, 0], memory.pull[nearest, 1]
+    return work.pull[nearest, 0], work.pull[nearest, 1]

@@ -26,16 +26,16 @@ THIN = 0.0  # m: any overlap with a polygon is an area
 
 
 @jit
-def solve_here(model, data, contacts, polyhedra, overlaps, problem, memory, sparse, cone, simplex, options, dt,
-               implicit_dt):  # fmt: skip
+def solve_here(model, data, work, dt, implicit_dt):
     """new_v: the velocity dt after the state in data.q and data.v, contact solved."""
+    contacts, polyhedra, overlaps, options = work.contacts, work.polyhedra, work.overlaps, work.options
     kinematics(model, data, data.q)
     link_velocities(model, data, data.v)
     find_overlaps(model, data, contacts, polyhedra, overlaps, int(options[INTEGRAL]), THIN)
     free_motion(model, data, dt, implicit_dt)
-    pose_problem(model, data, contacts, overlaps, problem, memory, options, dt)
-    solve_islands(model, data, contacts, overlaps, problem, memory, sparse, cone, simplex, options, dt)
-    apply_wrenches(model, data, contacts, overlaps, problem, memory, dt)
+    pose_problem(model, data, work, dt)
+    solve_islands(model, data, work, dt)
+    apply_wrenches(model, data, work, dt)
 
 
 @jit
@@ -50,9 +50,9 @@ def free_motion(model, data, dt, implicit_dt):
 
 
 @jit
-def gill_step(model, data, contacts, polyhedra, overlaps, problem, memory, sparse, cone, simplex, options, dt):
+def gill_step(model, data, work, dt):
     """One step; False if its result is not finite (the state then stays as it was)."""
-    start_q, start_v, rate_q, rate_v, time = memory.start_q, memory.start_v, data.rate_q, data.rate_v, 0.0
+    start_q, start_v, rate_q, rate_v, time = work.start_q, work.start_v, data.rate_q, data.rate_v, 0.0
     for n in range(model.coordinate_count):
         start_q[n] = data.q[n]
     for k in range(model.dof_count):
@@ -63,7 +63,7 @@ def gill_step(model, data, contacts, polyhedra, overlaps, problem, memory, spars
         normalize(model, data.q)
         move_kinematic(model, data, (TABLEAU[s, 0] - time) * dt)
         time = TABLEAU[s, 0]
-        solve_here(model, data, contacts, polyhedra, overlaps, problem, memory, sparse, cone, simplex, options, dt, 0.0)
+        solve_here(model, data, work, dt, 0.0)
         coordinate_rate(model, data.q, data.v, rate_q[s])
         for k in range(model.dof_count):
             rate_v[s, k] = (data.new_v[k] - data.v[k]) / dt

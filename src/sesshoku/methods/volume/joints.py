@@ -14,56 +14,60 @@ LOW, CLAMPED, HIGH = range(3)
 
 
 @jit
-def joint_response(problem, memory, m, joint_list):
+def joint_response(work, m, joint_list):
     """Impulses of an island's joint rows for the wrenches in memory.impulse; True if they meet the tolerance."""
-    nj, G, M, work = len(joint_list), memory.matrix, memory.joint_matrix, memory.joint_work
+    problem = work.problem
+    nj, G, M, work = len(joint_list), work.matrix, work.joint_matrix, work.joint_work
     b, low, high, x = work[0], work[1], work[2], work[3]
     for i in range(nj):
         j, t = joint_list[i], problem.joint_free[joint_list[i]]
         for a in range(6 * m):
-            t += G[6 * m + i, a] * memory.impulse[a]
+            t += G[6 * m + i, a] * work.impulse[a]
         b[i], low[i], high[i], x[i] = t, problem.joint_low[j], problem.joint_high[j], problem.joint_impulse[j]
         for k in range(nj):
             M[i, k] = G[6 * m + i, 6 * m + k]
-    residual, _ = solve_box(nj, M, b, low, high, JOINT_TOLERANCE, x, memory.joint_factor, work[4:7],
-                            memory.joint_state[1])  # fmt: skip
+    residual, _ = solve_box(nj, M, b, low, high, JOINT_TOLERANCE, x, work.joint_factor, work[4:7],
+                            work.joint_state[1])
     for i in range(nj):
         problem.joint_impulse[joint_list[i]] = x[i]
     return residual <= JOINT_TOLERANCE
 
 
 @jit
-def keep_states(problem, memory, joint_list):
+def keep_states(work, joint_list):
     """Which joint rows are clamped; True if that changed."""
+    problem = work.problem
     changed = False
     for i in range(len(joint_list)):
         j = joint_list[i]
         x = problem.joint_impulse[j]
         state = LOW if x <= problem.joint_low[j] else (HIGH if x >= problem.joint_high[j] else CLAMPED)
-        changed = changed or state != memory.joint_state[0, i]
-        memory.joint_state[0, i] = state
+        changed = changed or state != work.joint_state[0, i]
+        work.joint_state[0, i] = state
     return changed
 
 
 @jit
-def solve_joints_alone(model, data, problem, memory, joint_list):
+def solve_joints_alone(model, data, work, joint_list):
     """Joint rows of trees that touch nothing, one group of joined trees after the other."""
+    problem = work.problem
     first, count = 0, len(joint_list)
     while first < count:
         group = model.tree_joined[problem.joint_tree[joint_list[first]]]
         last = first
         while last < count and model.tree_joined[problem.joint_tree[joint_list[last]]] == group:
             last += 1
-        solve_group(model, data, problem, memory, joint_list[first:last])
+        solve_group(model, data, work, joint_list[first:last])
         first = last
 
 
 @jit
-def solve_group(model, data, problem, memory, joint_list):
+def solve_group(model, data, work, joint_list):
     """Joint rows of one group by the dense box solver, or by sweeps where they are too many."""
+    problem = work.problem
     nj, report, chains = len(joint_list), data.report, model.row_dof
-    if nj <= memory.joint_capacity:
-        settled = joint_solve(chains, problem, memory, joint_list, problem.y)
+    if nj <= work.joint_capacity:
+        settled = joint_solve(work, chains, joint_list, problem.y)
     else:
         settled = sweep_joints(chains, problem, joint_list, problem.y, True)
     report[ROWS] += nj
@@ -73,9 +77,10 @@ def solve_group(model, data, problem, memory, joint_list):
 
 
 @jit
-def joint_solve(chains, problem, memory, joint_list, y):
+def joint_solve(work, chains, joint_list, y):
     """Impulses of joint rows given y of everything else; y gets them. True if they meet the tolerance."""
-    nj, M, work, unit = len(joint_list), memory.joint_matrix, memory.joint_work, memory.y_before
+    problem = work.problem
+    nj, M, work, unit = len(joint_list), work.joint_matrix, work.joint_work, work.y_before
     if nj == 0:
         return True
     b, low, high, x = work[0], work[1], work[2], work[3]
@@ -88,8 +93,8 @@ def joint_solve(chains, problem, memory, joint_list, y):
         push_joint(chains, problem, j, 1.0, unit)
         for k in range(nj):
             M[i, k] = read_joint(chains, problem, joint_list[k], unit)
-    residual, _ = solve_box(nj, M, b, low, high, JOINT_TOLERANCE, x, memory.joint_factor, work[4:7],
-                            memory.joint_state[1])  # fmt: skip
+    residual, _ = solve_box(nj, M, b, low, high, JOINT_TOLERANCE, x, work.joint_factor, work[4:7],
+                            work.joint_state[1])
     for i in range(nj):
         problem.joint_impulse[joint_list[i]] = x[i]
         push_joint(chains, problem, joint_list[i], x[i], y)

@@ -17,46 +17,44 @@ SETTLED = 1e-7  # m/s: sweeps end when no overlap's twist changes by more
 
 
 @jit
-def solve_large(model, contacts, overlaps, problem, memory, sparse, cone, simplex, options, dt, island, contact_list,
-                joint_list, dof_list):  # fmt: skip
+def solve_large(model, work, dt, island, contact_list, joint_list, dof_list):
     """One large island; its impulses go into problem.y. Returns (solved, iterations)."""
+    overlaps, problem, sparse, options = work.overlaps, work.problem, work.sparse, work.options
     chains, m, y = model.row_dof, len(contact_list), problem.y
     for i in range(m):
-        push_wrench(chains, problem, contact_list[i], memory.wrench[contact_list[i]], 1.0, y)
-    if len(joint_list) > memory.joint_capacity or not lay_out(model, contacts, problem, memory, sparse, island,
-                                                              contact_list, joint_list):  # fmt: skip
-        return sweep(chains, contacts, overlaps, problem, memory, cone, simplex, options, dt, contact_list, joint_list)
+        push_wrench(chains, problem, contact_list[i], work.wrench[contact_list[i]], 1.0, y)
+    if len(joint_list) > work.joint_capacity or not lay_out(model, work, island, contact_list, joint_list):
+        return sweep(work, dt, chains, contact_list, joint_list)
     for i in range(m):
         c = contact_list[i]
-        own_matrix(chains, overlaps, problem, memory, c)
-        choose_ridge(overlaps, memory, options, i, c, memory.delassus[:6, :6])
-        sparse.mean_normal[i] = memory.delassus[2, 2]
-        sparse.mean[i] = memory.delassus[2, 2] * overlaps.area_moment[c, 0] * memory.delassus[2, 2]
+        own_matrix(work, chains, c)
+        choose_ridge(work, i, c, work.delassus[:6, :6])
+        sparse.mean_normal[i] = work.delassus[2, 2]
+        sparse.mean[i] = work.delassus[2, 2] * overlaps.area_moment[c, 0] * work.delassus[2, 2]
         for a in range(3):
-            memory.free[6 * i + a], memory.free[6 * i + 3 + a] = problem.free[2 * c, a], problem.free[2 * c + 1, a]
+            work.free[6 * i + a], work.free[6 * i + 3 + a] = problem.free[2 * c, a], problem.free[2 * c + 1, a]
     solved, total, rounds, changed = True, 0, 0, True
-    joint_solve(chains, problem, memory, joint_list, y)
-    keep_states(problem, memory, joint_list)
+    joint_solve(work, chains, joint_list, y)
+    keep_states(work, joint_list)
     while changed and rounds < JOINT_ROUNDS:
         for i in range(m):
-            memory.verdict[contact_list[i]] = HELD
+            work.verdict[contact_list[i]] = HELD
         for round_ in range(FRICTION_ROUNDS):
-            solved, iterations = interior_point(model, problem, overlaps, memory, sparse, contact_list, joint_list,
-                                                dof_list)  # fmt: skip
+            solved, iterations = interior_point(model, work, contact_list, joint_list, dof_list)
             total += iterations
             last = round_ == FRICTION_ROUNDS - 1 or not options[COUPLED]
-            if not judge_all(contacts, overlaps, memory, simplex, options, dt, contact_list, last, True):
+            if not judge_all(work, dt, contact_list, last, True):
                 break
         for n in range(len(dof_list)):
             for k in range(dof_list[n, 0], dof_list[n, 1]):
                 y[k] = 0.0
         for i in range(m):
             for a in range(6):
-                memory.wrench[contact_list[i], a] = memory.impulse[6 * i + a]
-            push_wrench(chains, problem, contact_list[i], memory.wrench[contact_list[i]], 1.0, y)
-        settled = joint_solve(chains, problem, memory, joint_list, y)
+                work.wrench[contact_list[i], a] = work.impulse[6 * i + a]
+            push_wrench(chains, problem, contact_list[i], work.wrench[contact_list[i]], 1.0, y)
+        settled = joint_solve(work, chains, joint_list, y)
         solved, rounds = solved and settled, rounds + 1
-        changed = keep_states(problem, memory, joint_list)
+        changed = keep_states(work, joint_list)
     return solved and not changed, total
 
 
@@ -68,9 +66,10 @@ def push_wrench(chains, problem, c, p, sign, y):
 
 
 @jit
-def own_matrix(chains, overlaps, problem, memory, c):
+def own_matrix(work, chains, c):
     """A (6, 6) of overlap c by itself, into memory.delassus; a point contact has no torque."""
-    blocks, A = memory.block_list[:2], memory.delassus
+    overlaps, problem = work.overlaps, work.problem
+    blocks, A = work.block_list[:2], work.delassus
     blocks[0], blocks[1] = 2 * c, 2 * c + 1
     fill_contacts(chains, problem, blocks, A)
     if overlaps.kind[c] == POINT:
@@ -80,19 +79,20 @@ def own_matrix(chains, overlaps, problem, memory, c):
 
 
 @jit
-def sweep(chains, contacts, overlaps, problem, memory, cone, simplex, options, dt, contact_list, joint_list):
+def sweep(work, dt, chains, contact_list, joint_list):
     """Gauss-Seidel over overlaps: each solves its own programme, friction included, the others standing still.
 
     Not the island's one programme: where all overlaps can have what they ask for the answers agree, where they can't
     each gets its own best instead of the best sum.
     """
-    y, b, alone, worst = problem.y, memory.free, memory.alone, 0.0
+    overlaps, problem = work.overlaps, work.problem
+    y, b, alone, worst = problem.y, work.free, work.alone, 0.0
     for sweeps in range(SWEEPS):
         worst = 0.0
         for n in range(len(contact_list)):
             c = contact_list[n]
-            p = memory.wrench[c]
-            own_matrix(chains, overlaps, problem, memory, c)
+            p = work.wrench[c]
+            own_matrix(work, chains, c)
             push_wrench(chains, problem, c, p, -1.0, y)
             b[0], b[1], b[2] = read_contact(chains, problem, 2 * c, y)
             b[3], b[4], b[5] = read_contact(chains, problem, 2 * c + 1, y)
@@ -100,14 +100,14 @@ def sweep(chains, contacts, overlaps, problem, memory, cone, simplex, options, d
                 b[a] += problem.free[2 * c, a]
                 b[3 + a] = b[3 + a] + problem.free[2 * c + 1, a] if overlaps.kind[c] != POINT else 0.0
             alone[0] = c
-            solve_dense(contacts, overlaps, memory, cone, simplex, options, dt, alone)
+            solve_dense(work, dt, alone)
             for a in range(6):
                 change = 0.0
                 for e in range(6):
-                    change += memory.delassus[a, e] * (memory.impulse[e] - p[e])
+                    change += work.delassus[a, e] * (work.impulse[e] - p[e])
                 worst = max(worst, abs(change) if a < 3 else abs(change) * overlaps.polygon_radius[c])
             for a in range(6):
-                p[a] = memory.impulse[a]
+                p[a] = work.impulse[a]
             push_wrench(chains, problem, c, p, 1.0, y)
         if len(joint_list) > 0:
             sweep_joints(chains, problem, joint_list, y, sweeps == 0)

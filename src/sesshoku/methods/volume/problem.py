@@ -23,26 +23,28 @@ JOINT_SLIP = 1e-4  # rad/s or m/s: a joint that moves faster has kinetic frictio
 
 
 @jit
-def pose_problem(model, data, contacts, overlaps, problem, memory, options, dt):
+def pose_problem(model, data, work, dt):
     """Rows, free twists, targets, corners and joint rows. Needs the free velocity in new_v."""
+    contacts, problem = work.contacts, work.problem
     start_problem(model, data, problem)
     for n in range(len(model.rubbing_dofs)):
         k = model.rubbing_dofs[n]  # a joint that turned round since the last step is first tried with static friction
-        data.friction_slips[k] = abs(data.v[k]) > JOINT_SLIP and not data.v[k] * memory.old_v[k] < 0.0
-        memory.old_v[k] = data.v[k]
+        data.friction_slips[k] = abs(data.v[k]) > JOINT_SLIP and not data.v[k] * work.old_v[k] < 0.0
+        work.old_v[k] = data.v[k]
     for c in range(contacts.counts[CONTACTS]):
-        twist_rows(model, data, contacts, problem, c, data.new_v)
-        choose_targets(overlaps, memory, options, c)
+        twist_rows(model, data, work, c, data.new_v)
+        choose_targets(work, c)
     joint_rows(model, data, problem, data.q, data.new_v, dt, True)
-    list_corners(contacts, overlaps, memory)
+    list_corners(work)
     for c in range(contacts.counts[CONTACTS]):
-        choose_slip(contacts, problem, memory, options, c)
-        start_wrench(contacts, memory, c)
+        choose_slip(work, c)
+        start_wrench(work, c)
 
 
 @jit
-def twist_rows(model, data, contacts, problem, c, v_new):
+def twist_rows(model, data, work, c, v_new):
     """Six rows of overlap c: half form, diagonal blocks, relative twist before and, contact aside, after the step."""
+    contacts, problem = work.contacts, work.problem
     n, t = contacts.normal[c], contacts.tangent[c]
     x, y, z = contact_velocity(model, data, contacts, c)
     wx = wy = wz = 0.0
@@ -62,13 +64,14 @@ def twist_rows(model, data, contacts, problem, c, v_new):
             problem.free[block, d] = problem.velocity[block, d]
         problem.correction[block] = 0.0
         for side in range(2):
-            twist_side(model, data, contacts, problem, c, block, side, v_new)
+            twist_side(model, data, work, c, block, side, v_new)
         diagonal_block(model.row_dof, problem, block)
 
 
 @jit
-def twist_side(model, data, contacts, problem, c, block, side, v_new):
+def twist_side(model, data, work, c, block, side, v_new):
     """Three rows of one side of overlap c, linear or angular, and their share in the free twist."""
+    contacts, problem = work.contacts, work.problem
     link, span, free = contacts.link[c, side], problem.span[block, side], problem.free[block]
     count = claim_rows(model, problem, link, block, side)
     if count == 0:
@@ -97,47 +100,50 @@ def twist_side(model, data, contacts, problem, c, block, side, v_new):
 
 
 @jit
-def choose_targets(overlaps, memory, options, c):
+def choose_targets(work, c):
     """k c^T n of (8): what the normal part of the least squares pulls towards."""
+    overlaps, options = work.overlaps, work.options
     V, S, k = overlaps.depth_moment[c], overlaps.area_moment[c], options[GAIN]
     rest = 0.5 * options[REST]  # both caps of the overlap are half its thickness from the plane
     depth, depth1, depth2 = V[0] - rest * S[0], V[1] - rest * S[1], V[2] - rest * S[2]
     if k * depth > options[RECOVERY] * S[0]:
         k = options[RECOVERY] * S[0] / depth
-    memory.target[c, 0], memory.target[c, 1], memory.target[c, 2] = k * depth, k * depth2, -k * depth1
+    work.target[c, 0], work.target[c, 1], work.target[c, 2] = k * depth, k * depth2, -k * depth1
 
 
 @jit
-def list_corners(contacts, overlaps, memory):
+def list_corners(work):
     """Corners of all polygons; a point contact has one at its centre."""
+    contacts, overlaps = work.contacts, work.overlaps
     at = 0
     for c in range(contacts.counts[CONTACTS]):
-        memory.corner_start[c] = at
+        work.corner_start[c] = at
         if overlaps.kind[c] == POINT:
-            memory.corner[at, 0] = memory.corner[at, 1] = 0.0
+            work.corner[at, 0] = work.corner[at, 1] = 0.0
             at += 1
         else:
             for l in range(overlaps.polygon_start[c], overlaps.polygon_start[c + 1]):
-                memory.corner[at, 0], memory.corner[at, 1] = overlaps.polygon[l, 0], overlaps.polygon[l, 1]
+                work.corner[at, 0], work.corner[at, 1] = overlaps.polygon[l, 0], overlaps.polygon[l, 1]
                 at += 1
-        memory.corner_start[c + 1] = at
+        work.corner_start[c + 1] = at
 
 
 @jit
-def choose_slip(contacts, problem, memory, options, c):
+def choose_slip(work, c):
     """Wrench of a unit normal force with kinetic friction at each corner: against the slip before the step (32).
 
     A corner that does not slip has none, or with `onset` friction against the motion it would have without contact.
     """
+    contacts, problem, options = work.contacts, work.problem, work.options
     v, w, mu = problem.velocity[2 * c], problem.velocity[2 * c + 1, 2], contacts.material[c, 1]
     free, turn = problem.free[2 * c], problem.free[2 * c + 1, 2]
-    memory.moves[c] = 0
-    for l in range(memory.corner_start[c], memory.corner_start[c + 1]):
-        r1, r2, out = memory.corner[l, 0], memory.corner[l, 1], memory.pull[l]
+    work.moves[c] = 0
+    for l in range(work.corner_start[c], work.corner_start[c + 1]):
+        r1, r2, out = work.corner[l, 0], work.corner[l, 1], work.pull[l]
         x, y = v[0] - w * r2, v[1] + w * r1
         speed = sqrt(x * x + y * y)
         if speed > options[ONSET_SPEED]:
-            memory.moves[c] = 1
+            work.moves[c] = 1
         elif options[ONSET]:
             x, y = free[0] - turn * r2, free[1] + turn * r1
             speed = sqrt(x * x + y * y)
@@ -149,11 +155,12 @@ def choose_slip(contacts, problem, memory, options, c):
 
 
 @jit
-def start_wrench(contacts, memory, c):
+def start_wrench(work, c):
     """The last step's wrench: where the joint rows begin."""
+    contacts = work.contacts
     old = contacts.previous[c]
-    memory.verdict[c] = FREED
+    work.verdict[c] = FREED
     for a in range(3):
-        memory.center[c, a] = contacts.point[c, a]
+        work.center[c, a] = contacts.point[c, a]
     for a in range(6):
-        memory.wrench[c, a] = memory.old_wrench[old, a] if 0 <= old < contacts.counts[OLD_CONTACTS] else 0.0
+        work.wrench[c, a] = work.old_wrench[old, a] if 0 <= old < contacts.counts[OLD_CONTACTS] else 0.0

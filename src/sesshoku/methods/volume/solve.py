@@ -22,72 +22,71 @@ from sesshoku.stages.report import CONVERGED, ITERATIONS, ROWS
 
 
 @jit
-def solve_islands(model, data, contacts, overlaps, problem, memory, sparse, cone, simplex, options, dt):
+def solve_islands(model, data, work, dt):
     """Solve each island apart."""
+    problem = work.problem
     report = data.report
     for n in range(len(report)):
         report[n] = 0.0
     report[CONVERGED] = 1.0
     for k in range(model.dof_count):
         problem.y[k] = 0.0
-    rest = group_joint_rows(model, contacts, problem, memory)
+    rest = group_joint_rows(model, work)
     for island in range(rest):
-        contact_list, joint_list = island_lists(contacts, memory, island, rest)
-        dof_list = memory.dof_list[: island_dofs(model, contacts, memory, island)]
-        if fits(memory, contact_list, joint_list):
-            solved, iterations = solve_island(model, contacts, overlaps, problem, memory, cone, simplex, options, dt,
-                                              contact_list, joint_list, dof_list)  # fmt: skip
+        contact_list, joint_list = island_lists(work, island, rest)
+        dof_list = work.dof_list[: island_dofs(model, work, island)]
+        if fits(work, contact_list, joint_list):
+            solved, iterations = solve_island(model, work, dt, contact_list, joint_list, dof_list)
         else:
-            solved, iterations = solve_large(model, contacts, overlaps, problem, memory, sparse, cone, simplex, options,
-                                             dt, island, contact_list, joint_list, dof_list)  # fmt: skip
+            solved, iterations = solve_large(model, work, dt, island, contact_list, joint_list, dof_list)
         report[ROWS] += 6 * len(contact_list) + len(joint_list)
         report[ITERATIONS] = max(report[ITERATIONS], iterations)
         if not solved:
             report[CONVERGED] = 0.0
-    _, joint_list = island_lists(contacts, memory, rest, rest)
+    _, joint_list = island_lists(work, rest, rest)
     if len(joint_list) > 0:
-        solve_joints_alone(model, data, problem, memory, joint_list)
+        solve_joints_alone(model, data, work, joint_list)
 
 
 @jit
-def fits(memory, contact_list, joint_list):
+def fits(work, contact_list, joint_list):
     """Whether an island is small enough for dense matrices."""
     rows = 0
     for i in range(len(contact_list)):
-        rows += memory.corner_start[contact_list[i] + 1] - memory.corner_start[contact_list[i]] + 1
-    return (6 * len(contact_list) <= memory.dense and rows <= memory.row_capacity
-            and len(joint_list) <= memory.joint_capacity)
+        rows += work.corner_start[contact_list[i] + 1] - work.corner_start[contact_list[i]] + 1
+    return (6 * len(contact_list) <= work.dense and rows <= work.row_capacity
+            and len(joint_list) <= work.joint_capacity)
 
 
 @jit
-def solve_island(model, contacts, overlaps, problem, memory, cone, simplex, options, dt, contact_list, joint_list,
-                 dof_list):  # fmt: skip
+def solve_island(model, work, dt, contact_list, joint_list, dof_list):
     """One island by dense matrices; its impulses go into problem.y. Returns (solved, iterations)."""
+    problem = work.problem
     m, nj, chains = len(contact_list), len(joint_list), model.row_dof
-    blocks = memory.block_list[: 2 * m]
+    blocks = work.block_list[: 2 * m]
     for i in range(m):
         blocks[2 * i], blocks[2 * i + 1] = 2 * contact_list[i], 2 * contact_list[i] + 1
-    fill_contacts(chains, problem, blocks, memory.matrix)
-    fill_joints(chains, problem, blocks, joint_list, dof_list, memory.y_before, memory.matrix)
+    fill_contacts(chains, problem, blocks, work.matrix)
+    fill_joints(chains, problem, blocks, joint_list, dof_list, work.y_before, work.matrix)
     for i in range(m):
         for a in range(6):
-            memory.impulse[6 * i + a] = memory.wrench[contact_list[i], a]
+            work.impulse[6 * i + a] = work.wrench[contact_list[i], a]
     solved, total, rounds, changed = True, 0, 0, True
     if nj > 0:
-        joint_response(problem, memory, m, joint_list)
-        keep_states(problem, memory, joint_list)
+        joint_response(work, m, joint_list)
+        keep_states(work, joint_list)
     while changed and rounds < JOINT_ROUNDS:
-        reduce_matrix(overlaps, problem, memory, contact_list, joint_list)
-        solved, iterations = solve_dense(contacts, overlaps, memory, cone, simplex, options, dt, contact_list)
+        reduce_matrix(work, contact_list, joint_list)
+        solved, iterations = solve_dense(work, dt, contact_list)
         total, rounds, changed = total + iterations, rounds + 1, False
         if nj > 0:
-            settled = joint_response(problem, memory, m, joint_list)
+            settled = joint_response(work, m, joint_list)
             solved = solved and settled
-            changed = keep_states(problem, memory, joint_list)
+            changed = keep_states(work, joint_list)
     for i in range(m):
-        c, p = contact_list[i], memory.impulse[6 * i : 6 * i + 6]
+        c, p = contact_list[i], work.impulse[6 * i : 6 * i + 6]
         for a in range(6):
-            memory.wrench[c, a] = p[a]
+            work.wrench[c, a] = p[a]
         push_contact(chains, problem, 2 * c, p[0], p[1], p[2], problem.y)
         push_contact(chains, problem, 2 * c + 1, p[3], p[4], p[5], problem.y)
     for n in range(nj):
@@ -96,10 +95,11 @@ def solve_island(model, contacts, overlaps, problem, memory, cone, simplex, opti
 
 
 @jit
-def reduce_matrix(overlaps, problem, memory, contact_list, joint_list):
+def reduce_matrix(work, contact_list, joint_list):
     """A and b of the overlaps: clamped joint rows eliminated, the others at their bounds."""
-    m, nj, G, A, b = len(contact_list), len(joint_list), memory.matrix, memory.delassus, memory.free
-    n, reach, L, rest = 6 * len(contact_list), memory.joint_reach, memory.joint_factor, memory.joint_work[7]
+    overlaps, problem = work.overlaps, work.problem
+    m, nj, G, A, b = len(contact_list), len(joint_list), work.matrix, work.delassus, work.free
+    n, reach, L, rest = 6 * len(contact_list), work.joint_reach, work.joint_factor, work.joint_work[7]
     for i in range(m):
         c = contact_list[i]
         for a in range(3):
@@ -110,8 +110,8 @@ def reduce_matrix(overlaps, problem, memory, contact_list, joint_list):
     count = 0
     for i in range(nj):  # rows of the clamped joints, made orthonormal one after the other (Cholesky)
         j = joint_list[i]
-        memory.joint_state[1, i] = 0  # 1: eliminated
-        if memory.joint_state[0, i] != CLAMPED:
+        work.joint_state[1, i] = 0  # 1: eliminated
+        if work.joint_state[0, i] != CLAMPED:
             x = problem.joint_impulse[j]
             if x != 0.0:
                 for r in range(n):
@@ -119,14 +119,14 @@ def reduce_matrix(overlaps, problem, memory, contact_list, joint_list):
             continue
         speed = problem.joint_free[j]
         for k in range(nj):
-            if memory.joint_state[0, k] != CLAMPED:
+            if work.joint_state[0, k] != CLAMPED:
                 speed += G[n + i, n + k] * problem.joint_impulse[joint_list[k]]
         row, out = L[count], reach[count]
         for r in range(n):
             out[r] = G[n + i, r]
         at = 0
         for k in range(i):
-            if memory.joint_state[1, k] == 1:
+            if work.joint_state[1, k] == 1:
                 t = G[n + i, n + k]
                 for e in range(at):
                     t -= row[e] * L[at, e]
@@ -139,7 +139,7 @@ def reduce_matrix(overlaps, problem, memory, contact_list, joint_list):
         for e in range(at):
             left -= row[e] * row[e]
         if left > 1e-12 * G[n + i, n + i]:  # else it says what others say already
-            memory.joint_state[1, i] = 1
+            work.joint_state[1, i] = 1
             row[count] = 1.0 / sqrt(left)
             rest[count] = speed * row[count]
             for r in range(n):

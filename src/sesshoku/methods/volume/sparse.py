@@ -29,8 +29,9 @@ CLAMPED = 1
 
 
 @jit
-def lay_out(model, contacts, problem, memory, sparse, island, contact_list, joint_list):
+def lay_out(model, work, island, contact_list, joint_list):
     """Blocks of the island's trees and their factor's layout; False if they don't fit."""
+    contacts, problem, sparse = work.contacts, work.problem, work.sparse
     first, last = contacts.island_tree_start[island], contacts.island_tree_start[island + 1]
     count, touch = last - first, sparse.touch
     if count > sparse.block_capacity:
@@ -55,14 +56,15 @@ def lay_out(model, contacts, problem, memory, sparse, island, contact_list, join
             touch[a, b] = touch[b, a] = 1
         join_all(model.row_dof, span[0], sparse)
     used, _ = block_lu.analyze(count, sparse.block_size, touch, sparse.place, sparse.order, sparse.neighbour_start,
-                               sparse.neighbour, sparse.degree, sparse.done)  # fmt: skip
+                               sparse.neighbour, sparse.degree, sparse.done)
     sparse.info[0], sparse.info[1] = count, used
     return 0 <= used <= len(sparse.arena)
 
 
 @jit
-def add_blocks(chains, problem, sparse, c, S, row_shift, column_shift, sign):
+def add_blocks(work, chains, c, S, row_shift, column_shift, sign):
     """arena += sign Z^T S Z of overlap c, S (6, 6), into the quarter of the tree blocks that the shifts (0, 1) name."""
+    problem, sparse = work.problem, work.sparse
     span_f, span_t, half = problem.span[2 * c], problem.span[2 * c + 1], problem.half
     SZ = sparse.small
     for side in range(2):
@@ -88,8 +90,9 @@ def add_blocks(chains, problem, sparse, c, S, row_shift, column_shift, sign):
 
 
 @jit
-def add_stiffness(chains, problem, memory, sparse, joint_list):
+def add_stiffness(work, chains, joint_list):
     """K: one on the diagonals of both off-diagonal quarters, and the clamped joint rows as stiff springs."""
+    problem, sparse = work.problem, work.sparse
     for b in range(sparse.info[0]):
         n = sparse.block_size[b] // 2
         for k in range(n):
@@ -98,7 +101,7 @@ def add_stiffness(chains, problem, memory, sparse, joint_list):
             sparse.arena[at + (n + k) * 2 * n + k] += 1.0
     for i in range(len(joint_list)):
         j = joint_list[i]
-        if memory.joint_state[0, i] != CLAMPED or not problem.joint_block[j] > 0.0:
+        if work.joint_state[0, i] != CLAMPED or not problem.joint_block[j] > 0.0:
             continue
         stiff, span, half = 1.0 / (JOINT_SOFTNESS * problem.joint_block[j]), problem.joint_span[j], problem.half
         for side in range(2):
@@ -119,37 +122,39 @@ def add_stiffness(chains, problem, memory, sparse, joint_list):
 
 
 @jit
-def times_stiffness(chains, problem, memory, joint_list, dof_list, x, out):
+def times_stiffness(work, chains, joint_list, dof_list, x, out):
     """out = K x over the island's dofs."""
+    problem = work.problem
     for n in range(len(dof_list)):
         for k in range(dof_list[n, 0], dof_list[n, 1]):
             out[k] = x[k]
     for i in range(len(joint_list)):
         j = joint_list[i]
-        if memory.joint_state[0, i] == CLAMPED and problem.joint_block[j] > 0.0:
+        if work.joint_state[0, i] == CLAMPED and problem.joint_block[j] > 0.0:
             stiff = 1.0 / (JOINT_SOFTNESS * problem.joint_block[j])
             push_joint(chains, problem, j, stiff * read_joint(chains, problem, j, x), out)
 
 
 @jit
-def local_factor(memory, sparse, i, c, first_row, last_row):
+def local_factor(work, i, c, first_row, last_row):
     """W (6, 6) of overlap i and the factor of R + G^T D G, D = dual / slack of its rows; its size."""
-    start = memory.unknown_start[i]
-    n, F, W, slides = memory.unknown_start[i + 1] - start, sparse.local, sparse.weight[i], memory.verdict[c] == SLIDES
+    sparse = work.sparse
+    start = work.unknown_start[i]
+    n, F, W, slides = work.unknown_start[i + 1] - start, sparse.local, sparse.weight[i], work.verdict[c] == SLIDES
     for r in range(n):
         for s in range(n):
             F[r, s] = 0.0
     for r in range(n):
         if slides:
             for s in range(n):
-                one, two = memory.pull[memory.corner_start[c] + r], memory.pull[memory.corner_start[c] + s]
+                one, two = work.pull[work.corner_start[c] + r], work.pull[work.corner_start[c] + s]
                 for a in range(6):
-                    F[r, s] += memory.ridge[6 * i + a] * one[a] * two[a]
+                    F[r, s] += work.ridge[6 * i + a] * one[a] * two[a]
             F[r, r] += CORNER_RIDGE * sparse.mean[i]
         else:
-            F[r, r] = memory.ridge[6 * i + r]
+            F[r, r] = work.ridge[6 * i + r]
     for k in range(first_row, last_row):
-        row, at, d = memory.cone_row[k], memory.cone_at[k] - start, sparse.dual[k] / sparse.slack[k]
+        row, at, d = work.cone_row[k], work.cone_at[k] - start, sparse.dual[k] / sparse.slack[k]
         for a in range(6):
             if row[a] != 0.0:
                 for b in range(6):
@@ -165,7 +170,7 @@ def local_factor(memory, sparse, i, c, first_row, last_row):
     X = sparse.half_weight  # F^-1 B^T, one column per component of the wrench
     for a in range(6):
         for r in range(n):
-            t = memory.pull[memory.corner_start[c] + r, a] if slides else (1.0 if r == a else 0.0)
+            t = work.pull[work.corner_start[c] + r, a] if slides else (1.0 if r == a else 0.0)
             for e in range(r):
                 t -= F[r, e] * X[a, e]
             X[a, r] = t * F[r, r]
@@ -194,63 +199,64 @@ def local_solve(n, F, x):
 
 
 @jit
-def to_wrench(memory, i, c, x, out):
+def to_wrench(work, i, c, x, out):
     """B x of overlap i."""
-    start = memory.unknown_start[i]
+    start = work.unknown_start[i]
     for a in range(6):
-        out[a] = 0.0 if memory.verdict[c] == SLIDES else x[start + a]
-    if memory.verdict[c] == SLIDES:
-        for l in range(memory.corner_start[c], memory.corner_start[c + 1]):
+        out[a] = 0.0 if work.verdict[c] == SLIDES else x[start + a]
+    if work.verdict[c] == SLIDES:
+        for l in range(work.corner_start[c], work.corner_start[c + 1]):
             for a in range(6):
-                out[a] += x[start + l - memory.corner_start[c]] * memory.pull[l, a]
+                out[a] += x[start + l - work.corner_start[c]] * work.pull[l, a]
 
 
 @jit
-def transpose(memory, i, c, w, k):
+def transpose(work, i, c, w, k):
     """Component k of B^T w of overlap i."""
-    if memory.verdict[c] != SLIDES:
+    if work.verdict[c] != SLIDES:
         return w[k]
-    pull, t = memory.pull[memory.corner_start[c] + k], 0.0
+    pull, t = work.pull[work.corner_start[c] + k], 0.0
     for a in range(6):
         t += pull[a] * w[a]
     return t
 
 
 @jit
-def interior_point(model, problem, overlaps, memory, sparse, contact_list, joint_list, dof_list):
+def interior_point(model, work, contact_list, joint_list, dof_list):
     """Solve for the unknowns of the island, wrenches into memory.impulse; returns (converged, Newton steps)."""
+    sparse = work.sparse
     m, chains = len(contact_list), model.row_dof
-    x, z, s = memory.unknown, sparse.slack, sparse.dual
-    rows = unknowns(overlaps, memory, contact_list)
+    x, z, s = work.unknown, sparse.slack, sparse.dual
+    rows = unknowns(work, contact_list)
     sparse.info[2] = rows
-    start_inside(overlaps, memory, sparse, contact_list, rows)
-    right_sides(chains, problem, overlaps, memory, sparse, contact_list, joint_list, dof_list)
+    start_inside(work, contact_list, rows)
+    right_sides(work, chains, contact_list, joint_list, dof_list)
     gap0, converged, steps = gap(rows, z, s), False, 0
     while steps < MOST_STEPS and not converged:
-        residual = residuals(chains, problem, memory, sparse, contact_list, joint_list, dof_list, overlaps)
+        residual = residuals(work, chains, contact_list, joint_list, dof_list)
         mu = gap(rows, z, s)
         if mu <= GAP * gap0 and residual <= 1e-9:
             converged = True
             break
-        if not factor_system(chains, problem, overlaps, memory, sparse, contact_list, joint_list, rows):
+        if not factor_system(work, chains, contact_list, joint_list, rows):
             break
         for k in range(rows):
             sparse.correct[k] = 0.0
-        newton(chains, problem, memory, sparse, contact_list, dof_list, rows, 0.0)
+        newton(work, chains, contact_list, dof_list, rows, 0.0)
         length = step_length(rows, sparse)
         ahead = 0.0
         for k in range(rows):
             ahead += (z[k] + length * sparse.slack_step[k]) * (s[k] + length * sparse.dual_step[k])
             sparse.correct[k] = sparse.slack_step[k] * sparse.dual_step[k]
         share = (ahead / rows / mu) ** 3
-        newton(chains, problem, memory, sparse, contact_list, dof_list, rows, share * mu)
+        newton(work, chains, contact_list, dof_list, rows, share * mu)
         length = min(1.0, 0.995 * step_length(rows, sparse))
         if not finite(rows, sparse):  # rounding has the last word: the point before is the best there is
             break
         for k in range(rows):
             z[k] += length * sparse.slack_step[k]
             s[k] += length * sparse.dual_step[k]
-        for k in range(memory.unknown_start[m]):
+        for k in range(work.unknown_start[m]):
             x[k] += length * sparse.step[k]
         for n in range(len(dof_list)):
             for k in range(dof_list[n, 0], dof_list[n, 1]):
@@ -258,7 +264,7 @@ def interior_point(model, problem, overlaps, memory, sparse, contact_list, joint
                 sparse.eta[k] += length * sparse.eta_step[k]
         steps += 1
     for i in range(m):
-        to_wrench(memory, i, contact_list[i], x, memory.impulse[6 * i : 6 * i + 6])
+        to_wrench(work, i, contact_list[i], x, work.impulse[6 * i : 6 * i + 6])
     return converged, steps
 
 
@@ -272,15 +278,15 @@ def finite(rows, sparse):
 
 
 @jit
-def unknowns(overlaps, memory, contact_list):
+def unknowns(work, contact_list):
     """Places of the unknowns and rows of the cones; how many rows."""
     at = 0
     for i in range(len(contact_list)):
         c = contact_list[i]
-        memory.unknown_start[i] = at
-        at += memory.corner_start[c + 1] - memory.corner_start[c] if memory.verdict[c] == SLIDES else 6
-    memory.unknown_start[len(contact_list)] = at
-    return cone_rows(overlaps, memory, contact_list)
+        work.unknown_start[i] = at
+        at += work.corner_start[c + 1] - work.corner_start[c] if work.verdict[c] == SLIDES else 6
+    work.unknown_start[len(contact_list)] = at
+    return cone_rows(work, contact_list)
 
 
 @jit
@@ -292,25 +298,26 @@ def gap(rows, z, s):
 
 
 @jit
-def start_inside(overlaps, memory, sparse, contact_list, rows):
+def start_inside(work, contact_list, rows):
     """Pressure at every barycentre, of the size that would stop the overlap by itself; equal products of the rows."""
-    m, x, largest, energy = len(contact_list), memory.unknown, 1e-12, 1e-300
+    overlaps, sparse = work.overlaps, work.sparse
+    m, x, largest, energy = len(contact_list), work.unknown, 1e-12, 1e-300
     for i in range(m):
         c = contact_list[i]
-        push = abs(memory.free[6 * i + 2]) + memory.target[c, 0] / max(overlaps.area_moment[c, 0], 1e-300)
+        push = abs(work.free[6 * i + 2]) + work.target[c, 0] / max(overlaps.area_moment[c, 0], 1e-300)
         largest = max(largest, push / max(sparse.mean_normal[i], 1e-300))
         energy += overlaps.area_moment[c, 0] * push * push
     for i in range(m):
-        c, start, end = contact_list[i], memory.unknown_start[i], memory.unknown_start[i + 1]
+        c, start, end = contact_list[i], work.unknown_start[i], work.unknown_start[i + 1]
         for k in range(start, end):
-            x[k] = largest / (end - start) if memory.verdict[c] == SLIDES else 0.0
-        if memory.verdict[c] != SLIDES:
+            x[k] = largest / (end - start) if work.verdict[c] == SLIDES else 0.0
+        if work.verdict[c] != SLIDES:
             x[start + 2] = largest
     for k in range(rows):
-        t, at = 0.0, memory.cone_at[k]
+        t, at = 0.0, work.cone_at[k]
         for a in range(6):
-            if memory.cone_row[k, a] != 0.0:
-                t += memory.cone_row[k, a] * x[at + a]
+            if work.cone_row[k, a] != 0.0:
+                t += work.cone_row[k, a] * x[at + a]
         if not t > 1e-9 * largest:  # a barycentre on an edge, to rounding
             t = 1e-9 * largest
         sparse.slack[k] = t
@@ -320,8 +327,9 @@ def start_inside(overlaps, memory, sparse, contact_list, rows):
 
 
 @jit
-def right_sides(chains, problem, overlaps, memory, sparse, contact_list, joint_list, dof_list):
+def right_sides(work, chains, contact_list, joint_list, dof_list):
     """c1 = Z^T (target - Q free) and g = what joint rows give: bounds reached, and the springs' rest."""
+    problem, overlaps, sparse = work.problem, work.overlaps, work.sparse
     c1, g = sparse.c1, sparse.g
     for n in range(len(dof_list)):
         for k in range(dof_list[n, 0], dof_list[n, 1]):
@@ -329,24 +337,25 @@ def right_sides(chains, problem, overlaps, memory, sparse, contact_list, joint_l
     t = sparse.small
     for i in range(len(contact_list)):
         c = contact_list[i]
-        keep = 0.0 if memory.verdict[c] == SLIDES else 1.0
-        times_moment(overlaps.area_moment[c], memory.free[6 * i : 6 * i + 6], keep, t)
-        push_contact(chains, problem, 2 * c, -t[0], -t[1], memory.target[c, 0] - t[2], c1)
-        push_contact(chains, problem, 2 * c + 1, memory.target[c, 1] - t[3], memory.target[c, 2] - t[4], -t[5], c1)
+        keep = 0.0 if work.verdict[c] == SLIDES else 1.0
+        times_moment(overlaps.area_moment[c], work.free[6 * i : 6 * i + 6], keep, t)
+        push_contact(chains, problem, 2 * c, -t[0], -t[1], work.target[c, 0] - t[2], c1)
+        push_contact(chains, problem, 2 * c + 1, work.target[c, 1] - t[3], work.target[c, 2] - t[4], -t[5], c1)
     for i in range(len(joint_list)):
         j = joint_list[i]
-        if memory.joint_state[0, i] != CLAMPED:
+        if work.joint_state[0, i] != CLAMPED:
             push_joint(chains, problem, j, problem.joint_impulse[j], g)
         elif problem.joint_block[j] > 0.0:
             push_joint(chains, problem, j, -problem.joint_free[j] / (JOINT_SOFTNESS * problem.joint_block[j]), g)
 
 
 @jit
-def residuals(chains, problem, memory, sparse, contact_list, joint_list, dof_list, overlaps):
+def residuals(work, chains, contact_list, joint_list, dof_list):
     """r1, r2 (dofs), r3 (unknowns) of the present point; the largest, each relative to what it is made of."""
+    problem, sparse, overlaps = work.problem, work.sparse, work.overlaps
     y, eta, r1, r2, r3 = sparse.y, sparse.eta, sparse.r1, sparse.r2, sparse.r3
-    times_stiffness(chains, problem, memory, joint_list, dof_list, eta, r1)
-    times_stiffness(chains, problem, memory, joint_list, dof_list, y, r2)
+    times_stiffness(work, chains, joint_list, dof_list, eta, r1)
+    times_stiffness(work, chains, joint_list, dof_list, y, r2)
     for n in range(len(dof_list)):
         for k in range(dof_list[n, 0], dof_list[n, 1]):
             r1[k] -= sparse.c1[k]
@@ -354,33 +363,33 @@ def residuals(chains, problem, memory, sparse, contact_list, joint_list, dof_lis
     u, w = sparse.small[:6], sparse.small[6:12]
     worst3, size3 = 0.0, 1e-300
     for i in range(len(contact_list)):
-        c, start = contact_list[i], memory.unknown_start[i]
-        n = memory.unknown_start[i + 1] - start
-        keep = 0.0 if memory.verdict[c] == SLIDES else 1.0
+        c, start = contact_list[i], work.unknown_start[i]
+        n = work.unknown_start[i + 1] - start
+        keep = 0.0 if work.verdict[c] == SLIDES else 1.0
         u[0], u[1], u[2] = read_contact(chains, problem, 2 * c, y)
         u[3], u[4], u[5] = read_contact(chains, problem, 2 * c + 1, y)
         times_moment(overlaps.area_moment[c], u, keep, w)
         push_contact(chains, problem, 2 * c, w[0], w[1], w[2], r1)
         push_contact(chains, problem, 2 * c + 1, w[3], w[4], w[5], r1)
-        to_wrench(memory, i, c, memory.unknown, w)
+        to_wrench(work, i, c, work.unknown, w)
         push_contact(chains, problem, 2 * c, -w[0], -w[1], -w[2], r2)
         push_contact(chains, problem, 2 * c + 1, -w[3], -w[4], -w[5], r2)
         for a in range(6):
-            w[a] *= memory.ridge[6 * i + a]
+            w[a] *= work.ridge[6 * i + a]
         u[0], u[1], u[2] = read_contact(chains, problem, 2 * c, eta)
         u[3], u[4], u[5] = read_contact(chains, problem, 2 * c + 1, eta)
         for k in range(n):
-            pull = transpose(memory, i, c, u, k)
-            r3[start + k] = transpose(memory, i, c, w, k) - pull
-            if memory.verdict[c] == SLIDES:
-                r3[start + k] += CORNER_RIDGE * sparse.mean[i] * memory.unknown[start + k]
+            pull = transpose(work, i, c, u, k)
+            r3[start + k] = transpose(work, i, c, w, k) - pull
+            if work.verdict[c] == SLIDES:
+                r3[start + k] += CORNER_RIDGE * sparse.mean[i] * work.unknown[start + k]
             size3 = max(size3, abs(pull))
     for k in range(sparse.info[2]):
-        row, at = memory.cone_row[k], memory.cone_at[k]
+        row, at = work.cone_row[k], work.cone_at[k]
         for a in range(6):
             if row[a] != 0.0:
                 r3[at + a] -= row[a] * sparse.dual[k]
-    for k in range(memory.unknown_start[len(contact_list)]):
+    for k in range(work.unknown_start[len(contact_list)]):
         worst3 = max(worst3, abs(r3[k]))
     worst1, size1, worst2, size2 = 0.0, 1e-300, 0.0, 1e-300
     for n in range(len(dof_list)):
@@ -391,39 +400,41 @@ def residuals(chains, problem, memory, sparse, contact_list, joint_list, dof_lis
 
 
 @jit
-def factor_system(chains, problem, overlaps, memory, sparse, contact_list, joint_list, rows):
+def factor_system(work, chains, contact_list, joint_list, rows):
     """Assemble and factor the system of a Newton step; False if that fails."""
+    overlaps, sparse = work.overlaps, work.sparse
     for k in range(sparse.info[1]):
         sparse.arena[k] = 0.0
-    add_stiffness(chains, problem, memory, sparse, joint_list)
+    add_stiffness(work, chains, joint_list)
     Q, unit, k = sparse.moment, sparse.small, 0
     for i in range(len(contact_list)):
         c = contact_list[i]
-        keep = 0.0 if memory.verdict[c] == SLIDES else 1.0
+        keep = 0.0 if work.verdict[c] == SLIDES else 1.0
         for a in range(6):
             for b in range(6):
                 unit[b] = 1.0 if a == b else 0.0
             times_moment(overlaps.area_moment[c], unit[:6], keep, Q[a])
         first = k
-        while k < rows and memory.cone_at[k] < memory.unknown_start[i + 1]:
+        while k < rows and work.cone_at[k] < work.unknown_start[i + 1]:
             k += 1
         sparse.first_row[i], sparse.first_row[i + 1] = first, k
-        local_factor(memory, sparse, i, c, first, k)
-        add_blocks(chains, problem, sparse, c, Q, 0, 0, 1.0)
-        add_blocks(chains, problem, sparse, c, sparse.weight[i], 1, 1, -1.0)
+        local_factor(work, i, c, first, k)
+        add_blocks(work, chains, c, Q, 0, 0, 1.0)
+        add_blocks(work, chains, c, sparse.weight[i], 1, 1, -1.0)
     return block_lu.factor(sparse.info[0], sparse.block_size, sparse.block_start, sparse.order, sparse.neighbour_start,
-                           sparse.neighbour, sparse.place, sparse.arena, sparse.pivot)  # fmt: skip
+                           sparse.neighbour, sparse.place, sparse.arena, sparse.pivot)
 
 
 @jit
-def newton(chains, problem, memory, sparse, contact_list, dof_list, rows, mu):
+def newton(work, chains, contact_list, dof_list, rows, mu):
     """Steps of y, eta, x, slack and dual towards products mu, `correct` taken off."""
+    problem, sparse = work.problem, work.sparse
     z, s, h, rhs = sparse.slack, sparse.dual, sparse.h, sparse.rhs
-    for k in range(memory.unknown_start[len(contact_list)]):
+    for k in range(work.unknown_start[len(contact_list)]):
         h[k] = -sparse.r3[k]
     for k in range(rows):
         t = (mu - z[k] * s[k] - sparse.correct[k]) / z[k]
-        row, at = memory.cone_row[k], memory.cone_at[k]
+        row, at = work.cone_row[k], work.cone_at[k]
         for a in range(6):
             if row[a] != 0.0:
                 h[at + a] += row[a] * t
@@ -434,12 +445,12 @@ def newton(chains, problem, memory, sparse, contact_list, dof_list, rows, mu):
     w = sparse.small[:6]
     for i in range(len(contact_list)):
         c = contact_list[i]
-        n = local_factor(memory, sparse, i, c, sparse.first_row[i], sparse.first_row[i + 1])
-        start = memory.unknown_start[i]
+        n = local_factor(work, i, c, sparse.first_row[i], sparse.first_row[i + 1])
+        start = work.unknown_start[i]
         for k in range(n):
             sparse.step[start + k] = h[start + k]
         local_solve(n, sparse.local, sparse.step[start : start + n])
-        to_wrench(memory, i, c, sparse.step, w)
+        to_wrench(work, i, c, sparse.step, w)
         push_contact(chains, problem, 2 * c, w[0], w[1], w[2], y2)
         push_contact(chains, problem, 2 * c + 1, w[3], w[4], w[5], y2)
     for b in range(sparse.info[0]):
@@ -447,22 +458,22 @@ def newton(chains, problem, memory, sparse, contact_list, dof_list, rows, mu):
         for k in range(n):
             rhs[at + k], rhs[at + n + k] = -sparse.r1[at // 2 + k], y2[at // 2 + k]
     block_lu.solve(sparse.info[0], sparse.block_size, sparse.block_start, sparse.order, sparse.neighbour_start,
-                   sparse.neighbour, sparse.place, sparse.arena, sparse.pivot, rhs)  # fmt: skip
+                   sparse.neighbour, sparse.place, sparse.arena, sparse.pivot, rhs)
     for b in range(sparse.info[0]):
         at, n = sparse.block_start[b], sparse.block_size[b] // 2
         for k in range(n):
             sparse.y_step[at // 2 + k], sparse.eta_step[at // 2 + k] = rhs[at + k], rhs[at + n + k]
     for i in range(len(contact_list)):
         c = contact_list[i]
-        n = local_factor(memory, sparse, i, c, sparse.first_row[i], sparse.first_row[i + 1])
-        start = memory.unknown_start[i]
+        n = local_factor(work, i, c, sparse.first_row[i], sparse.first_row[i + 1])
+        start = work.unknown_start[i]
         w[0], w[1], w[2] = read_contact(chains, problem, 2 * c, sparse.eta_step)
         w[3], w[4], w[5] = read_contact(chains, problem, 2 * c + 1, sparse.eta_step)
         for k in range(n):
-            sparse.step[start + k] = h[start + k] + transpose(memory, i, c, w, k)
+            sparse.step[start + k] = h[start + k] + transpose(work, i, c, w, k)
         local_solve(n, sparse.local, sparse.step[start : start + n])
     for k in range(rows):
-        t, row, at = 0.0, memory.cone_row[k], memory.cone_at[k]
+        t, row, at = 0.0, work.cone_row[k], work.cone_at[k]
         for a in range(6):
             if row[a] != 0.0:
                 t += row[a] * sparse.step[at + a]
