@@ -158,7 +158,7 @@ def step(model, data, work, dt):
 def middle(model, data, work, dt):
     """Poses and velocities of the links in the middle of the step, new_q (semi-implicit: at its start)."""
     options = work.options
-    if options[MIDPOINT]:
+    if options.integrator == MIDPOINT:
         to_middle(model, data, dt)
         if find_fast(model, data, data.v, dt, FAST_JOINT, False) > 0:
             carry_to_middle(model, data, dt)
@@ -173,13 +173,13 @@ def middle(model, data, work, dt):
 def predict(model, data, work, dt):
     """Forces and inertia; stage_v, the velocity of the middle if nothing touches (semi-implicit: new_v, of the end)."""
     options = work.options
-    if options[MIDPOINT]:
+    if options.integrator == MIDPOINT:
         joint_forces(model, data, data.new_q, data.v, 0.5 * dt, 0.0)
     else:
         joint_forces(model, data, data.q, data.v, dt, 1.0)
     external_wrenches(model, data)
     joint_space_inertia(model, data)
-    if not options[MIDPOINT]:
+    if options.integrator != MIDPOINT:
         free_velocity(model, data, dt, SPIN)
         coast(model, data, dt, FAST_JOINT)
         return
@@ -197,7 +197,7 @@ def find_contacts(model, data, work, dt):
     """Contacts that are closed or may close within the step, and their axes and velocities."""
     contacts, options = work.contacts, work.options
     look_ahead(model, data, work.y_before, dt, work.y_before)
-    detect(model, data, contacts, options[MARGIN], options[AHEAD] * dt, int(options[MOST]))
+    detect(model, data, contacts, options.margin, options.ahead * dt, options.most_per_pair)
     frame_contacts(model, data, work, dt)
 
 
@@ -205,7 +205,7 @@ def find_contacts(model, data, work, dt):
 def free_motion(model, data, work, dt):
     """new_v: the velocity at the end if there were no contacts, limits or joint friction."""
     options = work.options
-    if options[MIDPOINT]:
+    if options.integrator == MIDPOINT:
         middle_velocity(model, data, dt)
         spin_evenly(model, data, work.gyration, dt, FAST)
 
@@ -216,7 +216,7 @@ def apply(model, data, work, dt):
     contacts, problem, options = work.contacts, work.problem, work.options
     apply_forces(model, data, work, dt)
     keep_joint_friction(model, data, work, dt)
-    slip_speed = options[SLIP_SPEED]
+    slip_speed = options.slip_speed
     for c in range(contacts.counts[CONTACTS]):
         slips = contacts.slip[c] > slip_speed
         loaded = problem.impulse[c, 2] > 0.0
@@ -226,7 +226,7 @@ def apply(model, data, work, dt):
         contacts.state[c] = RELEASED if not loaded else (SLIP if slips else STICK)
     keep_torques(work)
     keep_states(model, data, work, slip_speed)
-    if options[ANCHOR] > 0.0:
+    if options.anchor > 0.0:
         keep_anchors(work)
     measure_errors(model, data, data.new_q)
     count_tunnelling(model, data, contacts, dt)
@@ -250,7 +250,7 @@ def keep_torques(work):
 def end(model, data, work, dt):
     """Take the new state over if it is finite."""
     options = work.options
-    if not options[MIDPOINT]:
+    if options.integrator != MIDPOINT:
         return finish(model, data, SEMI_IMPLICIT, dt)
     shift_impacts(model, data, work, dt)
     finite = 0.0

@@ -24,13 +24,13 @@ def look_ahead(model, data, work, dt, work):
     """
     contacts, options = work.contacts, work.options
     v, g = data.v, model.gravity
-    if options[MIDPOINT]:
-        seconds = 0.5 * dt * options[AHEAD]
+    if options.integrator == MIDPOINT:
+        seconds = 0.5 * dt * options.ahead
         for k in range(model.dof_count):
             work[k] = 2.0 * data.stage_v[k] - v[k]
         carried_velocities(model, data, work, data.force)
     else:
-        seconds = dt * options[AHEAD]
+        seconds = dt * options.ahead
         carried_velocities(model, data, data.new_v, data.force)
     fall = seconds * dt * sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2])
     for shape in range(model.shape_count):

@@ -40,14 +40,14 @@ BEYOND = 1.0 + 1e-9  # of its bound: what a held joint may bear by rounding
 def hold_joints(model, data, work, dt, q):
     """Choose the state of every joint with friction from the step before, and take it out of the problem."""
     options = work.options
-    v, slip_speed = data.v, options[SLIP_SPEED]
+    v, slip_speed = data.v, options.slip_speed
     if len(model.rubbing_dofs) == 0:
         return
     for k in range(model.dof_count):
         work.lock_free[k], work.lock_diagonal[k] = data.new_v[k], data.implicit_diagonal[k]
     for n in range(len(model.rubbing_dofs)):
         k = model.rubbing_dofs[n]
-        rows = options[LOCKS] == 0.0 or work.tree_rows[model.link_tree[model.dof_link[k]]] > 0
+        rows = options.joint_friction != LOCKS or work.tree_rows[model.link_tree[model.dof_link[k]]] > 0
         work.lock_switches[k] = 0
         if rows or near_limit(model, k, q, data.new_v, dt):
             data.friction_state[k] = AS_ROW
@@ -171,7 +171,7 @@ def keep_joint_friction(model, data, work, dt):
         else:
             x = dt * model.dof_kinetic_friction[k] * (1.0 if state == PUSHED_UP else -1.0)
         data.friction_impulse[k] = x
-        data.friction_slips[k] = 1 if abs(speed) > options[SLIP_SPEED] else 0
+        data.friction_slips[k] = 1 if abs(speed) > options.slip_speed else 0
         report[ENERGY_CHANGE] += 0.5 * x * (work.lock_free[k] + speed)
         report[CONSTRAINT_WORK] += 0.5 * x * (data.v[k] + speed)
         report[ROWS] += 1.0

@@ -34,13 +34,13 @@ def frame_contacts(model, data, work, dt):
     The midpoint rule's new velocity is that of the step's end, and so is that of scripted bodies here.
     """
     contacts, problem, options = work.contacts, work.problem, work.options
-    if options[MIDPOINT]:
+    if options.integrator == MIDPOINT:
         link_rates(model, data)
     for c in range(contacts.counts[CONTACTS]):
         axes, n, t = problem.axes[c], contacts.normal[c], contacts.tangent[c]
         vx, vy, vz = contact_velocity(model, data, contacts, c)
         for side in range(2):
-            if options[MIDPOINT] and contacts.link[c, side] >= 0:
+            if options.integrator == MIDPOINT and contacts.link[c, side] >= 0:
                 x, y, z = script_lead(model, data, contacts.link[c, side], contacts.point[c])
                 sign = 1.0 if side else -1.0
                 vx, vy, vz = vx + sign * x, vy + sign * y, vz + sign * z
@@ -48,10 +48,10 @@ def frame_contacts(model, data, work, dt):
             axes[0, a], axes[1, a], axes[2, a] = t[0, a], t[1, a], n[a]
         for d in range(3):
             work.start_velocity[c, d] = axes[d, 0] * vx + axes[d, 1] * vy + axes[d, 2] * vz
-        if options[MIDPOINT]:
+        if options.integrator == MIDPOINT:
             measure_turning(model, data, work, dt, c)
     choose_turning(model, data, contacts, problem)
-    if options[MIDPOINT]:
+    if options.integrator == MIDPOINT:
         turn_blocks(model, data, contacts, problem, dt)
 
 
@@ -66,18 +66,18 @@ def pose_problem(model, data, work, dt, q):
     contact_rows(model, data, work, data.new_v)
     split_free(model, data, work)
     turning_rows(model, data, work, data.new_v)
-    if options[MIDPOINT]:
+    if options.integrator == MIDPOINT:
         turn_loops(model, data, dt)
         lead_scripts(model, data, 1.0)
     joint_rows(model, data, problem, q, data.new_v, dt, True)
-    if options[MIDPOINT]:
+    if options.integrator == MIDPOINT:
         lead_scripts(model, data, -1.0)
     for c in range(contacts.counts[CONTACTS]):
         impact = work.impact[c]
         for n in range(len(impact)):
             impact[n] = 0.0
         problem.correction[c], work.free_normal[c], work.held[c] = 0.0, problem.free[c, 2], 0
-        if options[MIDPOINT]:
+        if options.integrator == MIDPOINT:
             want_velocity(work, dt, c)
             lands = work.impact[c, SPEED] != 0.0
             if work.held[c] == 0 and (not lands or work.impact[c, BOUNCE] == 0.0 and on_tree(problem, c)):
@@ -85,8 +85,8 @@ def pose_problem(model, data, work, dt, q):
         else:
             want_velocity_at_end(work, dt, c)
         start_contact(model, work, c)
-        if options[ANCHOR] > 0.0:
-            hold_anchor(model, data, work, options[ANCHOR] / dt, c)
+        if options.anchor > 0.0:
+            hold_anchor(model, data, work, options.anchor / dt, c)
     start_turning(work)
     for j in range(problem.counts[JOINT_ROWS]):
         if work.tree_jammed[problem.joint_tree[j]]:
@@ -118,14 +118,14 @@ def want_velocity(work, dt, c):
     fresh = old < 0 or work.old_parted[old] == 1
     touching = TOUCHING if fresh else CARRYING
     closes = gap + 0.5 * dt * before + 0.5 * dt * dt * rate < 0.0 and before + min(rate, 0.0) * dt < 0.0
-    slow = contacts.material[c, 2] == 0.0 and before >= -abs(rate) * dt and gap >= -options[SLOP]
+    slow = contacts.material[c, 2] == 0.0 and before >= -abs(rate) * dt and gap >= -options.slop
     if fresh and closes and not slow:
         t, impact = closing_time(gap - 0.5 * dt * before, before, rate, dt), work.impact[c]
         gained = work.forced[c, 2] * (1.0 - t / dt)
         speed = after - gained
         # what drives the bodies apart is left out: it may be the turning of a body that turns far in a step
         impact[INSTANT], impact[SPEED], impact[GAINED] = t, speed, min(gained, 0.0)
-        impact[BOUNCE] = contacts.material[c, 2] if speed < -options[BOUNCE_SPEED] else 0.0
+        impact[BOUNCE] = contacts.material[c, 2] if speed < -options.restitution_speed else 0.0
         set_rebound(work, c, 1.0)
     elif gap > TOUCHING and fresh and contacts.material[c, 2] > 0.0:
         free[2], work.held[c] = NOT_YET, 1  # `late_impacts` of islands.py looks whether it arrives all the same
@@ -140,7 +140,7 @@ def want_velocity(work, dt, c):
 def correction_speed(work, dt, gap):
     """Normal velocity that is asked for to undo an overlap, m/s."""
     options = work.options
-    return min(options[CORRECTION] * max(-gap - options[SLOP], 0.0) / dt, options[CORRECTION_SPEED])
+    return min(options.correction * max(-gap - options.slop, 0.0) / dt, options.correction_speed)
 
 
 @jit
@@ -202,7 +202,7 @@ def want_velocity_at_end(work, dt, c):
     contacts, problem, options = work.contacts, work.problem, work.options
     free, gap, before = problem.free[c], contacts.gap[c], problem.velocity[c, 2]
     bounce = contacts.material[c, 2]
-    if before < -options[BOUNCE_SPEED] and bounce > 0.0:
+    if before < -options.restitution_speed and bounce > 0.0:
         if gap > 0.0:
             free[2] = NOT_YET
         else:

@@ -73,17 +73,17 @@ def solve_rounds(model, data, work, dt, block_list, joint_list, dof_list, reboun
     """
     problem, newton, options = work.problem, work.newton, work.options
     contact_list = block_list[: contacts_among(problem, block_list)]
-    made, solved, residual, rounds = 0, False, 0.0, int(options[ROUNDS])
+    made, solved, residual, rounds = 0, False, 0.0, options.rounds
     for n in range(rounds):
         steps, residual, solved = solve_island(model.row_dof, problem, work.mu, block_list, joint_list, dof_list,
                                                options[NEWTON:], newton)
         made += steps
         if n == rounds - 1:  # what is switched must be solved with
             break
-        switched = switch_contacts(model, work, options[SLIP_SPEED], contact_list)
-        switched += switch_joints(model, data, work, dt, options[SLIP_SPEED], joint_list)
-        if options[MIDPOINT]:
-            least = options[BOUNCE_SPEED] if rebounding and n == 0 else STANDS
+        switched = switch_contacts(model, work, options.slip_speed, contact_list)
+        switched += switch_joints(model, data, work, dt, options.slip_speed, joint_list)
+        if options.integrator == MIDPOINT:
+            least = options.restitution_speed if rebounding and n == 0 else STANDS
             switched += late_impacts(model, work, dt, least, contact_list)
         if switched == 0:
             break
@@ -189,7 +189,7 @@ def energy_gain(model, work, dt, block_list, joint_list, dof_list):
         c = block_list[n]
         x, free, forced = problem.impulse[c], work.unaided[c], work.forced[c]
         share = 1.0 if work.impact[c, BOUNCE] > 0.0 else 0.0
-        if options[MIDPOINT]:
+        if options.integrator == MIDPOINT:
             share = 0.5 + impact_longer(model, work, dt, c, y) / dt
         part = x[0] * (free[0] - share * forced[0]) + x[1] * (free[1] - share * forced[1])
         part += x[2] * (free[2] - share * forced[2] - problem.correction[c])

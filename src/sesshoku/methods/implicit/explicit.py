@@ -41,13 +41,13 @@ def contact_force(work, c):
         return False
     work.normal[c] = normal
     tx, ty, tz = u[0] - un * n[0], u[1] - un * n[1], u[2] - un * n[2]
-    speed, kt, rub = sqrt(tx * tx + ty * ty + tz * tz), options[TANGENTIAL] * k, options[TANGENTIAL] * d
+    speed, kt, rub = sqrt(tx * tx + ty * ty + tz * tz), options.tangential * k, options.tangential * d
     fx, fy, fz = kt * e[0] - rub * tx, kt * e[1] - rub * ty, kt * e[2] - rub * tz
     work.slides[c] = 0
     bound = contacts.material[c, 0] * normal
-    if options[VISCOUS] != 0.0 or fx * fx + fy * fy + fz * fz > bound * bound:
+    if options.friction == VISCOUS or fx * fx + fy * fy + fz * fz > bound * bound:
         work.slides[c] = 1
-        s = contacts.material[c, 1] * normal / max(speed, options[SLIP_SPEED])
+        s = contacts.material[c, 1] * normal / max(speed, options.slip_speed)
         fx, fy, fz = -s * tx, -s * ty, -s * tz
     f[0], f[1], f[2] = normal * n[0] + fx, normal * n[1] + fy, normal * n[2] + fz
     return True
@@ -79,11 +79,11 @@ def solve_explicit(model, data, work, dt):
     for group in range(work.counts[GROUPS]):
         held = work.group_contact_start[group]
         work.group_contact_start[group] = work.group_contact_start[group + 1]  # no states of contacts to settle
-        for n in range(int(options[MAX_PASSES])):
+        for n in range(options.max_passes):
             build_joint_laws(model, data, work, dt)
             solve_group(model, data, work, dt, group)
             work.counts[PASSES] = max(work.counts[PASSES], n + 1)
-            if update_states(model, data, work, dt, group, n + 1 >= int(options[MAX_PASSES])):
+            if update_states(model, data, work, dt, group, n + 1 >= options.max_passes):
                 break
         work.group_contact_start[group] = held
     for c in range(contacts.counts[CONTACTS]):
@@ -119,7 +119,7 @@ def stage_acceleration(model, data, contacts, memory, options, q, v, dt):
     """free_acceleration (V) at q, v with all forces explicit."""
     kinematics(model, data, q)
     link_velocities(model, data, v)
-    detect(model, data, contacts, MARGIN, options[LOOKAHEAD] * dt, int(options[MOST]))
+    detect(model, data, contacts, MARGIN, options.lookahead * dt, options.most_per_pair)
     joint_forces(model, data, q, v, 0.0, 1.0)
     external_wrenches(model, data)
     prepare(model, data, contacts, memory, options, 0.0)

@@ -80,8 +80,8 @@ def contact_terms(work, dt, c):
         stiffness, rub = 0.0, work.damper[c]
         gt = dt * rub
     else:
-        stiffness, rub = options[TANGENTIAL] * k, options[TANGENTIAL] * (d + dt * k)
-        gt = options[TANGENTIAL] * gn
+        stiffness, rub = options.tangential * k, options.tangential * (d + dt * k)
+        gt = options.tangential * gn
     return (normal * n[0] + stiffness * e[0] - rub * (u[0] - un * n[0]),
             normal * n[1] + stiffness * e[1] - rub * (u[1] - un * n[1]),
             normal * n[2] + stiffness * e[2] - rub * (u[2] - un * n[2]), gn, gt)

@@ -42,7 +42,7 @@ def make_groups(model, work):
     islands, trees, group = contacts.counts[ISLANDS], model.tree_count, work.tree_group
     count = islands
     for t in range(trees):
-        if options[BALANCED] != 0.0:
+        if options.schedule == BALANCED:
             group[t], count = 0, 1
         elif contacts.tree_island[t] >= 0:
             group[t] = contacts.tree_island[t]
@@ -76,7 +76,7 @@ def list_contacts(work, count, islands):
     for n in range(total):
         work.group_contact[n] = contacts.island_contact[n]
     for g in range(count):
-        if options[BALANCED] != 0.0:
+        if options.schedule == BALANCED:
             work.group_contact_start[g] = 0
         else:
             work.group_contact_start[g] = contacts.island_start[g] if g < islands else total
@@ -93,7 +93,7 @@ def reference_accelerations(model, data, work):
     options = work.options
     g, reference, c = model.gravity, work.reference, data.velocity_product
     for i in range(model.link_count):
-        parent, rates = model.link_parent[i], options[RATE_TERMS] != 0.0 and work.tree_looped[model.link_tree[i]] == 0
+        parent, rates = model.link_parent[i], options.rate_terms != 0 and work.tree_looped[model.link_tree[i]] == 0
         if rates or parent < 0:
             for a in range(3):
                 reference[i, a], reference[i, 3 + a] = -g[a], 0.0
@@ -197,13 +197,13 @@ def start_contact(model, data, work, dt, c):
     un = x * n[0] + y * n[1] + z * n[2]
     depth, k, d = -contacts.gap[c], work.elastic[c, 0], work.elastic[c, 1]
     e[0] = e[1] = e[2] = 0.0
-    if old >= 0 and work.old_on[old] != 0 and options[VISCOUS] == 0.0:
+    if old >= 0 and work.old_on[old] != 0 and options.friction != VISCOUS:
         to_world(model, data, contacts.link[c, 0], work.old_stretch[old], e)
         along = e[0] * n[0] + e[1] * n[1] + e[2] * n[2]
         for a in range(3):
             e[a] -= along * n[a]
     near = depth > 0.0
-    if options[LOOKAHEAD] != 0.0:
+    if options.lookahead != 0:
         near = near or depth - dt * un > 0.0
     normal = max(k * depth - d * un, 0.0)
     if depth <= 0.0:  # about to touch: what stops the approach within the step, roughly
@@ -214,12 +214,12 @@ def start_contact(model, data, work, dt, c):
     work.normal[c] = normal
     tx, ty, tz = x - un * n[0], y - un * n[1], z - un * n[2]
     speed = sqrt(tx * tx + ty * ty + tz * tz)
-    kt = options[TANGENTIAL] * k
-    dt_ = options[TANGENTIAL] * d if speed >= options[SLIP_SPEED] else 0.0
+    kt = options.tangential * k
+    dt_ = options.tangential * d if speed >= options.slip_speed else 0.0
     fx, fy, fz = kt * e[0] - dt_ * tx, kt * e[1] - dt_ * ty, kt * e[2] - dt_ * tz
     bound = contacts.material[c, 0] * normal
-    work.slides[c] = 1 if options[VISCOUS] != 0.0 or fx * fx + fy * fy + fz * fz > bound * bound else 0
-    work.damper[c] = contacts.material[c, 1] * normal / max(speed, options[SLIP_SPEED])
+    work.slides[c] = 1 if options.friction == VISCOUS or fx * fx + fy * fy + fz * fz > bound * bound else 0
+    work.damper[c] = contacts.material[c, 1] * normal / max(speed, options.slip_speed)
 
 
 @jit

@@ -49,7 +49,7 @@ def solve(model, data, work, dt):
     options = work.options
     work.counts[UNSETTLED] = work.counts[COUPLING_OVERFLOW] = work.counts[PASSES] = 0
     start_joints(model, data, work, dt)
-    most = int(options[MAX_PASSES])
+    most = options.max_passes
     for group in range(work.counts[GROUPS]):
         settled = False
         for n in range(most + LETTING_GO):
@@ -208,14 +208,14 @@ def update_contact(model, data, work, dt, c, letting_go):
     normal = k * (depth - dt * un) - d * un
     if depth < 0.0:
         normal += d * depth / dt
-    possible = depth > 0.0 or options[LOOKAHEAD] != 0.0
+    possible = depth > 0.0 or options.lookahead != 0
     f[0] = f[1] = f[2] = 0.0
     if work.on[c] == 0:
         if letting_go or not possible or normal <= 0.0:
             return True
         work.on[c] = 1
         work.normal[c] = normal
-        work.damper[c] = contacts.material[c, 1] * normal / max(speed, options[SLIP_SPEED])
+        work.damper[c] = contacts.material[c, 1] * normal / max(speed, options.slip_speed)
         return False
     if normal <= 0.0 or not possible:
         work.on[c] = 0
@@ -225,11 +225,11 @@ def update_contact(model, data, work, dt, c, letting_go):
         s = work.damper[c]
         fx, fy, fz = -s * tx, -s * ty, -s * tz
     else:
-        kt, dt_ = options[TANGENTIAL] * k, options[TANGENTIAL] * d
+        kt, dt_ = options.tangential * k, options.tangential * d
         s = dt * kt + dt_
         fx, fy, fz = kt * e[0] - s * tx, kt * e[1] - s * ty, kt * e[2] - s * tz
     f[0], f[1], f[2] = normal * n[0] + fx, normal * n[1] + fy, normal * n[2] + fz
-    wanted = contacts.material[c, 1] * normal / max(speed, options[SLIP_SPEED])
+    wanted = contacts.material[c, 1] * normal / max(speed, options.slip_speed)
     if work.slides[c] == 0:
         held = sqrt(fx * fx + fy * fy + fz * fz)
         if held > contacts.material[c, 0] * normal and held > 0.0:
@@ -238,7 +238,7 @@ def update_contact(model, data, work, dt, c, letting_go):
             return False
         return True
     before = work.damper[c]
-    if abs(wanted - before) <= options[TOLERANCE] * max(wanted, before):
+    if abs(wanted - before) <= options.friction_tolerance * max(wanted, before):
         return True
     if letting_go and wanted >= before:
         return True
@@ -298,12 +298,12 @@ def drag_anchors(work, dt):
     contacts, options = work.contacts, work.options
     for c in range(contacts.counts[CONTACTS]):
         e, f, n, end = work.stretch[c], work.force[c], contacts.normal[c], work.after[c]
-        if work.on[c] == 0 or options[VISCOUS] != 0.0:
+        if work.on[c] == 0 or options.friction == VISCOUS:
             e[0] = e[1] = e[2] = 0.0
             continue
         un = end[0] * n[0] + end[1] * n[1] + end[2] * n[2]
         fn = f[0] * n[0] + f[1] * n[1] + f[2] * n[2]
-        kt = options[TANGENTIAL] * work.elastic[c, 0]
+        kt = options.tangential * work.elastic[c, 0]
         for a in range(3):
             if work.slides[c] != 0:
                 e[a] = (f[a] - fn * n[a]) / kt if kt > 0.0 else 0.0

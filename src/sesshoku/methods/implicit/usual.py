@@ -36,7 +36,7 @@ def step(model, data, work, dt):
     contacts, options = work.contacts, work.options
     kinematics(model, data, data.q)
     link_velocities(model, data, data.v)
-    detect(model, data, contacts, MARGIN, options[LOOKAHEAD] * dt, int(options[MOST]))
+    detect(model, data, contacts, MARGIN, options.lookahead * dt, options.most_per_pair)
     forces(model, data, work, dt)
     prepare(model, data, work, dt)
     solve(model, data, work, dt)
@@ -48,10 +48,10 @@ def step(model, data, work, dt):
 def forces(model, data, work, dt):
     """Actuators, springs of joints, external forces."""
     options = work.options
-    implicit = options[INTEGRATOR] == IMPLICIT and options[IMPLICIT_DRIVE] != 0.0
+    implicit = options.integrator == IMPLICIT and options.implicit_drive != 0
     joint_forces(model, data, data.q, data.v, dt if implicit else 0.0, 1.0)
     external_wrenches(model, data)
-    if options[INTEGRATOR] == IMPLICIT and find_fast(model, data, data.v, dt, FAST, False) > 0:
+    if options.integrator == IMPLICIT and find_fast(model, data, data.v, dt, FAST, False) > 0:
         rest_products(model, data)
 
 
@@ -77,7 +77,7 @@ def stage_kinematics(model, data, contacts, memory, assembly, options, dt):
 
 @jit
 def stage_detect(model, data, contacts, memory, assembly, options, dt):
-    detect(model, data, contacts, MARGIN, options[LOOKAHEAD] * dt, int(options[MOST]))
+    detect(model, data, contacts, MARGIN, options.lookahead * dt, options.most_per_pair)
 
 
 @jit

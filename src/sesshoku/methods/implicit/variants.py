@@ -49,10 +49,10 @@ def run(model_table, data_table, contact_table, memory_table, assembly_table, op
 def step(model, data, work, dt):
     """One step; False if its result is not finite (the state then stays as it was)."""
     contacts, options = work.contacts, work.options
-    if options[INTEGRATOR] != RK4:  # whose stages do all this themselves
+    if options.integrator != RK4:  # whose stages do all this themselves
         kinematics(model, data, data.q)
         link_velocities(model, data, data.v)
-        detect(model, data, contacts, MARGIN, options[LOOKAHEAD] * dt, int(options[MOST]))
+        detect(model, data, contacts, MARGIN, options.lookahead * dt, options.most_per_pair)
         forces(model, data, work, dt)
         prepare(model, data, work, dt)
     accelerate(model, data, work, dt)
@@ -64,9 +64,9 @@ def step(model, data, work, dt):
 def accelerate(model, data, work, dt):
     """Joint accelerations (or, with rk4, the end of the step)."""
     options = work.options
-    if options[INTEGRATOR] == RK4:
+    if options.integrator == RK4:
         rk4_step(model, data, work, dt)
-    elif options[INTEGRATOR] != IMPLICIT:
+    elif options.integrator != IMPLICIT:
         solve_explicit(model, data, work, dt)
     else:
         solve(model, data, work, dt)
@@ -78,14 +78,14 @@ def solve(model, data, work, dt):
     options = work.options
     work.counts[UNSETTLED] = work.counts[COUPLING_OVERFLOW] = work.counts[PASSES] = 0
     start_joints(model, data, work, dt)
-    most = int(options[MAX_PASSES])
+    most = options.max_passes
     for group in range(work.counts[GROUPS]):
         settled = False
         n = 0
         while not settled and n < most + LETTING_GO:
             build_joint_laws(model, data, work, dt)
             work.counts[COUPLED] = 0
-            if options[FROZEN] != 0.0:
+            if options.coupling == FROZEN:
                 freeze_contacts(model, data, work, dt, group)
             else:
                 build_laws(model, data, work, dt, group)
@@ -102,11 +102,11 @@ def solve(model, data, work, dt):
 def apply(model, data, work, dt):
     """New velocity, forces of the contacts, report."""
     options = work.options
-    if options[INTEGRATOR] != RK4:
-        least = EULER_SPIN if options[INTEGRATOR] == EULER else SPIN
+    if options.integrator != RK4:
+        least = EULER_SPIN if options.integrator == EULER else SPIN
         new_velocity(model, data, work, dt, least)
     finish_contacts(model, data, work, dt)
-    if options[INTEGRATOR] != RK4:
+    if options.integrator != RK4:
         finish_joints(model, data, work, dt)
     finish_report(model, data, work, dt)
 
@@ -116,9 +116,9 @@ def advance(model, data, work, dt):
     """Take the new state over if it is finite."""
     options = work.options
     scheme = SEMI_IMPLICIT
-    if options[INTEGRATOR] == RK4:
+    if options.integrator == RK4:
         scheme = RUNGE_KUTTA
-    elif options[INTEGRATOR] == EULER:
+    elif options.integrator == EULER:
         scheme = EULER_SCHEME
     return finish(model, data, scheme, dt)
 

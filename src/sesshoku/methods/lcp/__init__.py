@@ -130,11 +130,11 @@ def step(model, data, work, dt):
     contacts, options = work.contacts, work.options
     kinematics(model, data, data.q)
     link_velocities(model, data, data.v)
-    detect(model, data, contacts, options[MARGIN], options[AHEAD] * dt, int(options[MOST]))
+    detect(model, data, contacts, options.margin, options.ahead * dt, options.most_per_pair)
     forces(model, data, work, dt)
     joint_space_inertia(model, data)
     free_velocity(model, data, dt, SPIN)
-    coast(model, data, dt, RUNGE_KUTTA_FAST if options[RK4] else FAST)
+    coast(model, data, dt, RUNGE_KUTTA_FAST if options.integrator == RK4 else FAST)
     pose_problem(model, data, work, dt)
     solve_islands(model, data, work, dt)
     apply(model, data, work, dt)
@@ -145,7 +145,7 @@ def step(model, data, work, dt):
 def forces(model, data, work, dt):
     """Actuators, springs, external forces."""
     options = work.options
-    joint_forces(model, data, data.q, data.v, 0.0 if options[RK4] else dt, 1.0)
+    joint_forces(model, data, data.q, data.v, 0.0 if options.integrator == RK4 else dt, 1.0)
     external_wrenches(model, data)
 
 
@@ -162,7 +162,7 @@ def apply(model, data, work, dt):
 def advance(model, data, work, dt):
     """RK4 with the forces held, or semi-implicit Euler with the solved velocity; so too where joints turn fast."""
     options = work.options
-    if options[RK4] and data.counters[FAST_TREES] == 0:
+    if options.integrator == RK4 and data.counters[FAST_TREES] == 0:
         for k in range(model.dof_count):
             data.start_v[k] = data.new_v[k]
         hold_fast_turns(model, data, dt)
@@ -191,7 +191,7 @@ def stage_kinematics(model, data, contacts, problem, memory, options, dt):
 
 @jit
 def stage_detect(model, data, contacts, problem, memory, options, dt):
-    detect(model, data, contacts, options[MARGIN], options[AHEAD] * dt, int(options[MOST]))
+    detect(model, data, contacts, options.margin, options.ahead * dt, options.most_per_pair)
 
 
 @jit
@@ -199,7 +199,7 @@ def stage_free(model, data, contacts, problem, memory, options, dt):
     forces(model, data, options, dt)
     joint_space_inertia(model, data)
     free_velocity(model, data, dt, SPIN)
-    coast(model, data, dt, RUNGE_KUTTA_FAST if options[RK4] else FAST)
+    coast(model, data, dt, RUNGE_KUTTA_FAST if options.integrator == RK4 else FAST)
 
 
 @jit

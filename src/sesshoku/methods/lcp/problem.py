@@ -38,15 +38,15 @@ def pose_problem(model, data, work, dt):
         choose_axes(model, data, work, c)
     for n in range(len(model.rubbing_dofs)):
         k = model.rubbing_dofs[n]
-        turned = options[HOLD] != 0.0 and data.v[k] * work.old_v[k] < 0.0
-        data.friction_slips[k] = abs(data.v[k]) > options[STATIC_SPEED] and not turned
+        turned = options.hold_reversals != 0 and data.v[k] * work.old_v[k] < 0.0
+        data.friction_slips[k] = abs(data.v[k]) > options.static_friction_speed and not turned
         work.old_v[k] = data.v[k]
     contact_rows(model, data, work, data.new_v)
     joint_rows(model, data, problem, data.q, data.new_v, dt, True)
     for c in range(contacts.counts[CONTACTS]):
         choose_targets(model, data, work, dt, c)
         start_impulse(work, c)
-    if not options[WARM]:
+    if not options.warm_start:
         for j in range(problem.counts[JOINT_ROWS]):
             problem.joint_impulse[j] = 0.0
 
@@ -63,24 +63,24 @@ def choose_axes(model, data, work, c):
     sx, sy, sz = vx - vn * n[0], vy - vn * n[1], vz - vn * n[2]
     speed = sqrt(sx * sx + sy * sy + sz * sz)
     turned, old, slip = False, contacts.previous[c], work.slip[c]
-    if options[HOLD] and old >= 0:  # turned back since the last step: would static friction have held it?
+    if options.hold_reversals and old >= 0:  # turned back since the last step: would static friction have held it?
         before = work.old_slip[old]
         turned = sx * before[0] + sy * before[1] + sz * before[2] < 0.0
     slip[0], slip[1], slip[2] = sx, sy, sz
-    if speed > options[STATIC_SPEED] and not turned:
+    if speed > options.static_friction_speed and not turned:
         work.mu[c] = contacts.material[c, 1]
-        work.law[c] = DISC if options[KINETIC_CONE] else SLIDE
-        if not options[KINETIC_CONE]:
+        work.law[c] = DISC if options.kinetic == KINETIC_CONE else SLIDE
+        if options.kinetic != KINETIC_CONE:
             axes[0, 0], axes[0, 1], axes[0, 2] = -sx / speed, -sy / speed, -sz / speed
             axes[1, 0], axes[1, 1], axes[1, 2] = cross(n[0], n[1], n[2], axes[0, 0], axes[0, 1], axes[0, 2])
         along_axes(problem, c, vx, vy, vz)
         return
-    work.mu[c] = contacts.material[c, 0] / (sqrt(2.0) if options[PYRAMID] == 1 else 1.0)
-    if options[STATIC_SPEED] == 0.0:
+    work.mu[c] = contacts.material[c, 0] / (sqrt(2.0) if options.static_pyramid == 1 else 1.0)
+    if options.static_friction_speed == 0.0:
         work.mu[c] = contacts.material[c, 1]
-    work.law[c] = DISC if options[PYRAMID] == 2 else SQUARE
-    if options[RANDOM_AXES]:
-        angle = 2.0 * pi * random_unit(int(options[SEED]), contacts.id[c])
+    work.law[c] = DISC if options.static_pyramid == 2 else SQUARE
+    if options.tangent_axes == RANDOM_AXES:
+        angle = 2.0 * pi * random_unit(options.seed, contacts.id[c])
         co, si = cos(angle), sin(angle)
         for a in range(3):
             axes[0, a], axes[1, a] = co * t[0, a] + si * t[1, a], co * t[1, a] - si * t[0, a]
@@ -120,12 +120,12 @@ def choose_targets(model, data, work, dt, c):
     free, gap, before = problem.free[c], contacts.gap[c], problem.velocity[c, 2]
     bounce = contacts.material[c, 2]
     problem.correction[c] = 0.0
-    if options[CENTRIPETAL] and contacts.kind[c] == VERTEX:
+    if options.centripetal and contacts.kind[c] == VERTEX:
         ax, ay, az = bias_acceleration(model, data, contacts, c)
         for d in range(3):
             axis = problem.axes[c, d]
             free[d] += dt * (axis[0] * ax + axis[1] * ay + axis[2] * az)
-    if before < -options[BOUNCE_SPEED] and bounce > 0.0:
+    if before < -options.restitution_speed and bounce > 0.0:
         if gap > 0.0:
             free[2] = 1e30  # not there yet: let it arrive at full speed, and bounce off when it has
         else:
@@ -134,7 +134,7 @@ def choose_targets(model, data, work, dt, c):
     if gap > 0.0:
         free[2] += gap / dt
     else:
-        problem.correction[c] = options[RATE] * max(-gap - options[SLOP], 0.0)
+        problem.correction[c] = options.penetration_rate * max(-gap - options.slop, 0.0)
         free[2] -= problem.correction[c]
 
 
@@ -164,7 +164,7 @@ def start_impulse(work, c):
     contacts, problem, options = work.contacts, work.problem, work.options
     x, old = problem.impulse[c], contacts.previous[c]
     x[0] = x[1] = x[2] = 0.0
-    if options[WARM] and old >= 0:
+    if options.warm_start and old >= 0:
         f = work.old_impulse[old]
         for d in range(3):
             axis = problem.axes[c, d]

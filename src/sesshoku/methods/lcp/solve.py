@@ -54,9 +54,9 @@ def solve_island(model, data, work, dt, island, contact_list, joint_list):
         f = problem.free[contact_list[n]]
         if f[2] < 1e29:
             stake = max(stake, abs(f[0]), abs(f[1]), abs(f[2]))
-    tolerance, most = options[TOLERANCE] * stake * min(1.0, (LONG_STEP / dt) ** 2), int(options[MAX_SWEEPS])
-    if options[BUDGET] > 0.0 and len(contact_list) > 0:
-        most = min(most, max(LEAST_SWEEPS, int(options[BUDGET]) // len(contact_list)))
+    tolerance, most = options.tolerance * stake * min(1.0, (LONG_STEP / dt) ** 2), options.max_sweeps
+    if options.visit_budget > 0.0 and len(contact_list) > 0:
+        most = min(most, max(LEAST_SWEEPS, options.visit_budget // len(contact_list)))
     rows = 3 * len(contact_list) + len(joint_list)
     dof_list = work.dof_list[: island_dofs(model, work, island)]
     if options[DENSE] and rows <= work.dense_rows:
@@ -64,9 +64,9 @@ def solve_island(model, data, work, dt, island, contact_list, joint_list):
     else:
         gather(chains, problem, contact_list, joint_list, y)
         sweeps = solve_rows(chains, problem, work.law, work.mu, contact_list, joint_list, dof_list,
-                            options[NORMALS_FIRST] != 0.0, options[EXACT_PAIR] != 0.0, options[ACCELERATE] != 0.0,
+                            options.order == NORMALS_FIRST, options.inner == EXACT_PAIR, options.accelerate != 0,
                             most, tolerance, work, y)
-        if sweeps > most and (options[WARM] != 0.0 or options[ACCELERATE] != 0.0):
+        if sweeps > most and (options.warm_start != 0 or options.accelerate != 0):
             keep_passive(problem, contact_list, joint_list, dof_list, y)
     report[ROWS] += rows
     report[ITERATIONS] = max(report[ITERATIONS], min(sweeps, most))

@@ -114,7 +114,7 @@ def step(model, data, work, dt):
     contacts, options = work.contacts, work.options
     kinematics(model, data, data.q)
     link_velocities(model, data, data.v)
-    detect(model, data, contacts, options[MARGIN], options[AHEAD] * dt, int(options[MOST]))
+    detect(model, data, contacts, options.margin, options.ahead * dt, options.most_per_pair)
     free_motion(model, data, dt)
     pose_problem(model, data, work, dt)
     solve_islands(model, data, work, dt)
@@ -157,7 +157,7 @@ def stage_kinematics(model, data, contacts, problem, memory, norm, options, dt):
 
 @jit
 def stage_detect(model, data, contacts, problem, memory, norm, options, dt):
-    detect(model, data, contacts, options[MARGIN], options[AHEAD] * dt, int(options[MOST]))
+    detect(model, data, contacts, options.margin, options.ahead * dt, options.most_per_pair)
 
 
 @jit

@@ -26,7 +26,7 @@ def classify(work, contact_list):
         c = contact_list[i]
         if work.part[i] == AWAY:
             continue
-        if work.speed[c] > options[SLIP_SPEED]:
+        if work.speed[c] > options.slip_threshold:
             work.slips[c] = 1
         elif work.part[i] == IN:
             break_away(work, i, c)
@@ -82,7 +82,7 @@ def resolve_loop(model, data, work, dt, contact_list, joint_list):
     while True:
         n = fill_reduced(work, contact_list, len(joint_list))
         if n > 0:
-            solve_general(n, work.reduced, work.right, options[RANK_TOLERANCE], norm, work.answer)
+            solve_general(n, work.reduced, work.right, options.rank_tolerance, norm, work.answer)
             passes += 1
         spread_answer(work, contact_list, len(joint_list))
         if drop_offenders(model, data, work, dt, m, joint_list):
@@ -94,9 +94,9 @@ def resolve_loop(model, data, work, dt, contact_list, joint_list):
                 if break_away(work, i, c):
                     check_sliding(work, i, c)
                     broke = True
-        if broke or (options[STOP] and stop_reversed(work, contact_list, len(joint_list))):
+        if broke or (options.stop_reversals and stop_reversed(work, contact_list, len(joint_list))):
             continue
-        if options[READMIT] and settled < m + len(joint_list):
+        if options.readmit and settled < m + len(joint_list):
             if not seen_before(work, settled, contact_list, len(joint_list)):
                 settled += 1
                 if put_back(work, contact_list, joint_list):

@@ -32,10 +32,10 @@ def solve_large(model, data, work, dt, contact_list, joint_list, dof_list):
     options = work.options
     m = len(contact_list)
     prepare(work, contact_list, joint_list)
-    again = READMISSIONS if options[READMIT] else 0
+    again = READMISSIONS if options.readmit else 0
     passes = large_loop(model, data, work, dt, contact_list, joint_list, dof_list, False, again)
     slipping = classify(work, contact_list)
-    if slipping > 0 and options[RESOLVE]:
+    if slipping > 0 and options.friction_coupling == RESOLVE:
         for u in range(m + len(joint_list)):
             if work.part[u] == REMOVED or work.part[u] == HELD:
                 work.part[u] = IN

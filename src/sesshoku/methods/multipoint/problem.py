@@ -24,7 +24,7 @@ def pose_problem(model, data, work, dt):
         split_velocity(model, data, work, c)
     for n in range(len(model.rubbing_dofs)):
         k = model.rubbing_dofs[n]
-        data.friction_slips[k] = abs(data.v[k]) > options[SLIP_SPEED]
+        data.friction_slips[k] = abs(data.v[k]) > options.slip_threshold
     contact_rows(model, data, work, data.new_v)
     joint_rows(model, data, problem, data.q, data.new_v, dt, False)
     for c in range(contacts.counts[CONTACTS]):
@@ -61,18 +61,18 @@ def choose_target(work, dt, c):
     contacts, problem, options = work.contacts, work.problem, work.options
     target, free, before, gap = work.target[c], problem.free[c], problem.velocity[c], contacts.gap[c]
     target[0], target[1] = before[0], before[1]
-    if options[STICK_ZERO] and work.speed[c] <= options[SLIP_SPEED]:
+    if options.stick_target == STICK_ZERO and work.speed[c] <= options.slip_threshold:
         target[0] = target[1] = 0.0
-    bounces = contacts.material[c, 2] > 0.0 and before[2] < -options[BOUNCE_SPEED]
+    bounces = contacts.material[c, 2] > 0.0 and before[2] < -options.restitution_speed
     target[2] = -contacts.material[c, 2] * before[2] if bounces else 0.0
     problem.correction[c] = 0.0
     work.away[c] = work.jammed[c] = work.slips[c] = work.tried[c] = 0
-    if gap > 0.0 and options[AHEAD] > 0.0:
+    if gap > 0.0 and options.ahead > 0.0:
         target[2] = -gap / dt
         if bounces:  # not there yet: let it arrive at full speed, and bounce off when it has
             work.away[c], free[2] = 1, NEVER
             return
     else:
-        problem.correction[c] = options[RATE] * max(-gap - options[SLOP], 0.0)
+        problem.correction[c] = options.penetration_rate * max(-gap - options.slop, 0.0)
         target[2] += problem.correction[c]
     free[2] -= target[2]

@@ -30,7 +30,7 @@ def removal_loop(model, data, work, dt, m, joint_list):
         for i in range(n):
             b[i] = work.wanted[rows[i]]
         subtract_held(work, m, len(joint_list), n)
-        known = solve_symmetric(n, rows, work.matrix, b, options[RANK_TOLERANCE], known, norm, z)
+        known = solve_symmetric(n, rows, work.matrix, b, options.rank_tolerance, known, norm, z)
         passes += 1
         clear(work, m, len(joint_list))
         for i in range(n):

@@ -56,7 +56,7 @@ def solve_island(model, data, work, dt, contact_list, joint_list, dof_list):
         return
     fill_island(model, work, contact_list, joint_list, dof_list)
     passes = removal_loop(model, data, work, dt, m, joint_list)
-    if options[READMIT]:
+    if options.readmit:
         settled = 0
         while settled < m + nj and not seen_before(work, settled, contact_list, nj):
             settled += 1
@@ -64,7 +64,7 @@ def solve_island(model, data, work, dt, contact_list, joint_list, dof_list):
                 break
             passes += removal_loop(model, data, work, dt, m, joint_list)
     slipping = classify(work, contact_list)
-    if slipping > 0 and options[RESOLVE]:
+    if slipping > 0 and options.friction_coupling == RESOLVE:
         passes += resolve_loop(model, data, work, dt, contact_list, joint_list)
     finish_island(model, work, report, contact_list, joint_list, passes)
 

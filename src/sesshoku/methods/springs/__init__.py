@@ -243,7 +243,7 @@ def substeps(model, work, dt):
     for b in range(model.link_count):
         u = bodies.velocity[b]
         fastest = max(fastest, u[3] * u[3] + u[4] * u[4] + u[5] * u[5])
-    turn = dt * fastest**0.5 / options[SUBSTEP_ANGLE]
+    turn = dt * fastest**0.5 / options.substep_angle
     return min(MOST_SUBSTEPS, 1 + int(turn)) if turn < 1e6 else MOST_SUBSTEPS
 
 
@@ -254,7 +254,7 @@ def forces(model, data, work, dt):
     want_drives(model, data, joints, dt)
     load_bodies(model, data, work, dt)
     place_anchors(model, data, work, dt)
-    start_coupling(model, bodies, joints, springs, int(options[IMPLICIT_JOINTS]))
+    start_coupling(model, bodies, joints, springs, options.joint_springs)
     pull_joints(model, work, dt)
     turn_axes(model, bodies, joints, springs, dt)
     stiffen_contacts(work, dt)
@@ -289,7 +289,7 @@ def constrain(model, data, work, dt):
         if n > 0:
             drive(model, data, work, dt)
         hold(model, work, dt)
-        if not options[IMPLICIT_JOINTS] or settle_drives(model, data, work, dt):
+        if options.joint_springs != IMPLICIT_JOINTS or settle_drives(model, data, work, dt):
             break
 
 
@@ -308,10 +308,10 @@ def hold(model, work, dt):
             presses.push[c, a] -= presses.rubbing[c, a]
             presses.rubbing[c, a] = 0.0
     iterations = 0.0
-    for n in range(int(options[MOST_SWEEPS])):
+    for n in range(options.max_sweeps):
         # at least one step, or a load that sinks by less than the tolerance in a step is borne by every second one
-        descend(springs, dt, options[TOLERANCE], 1 if n == 0 else 0, int(options[MOST_ITERATIONS]),
-                int(options[NEWTON]))
+        descend(springs, dt, options.constraint_tol, 1 if n == 0 else 0, options.max_iterations,
+                options.constraint_solver)
         iterations += springs.result[ITERATIONS]
         for b in range(springs.body_count):
             predict(springs, b, dt)
@@ -321,11 +321,11 @@ def hold(model, work, dt):
         presses.counts[STRAY] = new
     if new == 0:
         presses.counts[STRAY] = 0
-    for _ in range(RUBBING_ROUNDS if options[FRICTION_NORMAL] == COUPLED else 0):
+    for _ in range(RUBBING_ROUNDS if options.friction_normal == COUPLED else 0):
         if not rub_after(work, dt):
             break
         # friction may open joints, and load contacts further
-        descend(springs, dt, options[TOLERANCE], 0, int(options[MOST_ITERATIONS]), int(options[NEWTON]))
+        descend(springs, dt, options.constraint_tol, 0, options.max_iterations, options.constraint_solver)
         iterations += springs.result[ITERATIONS]
     springs.result[ITERATIONS] = iterations
     for s in range(presses.first):

@@ -56,7 +56,7 @@ def list_springs(model, work):
                 C.force[c, a] -= normal * n[a]
             normal = 0.0
         C.slip[c] = sliding_speed(springs, s, n)
-        held = P.state[c] == STATIC or (not options[DRAG] and C.slip[c] < options[STICK_SPEED])
+        held = P.state[c] == STATIC or (options.friction_anchor != DRAG and C.slip[c] < options.stick_speed)
         C.state[c] = RELEASED if normal <= 0.0 else (STICK if held else SLIP)
 
 

@@ -154,7 +154,7 @@ def load_bodies(model, data, work, dt):
     is that of any spin, and the body is to turn as `rotor` does (`lead`).
     """
     bodies, springs, options = work.bodies, work.springs, work.options
-    g, F, exact = model.gravity, bodies.force, options[MOMENTUM] > 0.0
+    g, F, exact = model.gravity, bodies.force, options.rotation == MOMENTUM
     for b in range(model.link_count + 1):
         for a in range(6):
             bodies.touch[b, a] = 0.0
@@ -287,7 +287,7 @@ def advance(model, work, dt):
         s = 1.0 / sqrt(w * w + x * x + y * y + z * z)
         q[0], q[1], q[2], q[3] = s * w, s * x, s * y, s * z
         turn_body(bodies, b)
-        if options[MOMENTUM] > 0.0:
+        if options.rotation == MOMENTUM:
             c, v = bodies.gyration[b], bodies.velocity[b]
             x, y, z = times_inertia(bodies.inertia[b], u[3] - c[0], u[4] - c[1], u[5] - c[2])
             world_inertia(bodies.rotation[b], bodies.own_inverse[b], bodies.inverse_inertia[b])

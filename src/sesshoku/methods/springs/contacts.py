@@ -39,7 +39,7 @@ def find_contacts(work, dt):
     """L1 at the present poses, and the springs that follow from it."""
     breps, sweeps, events = work.breps, work.sweeps, work.events
     bodies, springs, presses, options = work.bodies, work.springs, work.presses, work.options
-    sweep_inflate(breps, sweeps, events, bodies.position, bodies.rotation, int(options[CROSSING]))
+    sweep_inflate(breps, sweeps, events, bodies.position, bodies.rotation, options.crossing)
     keep_old(springs, presses)
     counts = presses.counts
     counts[PRESSES] = 0
@@ -66,7 +66,7 @@ def find_deep(work, dt):
     """
     breps, sweeps, events = work.breps, work.sweeps, work.events
     bodies, presses, options = work.bodies, work.presses, work.options
-    sweep_core(breps, sweeps, events, bodies.position, bodies.rotation, int(options[CROSSING]))
+    sweep_core(breps, sweeps, events, bodies.position, bodies.rotation, options.crossing)
     place, counts, work = 0, presses.counts, presses.work
     for n in range(events.counts[EVENTS]):
         while place < counts[OLD_SORTED] and presses.old_key[place] < events.key[n]:
@@ -77,7 +77,7 @@ def find_deep(work, dt):
             seen = seen or (guest == a and host == b) or (guest == b and host == a)
         if seen and events.kind[n] != EDGE_EDGE and not known(presses, events.key[n], counts[SORTED]):
             depth, _, _, _ = attach(breps, bodies.position, bodies.rotation, VERTEX_FACE, events.feature[n, 0],
-                                    events.feature[n, 1], events.normal[n], int(options[SIDE_FACE]), work)
+                                    events.feature[n, 1], events.normal[n], options.side_face, work)
             seen = not depth > pair_limit(work, a, b)
         if not seen:
             make_from(work, dt, n, bodies.position, bodies.rotation, place)
@@ -124,7 +124,7 @@ def make_from(work, dt, n, position, rotation, place):
         make_spring(work, dt, events.key[n], VERTEX_FACE, f0, f1, outward, position, rotation, place)
         return
     reach = 2.0 * pair_limit(work, events.shape[n, 0], events.shape[n, 1])
-    cases = edge_cases(breps, position, rotation, f0, f1, outward, reach, int(options[SIDE_FACE]), work)
+    cases = edge_cases(breps, position, rotation, f0, f1, outward, reach, options.side_face, work)
     for variant in range(EDGES, SIDE_0 + 2):
         if cases & (1 << variant):
             make_spring(work, dt, events.key[n], variant, f0, f1, outward, position, rotation, place)
@@ -134,7 +134,7 @@ def make_from(work, dt, n, position, rotation, place):
 def pair_limit(work, a, b):
     """How deep a contact of two shapes may be pressed: the user's limit, within what their shrinking can see."""
     breps, options = work.breps, work.options
-    return min(options[LIMIT], WITHIN * (breps.shape_margin[a] + breps.shape_margin[b]))
+    return min(options.limit, WITHIN * (breps.shape_margin[a] + breps.shape_margin[b]))
 
 
 @jit
@@ -145,7 +145,7 @@ def make_spring(work, dt, key, variant, f0, f1, outward, position, rotation, pla
     if c >= P.capacity:
         P.counts[LOST] += 1
         return
-    work, s, side_face = P.work, P.first + c, int(options[SIDE_FACE])
+    work, s, side_face = P.work, P.first + c, options.side_face
     depth, _, along0, along1 = attach(breps, position, rotation, variant, f0, f1, outward, side_face, work)
     if not depth > 0.0:
         return  # a spring that would pull
@@ -218,7 +218,7 @@ def carry_over(work, dt, c, s, old):
     P.id[c], P.state[c], P.age[c] = P.old_id[old], P.old_state[old], P.old_age[old] + 1
     for k in range(3):
         P.held[c, k], P.drag[c, k] = P.old_held[old, k], P.old_drag[old, k]
-    if options[DRAG]:
+    if options.friction_anchor == DRAG:
         return
     if P.state[c] == STATIC:
         for k in range(3):
@@ -229,7 +229,7 @@ def carry_over(work, dt, c, s, old):
         P.moved[c, k] = P.place[c, k] - P.old_place[old, k]
         turn += P.moved[c, k] * P.old_moved[old, k]
         size += P.moved[c, k] ** 2
-    still = options[STICK_SPEED] * dt
+    still = options.stick_speed * dt
     if P.age[c] >= KINETIC_STEPS and (turn < 0.0 or size < still * still):
         P.state[c] = STATIC
 
@@ -250,7 +250,7 @@ def keep_deep(work, dt):
             continue
         f0, f1 = presses.old_feature[old, 0], presses.old_feature[old, 1]
         depth, _, _, _ = attach(breps, bodies.position, bodies.rotation, variant, f0, f1, work[NORMAL],
-                                   int(options[SIDE_FACE]), work)
+                                   options.side_face, work)
         limit = pair_limit(work, presses.old_shape[old, 0], presses.old_shape[old, 1])
         if depth > limit and depth < 20.0 * limit and above_patch(breps, bodies, f1, work):
             make_spring(work, dt, presses.old_key[old], variant, f0, f1, work[NORMAL], bodies.position, bodies.rotation,
@@ -289,7 +289,7 @@ def find_passing(work, dt):
     breps, sweeps, events = work.breps, work.sweeps, work.events
     bodies, springs, presses, options = work.bodies, work.springs, work.presses, work.options
     sweep_motion(breps, sweeps, events, bodies.position, bodies.rotation, springs.new_position, springs.new_rotation,
-                 int(options[CROSSING]))
+                 options.crossing)
     before = presses.counts[PRESSES]
     presses.counts[LOST] += events.counts[EVENTS_LOST] + events.counts[PAIRS_LOST]
     for n in range(events.counts[EVENTS]):

@@ -68,7 +68,7 @@ def drive_joints(model, data, work, dt):
         stiff = stiff or joints.own_slope[k] > 0.0
     for a in range(model.actuator_count):
         stiff = stiff or joints.slope[a] > 0.0
-    if options[IMPLICIT_JOINTS]:
+    if options.joint_springs == IMPLICIT_JOINTS:
         drive_coupled(model, data, joints, dt)
         couple_drives(model, bodies, joints, springs)
         factor_groups(springs)

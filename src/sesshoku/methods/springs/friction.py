@@ -61,9 +61,9 @@ def stiffen_contacts(work, dt):
                     moved += 1
                     if bodies.joint_springs[b] > 0:
                         share = 1.0 - JOINT_SHARE
-            k = share * options[RATE] / (dt * dt * n * inverse * (sqrt(2.0) if moved == 2 else 1.0))
+            k = share * options.rate / (dt * dt * n * inverse * (sqrt(2.0) if moved == 2 else 1.0))
         P.stiffness[c] = k
-        P.damping[c] = d if d >= 0.0 else options[DAMPING_STEPS] * k * dt
+        P.damping[c] = d if d >= 0.0 else options.damping_steps * k * dt
 
 
 @jit
@@ -80,7 +80,7 @@ def given_stiffness(work, c):
     if pair >= 0:
         own = presses.pair_given[pair]
         k, d = own[0] if own[0] >= 0.0 else k, own[1] if own[1] >= 0.0 else d
-    if options[PER_AREA] and (k > 0.0 or d > 0.0):
+    if options.stiffness_per == PER_AREA and (k > 0.0 or d > 0.0):
         n = 0
         for other in range(presses.counts[PRESSES]):
             o = presses.shape[other]
@@ -137,17 +137,17 @@ def press_contacts(work, dt):
     P = presses
     for c in range(P.counts[PRESSES]):
         s = P.first + c
-        if P.state[c] == STATIC and not options[DRAG] and breaks_loose(bodies, springs, P, c, s):
+        if P.state[c] == STATIC and options.friction_anchor != DRAG and breaks_loose(bodies, springs, P, c, s):
             let_go(bodies, springs, P, c, s)
-        springs.holds[s] = BOTH_WAYS if P.state[c] == STATIC and not options[DRAG] else ONE_WAY
+        springs.holds[s] = BOTH_WAYS if P.state[c] == STATIC and options.friction_anchor != DRAG else ONE_WAY
         springs.limit[s] = P.limit[c]
         for a in range(3):
             springs.normal[s, a] = P.normal[c, a]
             springs.held[s, a] = P.rubbing[c, a] = 0.0
-        if options[CORRECTION_SPEED] < 1e300:
+        if options.max_correction_speed < 1e300:
             dx, dy, dz = anchor_distance(bodies, springs, s)
             now = sqrt(dx * dx + dy * dy + dz * dz) if springs.holds[s] == BOTH_WAYS else P.depth[c]
-            springs.limit[s] = max(P.limit[c], now - options[CORRECTION_SPEED] * dt)
+            springs.limit[s] = max(P.limit[c], now - options.max_correction_speed * dt)
         if springs.holds[s] == BOTH_WAYS:
             press_static(work, c, s)
         else:
@@ -209,7 +209,7 @@ def press_static(work, c, s):
     dx, dy, dz = x1 - x0, y1 - y0, z1 - z0
     ux, uy, uz = point_velocity(bodies, a, x0, y0, z0)
     wx, wy, wz = point_velocity(bodies, b, x1, y1, z1)
-    isotropic = options[ISOTROPIC] > 0.0
+    isotropic = options.static_damping == ISOTROPIC
     vx, vy, vz = damped_velocity(isotropic, ALL, n, dx, dy, dz, wx - ux, wy - uy, wz - uz)
     damp = presses.damping[c]
     fx, fy, fz = k * dx + damp * vx, k * dy + damp * vy, k * dz + damp * vz
@@ -239,14 +239,14 @@ def press_sliding(work, c, s):
     speed = sqrt(tx * tx + ty * ty + tz * tz)
     presses.slide[c] = speed
     bears = spring
-    if options[FRICTION_NORMAL] == WITH_CONSTRAINT:
+    if options.friction_normal == WITH_CONSTRAINT:
         f = presses.held[c]
         bears += max(0.0, f[0] * n[0] + f[1] * n[1] + f[2] * n[2])
-    elif options[FRICTION_NORMAL] == COUPLED:
+    elif options.friction_normal == COUPLED:
         bears = normal
     if normal == 0.0:
         bears = 0.0
-    if options[DRAG]:
+    if options.friction_anchor == DRAG:
         fx, fy, fz = dragged(work, c, s, x, y, z, tx, ty, tz, bears)
     else:
         size = -presses.mu[c, 1] * bears / speed if speed > NO_SLIDE else 0.0

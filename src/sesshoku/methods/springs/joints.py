@@ -51,10 +51,10 @@ def spring_stiffness(work, dt, s):
     joints, options = work.joints, work.options
     k = joints.stiffness[s]
     if k < 0.0:
-        k = options[RATE] / (dt * dt * joints.load[s])
+        k = options.rate / (dt * dt * joints.load[s])
     c = joints.damping[s]
     if c < 0.0:
-        c = options[DAMPING_STEPS] * k * dt
+        c = options.damping_steps * k * dt
     return k, c
 
 
@@ -86,10 +86,10 @@ def place_anchors(model, data, work, dt):
                 place_planar(data, work, i, p, s, at)
     for s in range(joints.spring_count):
         springs.limit[s] = joints.limit[s]
-        if options[CORRECTION_SPEED] < 1e300 and springs.holds[s] != UNLIMITED:
+        if options.max_correction_speed < 1e300 and springs.holds[s] != UNLIMITED:
             dx, dy, dz = anchor_distance(bodies, springs, s)
             now = sqrt(dx * dx + dy * dy + dz * dz)
-            springs.limit[s] = max(joints.limit[s], now - options[CORRECTION_SPEED] * dt)
+            springs.limit[s] = max(joints.limit[s], now - options.max_correction_speed * dt)
 
 
 @jit
@@ -118,7 +118,7 @@ def settle_dof(model, data, work, dt, i):
             joints.old_speed[k] = 0.0  # turning back needs two speeds of the new motion
         return
     reversed_ = speed * old < 0.0
-    if joints.state[k] == MOVING and (reversed_ or abs(speed) < options[JOINT_STICK_SPEED]):
+    if joints.state[k] == MOVING and (reversed_ or abs(speed) < options.joint_stick_speed):
         joints.state[k] = AT_REST
         joints.hold[k] = q
     else:
@@ -144,7 +144,7 @@ def harden(model, work, dt, i):
     """Implicit joints at rest may be as stiff as the inertia they hold over dt^2: then no load swings them far."""
     bodies, joints, options = work.bodies, work.joints, work.options
     joints.hardening[i] = 0.0
-    if options[REST_CRITICAL] > 0.0 and options[IMPLICIT_JOINTS] > 0.0 and joints.state[model.link_dof[i]] == AT_REST:
+    if options.rest_damping == REST_CRITICAL and options.joint_springs == IMPLICIT_JOINTS and joints.state[model.link_dof[i]] == AT_REST:
         stiff = held_stiffness(model, work, dt, i)
         if stiff > 0.0 and joints.stiffness[joints.link_spring[i, 0]] < 0.0:
             joints.hardening[i] = max(1.0, carried_inertia(model, bodies, i) / (dt * dt * stiff))
@@ -161,7 +161,7 @@ def let_go(model, data, work, dt):
         k = model.link_dof[i]
         speed = dof_speed(model, bodies, i, 0, springs.velocity, False)
         stretch = data.q[model.link_coordinate[i]] - joints.hold[k]
-        held = stretch + (1.0 + max(options[DAMPING_STEPS], REST_DAMPING_STEPS)) * dt * speed
+        held = stretch + (1.0 + max(options.damping_steps, REST_DAMPING_STEPS)) * dt * speed
         held *= held_stiffness(model, work, dt, i) * joints.hardening[i]
         if abs(held) > REST_EXCESS * model.dof_static_friction[k]:
             joints.state[k], joints.released[k], joints.hardening[i] = MOVING, 1, 0.0

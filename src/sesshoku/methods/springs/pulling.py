@@ -43,12 +43,12 @@ def add_at(F, x, px, py, pz, fx, fy, fz):
 def pull_joints(model, work, dt):
     """Spring and damper of every joint spring, (2.30) and (2.33): on body 0, the opposite on body 1."""
     bodies, joints, springs, options = work.bodies, work.joints, work.springs, work.options
-    isotropic = options[ISOTROPIC] > 0.0
+    isotropic = options.static_damping == ISOTROPIC
     loops = joints.loop_spring[0, 0] if model.loop_count > 0 else joints.spring_count
     for s in range(joints.spring_count):
         if joints.role[s] == STOP:
             continue
-        if options[IMPLICIT_JOINTS]:
+        if options.joint_springs == IMPLICIT_JOINTS:
             if s < loops:
                 pull_implicitly(model, work, dt, s)
             elif joints.tie[s] >= 0:
@@ -108,7 +108,7 @@ def pull_implicitly(model, work, dt, s):
     if joints.hardening[b] > 0.0:
         soft *= joints.hardening[b]
         if joints.damping[s] < 0.0:
-            soft_damping = max(options[DAMPING_STEPS], REST_DAMPING_STEPS) * soft * dt
+            soft_damping = max(options.damping_steps, REST_DAMPING_STEPS) * soft * dt
     k, c = implicit_stiffness(work, dt, s, b)
     along_k, along_c = k, c  # of the part along the normal
     if damper == ALONG_NORMAL:
@@ -168,7 +168,7 @@ def implicit_stiffness(work, dt, s, b):
     k = joints.stiffness[s]
     k = k if k >= 0.0 else IMPLICIT_RATE * bodies.group_mass[b] / (dt * dt)
     c = joints.damping[s]
-    return k, c if c >= 0.0 else options[DAMPING_STEPS] * k * dt
+    return k, c if c >= 0.0 else options.damping_steps * k * dt
 
 
 @jit

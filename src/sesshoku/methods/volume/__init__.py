@@ -144,11 +144,11 @@ def run(model_table, data_table, contact_table, polyhedra_table, overlap_table, 
 def step(model, data, work, dt):
     """One step; False if its result is not finite (the state then stays as it was)."""
     contacts, polyhedra, overlaps, options = work.contacts, work.polyhedra, work.overlaps, work.options
-    if options[RKG]:
+    if options.integrator == RKG:
         return gill_step(model, data, work, dt)
     kinematics(model, data, data.q)
     link_velocities(model, data, data.v)
-    find_overlaps(model, data, contacts, polyhedra, overlaps, int(options[INTEGRAL]), THIN)
+    find_overlaps(model, data, contacts, polyhedra, overlaps, options.depth_integral, THIN)
     free_motion(model, data, dt, dt)
     pose_problem(model, data, work, dt)
     solve_islands(model, data, work, dt)
@@ -169,7 +169,7 @@ def stage_kinematics(model, data, contacts, polyhedra, overlaps, problem, memory
 
 @jit
 def stage_overlaps(model, data, contacts, polyhedra, overlaps, problem, memory, sparse, cone, simplex, options, dt):
-    find_overlaps(model, data, contacts, polyhedra, overlaps, int(options[INTEGRAL]), THIN)
+    find_overlaps(model, data, contacts, polyhedra, overlaps, options.depth_integral, THIN)
 
 
 @jit

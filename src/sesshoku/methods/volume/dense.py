@@ -33,7 +33,7 @@ def solve_dense(work, dt, contact_list):
         least_squares(work, contact_list, round_ == 0)
         status, iterations = solve_cone(work, contact_list)
         solved, total = status == SOLVED, total + iterations
-        last = round_ == FRICTION_ROUNDS - 1 or not options[COUPLED]
+        last = round_ == FRICTION_ROUNDS - 1 or options.sliding_solve != COUPLED
         if not judge_all(work, dt, contact_list, last, False):
             break
     return solved, total
@@ -203,12 +203,12 @@ def choose_ridge(work, i, c, A):
             times_moment(overlaps.area_moment[c], q, 1.0, out)
             for a in range(6):
                 mean += q[a] * out[a] / 3.0
-        by_trace = options[BY_TRACE] != 0.0 and mean > 0.0
+        by_trace = options.regularization_unit == BY_TRACE and mean > 0.0
         if not by_trace:
             mean = 1.0
         for e in range(3):
             friction = (e < 2) != (half == 1)  # f1, f2 and the torque about n
-            ridge[6 * i + 3 * half + e] = options[REGULARIZATION] * mean * (TANGENT if by_trace and friction else 1.0)
+            ridge[6 * i + 3 * half + e] = options.regularization * mean * (TANGENT if by_trace and friction else 1.0)
 
 
 @jit

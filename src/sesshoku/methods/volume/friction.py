@@ -33,12 +33,12 @@ def judge(work, c, w, least):
         return HELD if force <= bound * (1.0 + CARRIED) else SLIDES
     if force > bound * (1.0 + CARRIED) + CARRIED * fn:
         return SLIDES
-    if options[SEPARATED]:
+    if options.friction_limit == SEPARATED:
         most = largest_torque(work, c, w)
         return HELD if abs(w[5]) <= most + CARRIED * fn * l else SLIDES
     if abs(w[5]) > (bound * (1.0 + CARRIED) + CARRIED * fn) * l:
         return SLIDES
-    return HELD if carried(work, int(options[SIDES]), mu, c, w) else SLIDES
+    return HELD if carried(work, options.pyramid_sides, mu, c, w) else SLIDES
 
 
 @jit
@@ -101,7 +101,7 @@ def correct(work, c, w):
         pull = work.pull[first]
         w[0], w[1], w[5] = fn * pull[0], fn * pull[1], 0.0
         return True
-    if options[NEAREST]:
+    if options.correction == NEAREST:
         status = nearest_weights(work, count, first, mu, l, w)
     else:
         status = reciprocal_weights(work, count, first, l, w)

@@ -31,7 +31,7 @@ def solve_here(model, data, work, dt, implicit_dt):
     contacts, polyhedra, overlaps, options = work.contacts, work.polyhedra, work.overlaps, work.options
     kinematics(model, data, data.q)
     link_velocities(model, data, data.v)
-    find_overlaps(model, data, contacts, polyhedra, overlaps, int(options[INTEGRAL]), THIN)
+    find_overlaps(model, data, contacts, polyhedra, overlaps, options.depth_integral, THIN)
     free_motion(model, data, dt, implicit_dt)
     pose_problem(model, data, work, dt)
     solve_islands(model, data, work, dt)

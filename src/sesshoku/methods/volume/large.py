@@ -42,7 +42,7 @@ def solve_large(model, work, dt, island, contact_list, joint_list, dof_list):
         for round_ in range(FRICTION_ROUNDS):
             solved, iterations = interior_point(model, work, contact_list, joint_list, dof_list)
             total += iterations
-            last = round_ == FRICTION_ROUNDS - 1 or not options[COUPLED]
+            last = round_ == FRICTION_ROUNDS - 1 or options.sliding_solve != COUPLED
             if not judge_all(work, dt, contact_list, last, True):
                 break
         for n in range(len(dof_list)):

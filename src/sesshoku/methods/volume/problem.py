@@ -103,11 +103,11 @@ def twist_side(model, data, work, c, block, side, v_new):
 def choose_targets(work, c):
     """k c^T n of (8): what the normal part of the least squares pulls towards."""
     overlaps, options = work.overlaps, work.options
-    V, S, k = overlaps.depth_moment[c], overlaps.area_moment[c], options[GAIN]
-    rest = 0.5 * options[REST]  # both caps of the overlap are half its thickness from the plane
+    V, S, k = overlaps.depth_moment[c], overlaps.area_moment[c], options.depth_gain
+    rest = 0.5 * options.rest_depth  # both caps of the overlap are half its thickness from the plane
     depth, depth1, depth2 = V[0] - rest * S[0], V[1] - rest * S[1], V[2] - rest * S[2]
-    if k * depth > options[RECOVERY] * S[0]:
-        k = options[RECOVERY] * S[0] / depth
+    if k * depth > options.recovery_speed * S[0]:
+        k = options.recovery_speed * S[0] / depth
     work.target[c, 0], work.target[c, 1], work.target[c, 2] = k * depth, k * depth2, -k * depth1
 
 
@@ -142,13 +142,13 @@ def choose_slip(work, c):
         r1, r2, out = work.corner[l, 0], work.corner[l, 1], work.pull[l]
         x, y = v[0] - w * r2, v[1] + w * r1
         speed = sqrt(x * x + y * y)
-        if speed > options[ONSET_SPEED]:
+        if speed > options.onset_speed:
             work.moves[c] = 1
-        elif options[ONSET]:
+        elif options.onset == ONSET:
             x, y = free[0] - turn * r2, free[1] + turn * r1
             speed = sqrt(x * x + y * y)
         t1 = t2 = 0.0
-        if speed > options[ZERO]:
+        if speed > options.zero_tolerance:
             t1, t2 = -mu * x / speed, -mu * y / speed
         out[0], out[1], out[2] = t1, t2, 1.0
         out[3], out[4], out[5] = r2, -r1, r1 * t2 - r2 * t1

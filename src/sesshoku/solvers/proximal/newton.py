@@ -100,7 +100,7 @@ def solve_island(chains, problem, mu, contact_list, joint_list, dof_list, option
     (a body squeezed between walls that close) the result is the bounded answer of the first compliant pass; such
     impulses make a poor start of the next step, so start it at zero where this one was not solved.
     """
-    m, nj, info, y, tol = len(contact_list), len(joint_list), work.info, problem.y, options[TOLERANCE]
+    m, nj, info, y, tol = len(contact_list), len(joint_list), work.info, problem.y, options.tolerance
     for k in range(len(info)):
         info[k] = 0
     load_island(problem, mu, contact_list, joint_list, work)
@@ -111,15 +111,15 @@ def solve_island(chains, problem, mu, contact_list, joint_list, dof_list, option
         store_island(problem, contact_list, joint_list, work.impulse)
         return 0, residual, True
     form = choose_form(chains, problem, contact_list, joint_list, dof_list, options, work)
-    cap = int(options[CAP] if len(dof_list) <= options[FEW] else options[CAP_MANY])
-    if len(dof_list) > options[FEW]:
-        tol = max(tol, min(0.1 * options[ACCEPT], options[RELATIVE] * residual))
+    cap = int(options.cap if len(dof_list) <= options.few else options.cap_many)
+    if len(dof_list) > options.few:
+        tol = max(tol, min(0.1 * options.accept, options.relative * residual))
     if form == SWEEPS_FIRST:
-        if residual > options[QUIET]:
+        if residual > options.quiet:
             residual = sweep_first(chains, problem, mu, contact_list, joint_list, dof_list, options, work, residual)
-            cap = int(options[POLISH])
+            cap = options.polish
         else:
-            cap, tol = min(cap, int(options[CALM])), max(tol, RELATIVE_CALM * residual)
+            cap, tol = min(cap, options.calm), max(tol, RELATIVE_CALM * residual)
     steps = 0
     if info[FORM_USED] == DUAL or info[FORM_USED] == PRIMAL:
         if info[FORM_USED] == DUAL and residual < STEADY and hold_all(m, work):
@@ -129,13 +129,13 @@ def solve_island(chains, problem, mu, contact_list, joint_list, dof_list, option
                                       sigma, residual)  # fmt: skip
         steps += more
     wanted, tol = tol, max(tol, rounding_floor(m, nj, work))
-    if residual >= max(tol, options[ACCEPT]) and form != SWEEPS_FIRST:
+    if residual >= max(tol, options.accept) and form != SWEEPS_FIRST:
         more, residual = rescue(chains, problem, mu, contact_list, joint_list, dof_list, options, work, cap, wanted,
                                 residual)  # fmt: skip
         steps += more
     store_island(problem, contact_list, joint_list, work.impulse)
     info[NEWTON_STEPS] = steps
-    return steps, residual, residual < max(tol, options[ACCEPT])
+    return steps, residual, residual < max(tol, options.accept)
 
 
 @jit
@@ -147,13 +147,13 @@ def first_sigma(residual, options, work):
     """
     x, fastest = work.impulse, 0.0
     if residual > NEARLY:
-        return options[SIGMA]
+        return options.sigma
     for i in range(work.info[CONTACT_BLOCKS]):
         fastest = max(fastest, work.scale[i] * x[3 * i + 2])
     sigma = max(SIGMA_QUIET, residual)
     if fastest > 0.0:
         sigma = max(sigma, WITHIN * residual / fastest)
-    return min(options[SIGMA], sigma)
+    return min(options.sigma, sigma)
 
 
 @jit
@@ -251,7 +251,7 @@ def choose_form(chains, problem, contact_list, joint_list, dof_list, options, wo
     six takes fewer than 2/3 6^3 per tree.
     """
     m, nj, info, trees = len(contact_list), len(joint_list), work.info, len(dof_list)
-    wish, dofs, active, assembly = int(options[FORM]), 0, 0.0, 0.0
+    wish, dofs, active, assembly = options.form, 0, 0.0, 0.0
     for r in range(trees):
         dofs += dof_list[r, 1] - dof_list[r, 0]
     closing, m0 = 0.0, info[CONTACT_BLOCKS]
@@ -275,7 +275,7 @@ def choose_form(chains, problem, contact_list, joint_list, dof_list, options, wo
         info[FORM_USED] = DUAL
         return DUAL
     flops = analyze_island(chains, problem, contact_list, joint_list, dof_list, work)
-    possible = flops >= 0.0 and (flops <= options[MOST_FLOPS] or wish == PRIMAL)
+    possible = flops >= 0.0 and (flops <= options.most_flops or wish == PRIMAL)
     if fits and (not possible or wish == AUTO and dual <= flops + assembly) and wish != SWEEPS_FIRST:
         fill_contacts(chains, problem, contact_list, work.matrix)
         fill_joints(chains, problem, contact_list, joint_list, dof_list, work.y_step, work.matrix)
@@ -283,7 +283,7 @@ def choose_form(chains, problem, contact_list, joint_list, dof_list, options, wo
         return DUAL
     if possible:
         info[FORM_USED] = PRIMAL
-    many = m0 > options[LARGE] and trees > options[FEW]
+    many = m0 > options.large and trees > options.few
     return SWEEPS_FIRST if wish == SWEEPS_FIRST or not possible or wish == AUTO and many else PRIMAL
 
 
@@ -292,8 +292,8 @@ def sweep_first(chains, problem, mu, contact_list, joint_list, dof_list, options
     """NNCG from the start; its result is taken if it is at most half worse than the start. Returns the residual."""
     store_island(problem, contact_list, joint_list, work.impulse)
     made = solve_rows(chains, problem, work.law, mu, contact_list, joint_list, dof_list, False, False, True,
-                      int(options[SWEEPS]), options[TOLERANCE], work, problem.y)  # fmt: skip
-    work.info[SWEEPS_USED] = min(made, int(options[SWEEPS]))
+                      options.sweeps, options.tolerance, work, problem.y)  # fmt: skip
+    work.info[SWEEPS_USED] = min(made, options.sweeps)
     return take_swept(chains, problem, mu, contact_list, joint_list, dof_list, work, 1.5 * residual)
 
 
@@ -325,10 +325,10 @@ def rescue(chains, problem, mu, contact_list, joint_list, dof_list, options, wor
     """
     store_island(problem, contact_list, joint_list, work.impulse)
     made = sweep_exactly(chains, problem, mu, contact_list, joint_list, work.joint_moved, problem.y,
-                         int(options[RESCUE]), 0.0)  # fmt: skip
+                         options.rescue, 0.0)  # fmt: skip
     work.info[SWEEPS_USED] += made
     swept = take_swept(chains, problem, mu, contact_list, joint_list, dof_list, work, 0.5 * residual)
-    if swept > 0.5 * residual or len(dof_list) > options[FEW] or made == 0:
+    if swept > 0.5 * residual or len(dof_list) > options.few or made == 0:
         return 0, swept
     return outer_passes(chains, problem, contact_list, joint_list, dof_list, options, work, cap, wanted, SIGMA_MOST,
                         swept)  # fmt: skip
@@ -347,7 +347,7 @@ def outer_passes(chains, problem, contact_list, joint_list, dof_list, options, w
     """
     m, nj, info, y = len(contact_list), len(joint_list), work.info, problem.y
     x, kept, center, image, rows = work.impulse, work.kept, work.center, work.image, 3 * m + nj
-    tol, most, dual = wanted, int(options[OUTER]), info[FORM_USED] == DUAL
+    tol, most, dual = wanted, options.outer, info[FORM_USED] == DUAL
     best, first, at_best, grown, stalled, steps, passes = residual, True, True, 0, 0, 0, 0
     for k in range(rows):
         kept[k] = x[k]
@@ -389,13 +389,13 @@ def outer_passes(chains, problem, contact_list, joint_list, dof_list, options, w
         else:
             stalled = stalled + 1 if new > 0.5 * residual else 0
             residual = new
-            if stalled >= STALLED and best < options[ACCEPT]:
+            if stalled >= STALLED and best < options.accept:
                 break
             if stalled >= STALLED and inner <= 4:
-                sigma = max(0.1 * sigma, min(options[SIGMA_LEAST], SIGMA_STALLED))
+                sigma = max(0.1 * sigma, min(options.sigma_least, SIGMA_STALLED))
             elif inner <= 4 and grown < 3:
-                shrink = options[SHRINK] if inner > 2 else options[SHRINK] * options[SHRINK]
-                sigma = max(shrink * sigma, min(options[SIGMA_LEAST], sigma))
+                shrink = options.shrink if inner > 2 else options.shrink * options.shrink
+                sigma = max(shrink * sigma, min(options.sigma_least, sigma))
             elif inner <= 4:
                 grown -= 1
     info[OUTER_PASSES] = passes
@@ -418,8 +418,8 @@ def newton_pass(chains, problem, contact_list, joint_list, dof_list, options, wo
     m, nj, dual = len(contact_list), len(joint_list), work.info[FORM_USED] == DUAL
     rows = 3 * m + nj
     u = work.speed
-    most = int(options[INNER] if len(dof_list) <= options[FEW] else options[INNER_MANY])
-    most, steps, goal = min(most, budget), 0, options[INNER_ACCURACY] * residual
+    most = int(options.inner if len(dof_list) <= options.few else options.inner_many)
+    most, steps, goal = min(most, budget), 0, options.inner_accuracy * residual
     for k in range(rows):
         work.held[k] = work.center[k]
     while True:
