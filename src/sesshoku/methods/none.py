@@ -65,70 +65,19 @@ class Options:
                               remedy="the default is 1e-10")
 
 
-def parameters(options: Options) -> np.ndarray:
-    """What compiled code takes of the options: scheme, tolerance, and the tableau (25)."""
-    codes = {"semi-implicit": SEMI_IMPLICIT, "euler": EULER}
-    tableau = TABLEAUS.get(options.integrator, np.zeros((5, 5)))
-    return np.concatenate([[codes.get(options.integrator, RUNGE_KUTTA), options.tolerance], tableau.ravel()])
+Numbers = numbers_of(Options)
 
 
-PARTS: list[Any] = []  # nothing worth compiling side by side
-STATE: dict[str, tuple[str, ...]] = {}  # what a saved state holds of the records
+class Work(Record):
+    """What `none` keeps beyond model and data: its options."""
+
+    options = part(Numbers)
+    tableau = array(float, 5, 5)  # of the Runge-Kutta scheme
 
 
-def make_records(compiled: CompiledScene, options: Options) -> dict[str, Record]:
-    """Records beyond model and data: none."""
-    return {}
-
-
-def supports(compiled: CompiledScene) -> list[str]:
-    """Reasons why the method cannot carry a scene: none."""
-    return []
-
-
-def leaves_out(compiled: CompiledScene) -> list[str]:
-    """What of a scene the method leaves out: nothing but contact, which its name says."""
-    return []
-
-
-#: what the contract suite may hold the method to
-GUARANTEES = {"books": lambda options: options.integrator not in TABLEAUS}
-
-register(__name__)
-
-
-@jit
-def run(model_table, data_table, options, dt, steps):
-    """Advance `steps` steps; returns how many were done before the state stopped being finite."""
-    model, data = as_model(model_table), as_data(data_table)
-    for n in range(steps):
-        if not step(model, data, options, dt):
-            return n
-    return steps
-
-
-@jit
-def step(model, data, work, dt):
-    """One step; False if its result is not finite (the state then stays as it was)."""
-    options = work.options
-    scheme = options[0]
-    if scheme == RUNGE_KUTTA:
-        if find_fast(model, data, data.v, dt, RUNGE_KUTTA_FAST, False) == 0:
-            smooth_motion(model, data, work, dt)
-            constrain_end(model, data, work, dt)
-            if find_fast(model, data, data.new_v, dt, RUNGE_KUTTA_FAST, False) == 0:
-                return finish(model, data, scheme, dt)
-            move_kinematic(model, data, -dt)
-        scheme = SEMI_IMPLICIT  # joints turn too far for its stages
-    kinematics(model, data, data.q)
-    link_velocities(model, data, data.v)
-    forces(model, data, dt if scheme == SEMI_IMPLICIT else 0.0)
-    joint_space_inertia(model, data)
-    free_velocity(model, data, dt, SPIN if scheme == SEMI_IMPLICIT else EULER_SPIN)
-    if scheme == SEMI_IMPLICIT:
-        coast(model, data, dt, FAST)
-    constrain_joints(model, data, data.q, data.new_v, dt, options[1])
-    return finish(model, data, scheme, dt)
+def make_work(compiled: CompiledScene, options: Options) -> Work:
+    """The options and their tableau."""
+    return Work(options=as_numbers(Numbers, options), tableau=TABLEAUS.get(options.integrator, np.zeros((5, 5))))
 
 
 @jit

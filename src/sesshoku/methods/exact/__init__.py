@@ -83,77 +83,6 @@ from sesshoku.stages.report import APPLIED_WORK
 from sesshoku.stages.report import FAST_TREES as REPORTED
 from sesshoku.stages.tunnelling import count_tunnelling
 
-#: compiled side by side on a cold start
-PARTS = [
-    ("sesshoku.methods.exact.solve:solve_islands",
-     (Model, Data, Contacts, Problem, Memory, NewtonWork, "options", float)),
-    ("sesshoku.collision.points.detect:detect", (Model, Data, Contacts, float, float, int)),
-    ("sesshoku.methods.exact.problem:pose_problem",
-     (Model, Data, Contacts, Problem, Memory, "options", "options", float)),
-    ("sesshoku.methods.exact:apply", (Model, Data, Contacts, Problem, Memory, "options", float)),
-    ("sesshoku.methods.exact:predict", (Model, Data, "options", float)),
-    ("sesshoku.methods.exact:free_motion", (Model, Data, Memory, "options", float)),
-]
-STATE = {
-    "contacts": (*CONTACT_STATE, *CONTACT_VIEW, "torque"),
-    "memory": ("old_impulse", "old_torque", "old_slips", "old_parted", "old_anchor", "old_anchored", "tree_jammed",
-               "tree_rows", "tree_wait", "tree_restless"),
-}  # what a saved state holds of the records
-
-
-def make_records(compiled: CompiledScene, options: Options) -> dict[str, Record]:
-    """Contacts, the problem's rows, memory and the solver's work space, in the order `run` takes them."""
-    contacts = make_contacts(compiled.model, contact_capacity(compiled.model), pair_capacity(compiled.model))
-    problem, memory, newton = make_memory(compiled, contacts)
-    return {"contacts": contacts, "problem": problem, "memory": memory, "newton": newton}
-
-
-def supports(compiled: CompiledScene) -> list[str]:
-    """Reasons why the method cannot carry a scene: none."""
-    return []
-
-
-def leaves_out(compiled: CompiledScene) -> list[str]:
-    """What of a scene the method leaves out: nothing."""
-    return []
-
-
-#: what the contract suite may hold the method to
-GUARANTEES = {
-    "friction_bound": lambda options: 1.0,
-    # e = 0, nothing to undo, no turning of corners: contact never adds kinetic energy
-    "passive": lambda options: options.correction == 0.0 and options.integrator == "semi-implicit",
-}
-
-register(__name__)
-
-
-@jit
-def run(model_table, data_table, contact_table, problem_table, memory_table, newton_table, options, dt, steps):
-    """Advance `steps` steps; returns how many were done before the state stopped being finite."""
-    model, data, contacts = as_model(model_table), as_data(data_table), as_contacts(contact_table)
-    problem, memory, newton = as_problem(problem_table), as_memory(memory_table), as_newton_work(newton_table)
-    for n in range(steps):
-        if not step(model, data, contacts, problem, memory, newton, options, dt):
-            return n
-    return steps
-
-
-@jit(inline="always")
-def step(model, data, work, dt):
-    """One step; False if its result is not finite (the state then stays as it was)."""
-    middle(model, data, work, dt)
-    predict(model, data, work, dt)
-    find_contacts(model, data, work, dt)
-    free_motion(model, data, work, dt)
-    hold_joints(model, data, work, dt, data.new_q)
-    pose_problem(model, data, work, dt, data.new_q)
-    solve_islands(model, data, work, dt)
-    release_joints(model, data, work, dt)
-    apply(model, data, work, dt)
-    return end(model, data, work, dt)
-
-
 @jit
 def middle(model, data, work, dt):
     """Poses and velocities of the links in the middle of the step, new_q (semi-implicit: at its start)."""
@@ -196,7 +125,7 @@ def predict(model, data, work, dt):
 def find_contacts(model, data, work, dt):
     """Contacts that are closed or may close within the step, and their axes and velocities."""
     contacts, options = work.contacts, work.options
-    look_ahead(model, data, work.y_before, dt, work.y_before)
+    look_ahead(model, data, work, dt)
     detect(model, data, contacts, options.margin, options.ahead * dt, options.most_per_pair)
     frame_contacts(model, data, work, dt)
 
@@ -303,57 +232,13 @@ def shift_impacts(model, data, work, dt):
         turn_along(model, data, work.shift, work.turned, dt)
 
 
-@jit
-def stage_nothing(model, data, contacts, problem, memory, newton, options, dt):
-    """What a call of a stage costs."""
-
-
-@jit
-def stage_middle(model, data, contacts, problem, memory, newton, options, dt):
-    middle(model, data, options, dt)
-
-
-@jit
-def stage_predict(model, data, contacts, problem, memory, newton, options, dt):
-    predict(model, data, options, dt)
-
-
-@jit
-def stage_detect(model, data, contacts, problem, memory, newton, options, dt):
-    find_contacts(model, data, contacts, problem, memory, options, dt)
-
-
-@jit
-def stage_free(model, data, contacts, problem, memory, newton, options, dt):
-    free_motion(model, data, memory, options, dt)
-
-
-@jit
-def stage_pose(model, data, contacts, problem, memory, newton, options, dt):
-    hold_joints(model, data, memory, data.new_q, options, dt)
-    pose_problem(model, data, contacts, problem, memory, data.new_q, options, dt)
-
-
-@jit
-def stage_solve(model, data, contacts, problem, memory, newton, options, dt):
-    solve_islands(model, data, contacts, problem, memory, newton, options, dt)
-    release_joints(model, data, contacts, problem, memory, newton, options, dt)
-
-
-@jit
-def stage_apply(model, data, contacts, problem, memory, newton, options, dt):
-    apply(model, data, contacts, problem, memory, options, dt)
-
-
-@jit
-def stage_end(model, data, contacts, problem, memory, newton, options, dt):
-    end(model, data, problem, contacts, memory, options, dt)
-
-
-def stages(options: Options) -> dict[str, Any]:
-    """Stage name -> compiled function of all records, options and dt, in the order of `step`."""
-    return {"middle": stage_middle, "predict": stage_predict, "detect": stage_detect, "free motion": stage_free,
-            "pose problem": stage_pose, "solve": stage_solve, "apply forces": stage_apply, "end": stage_end}
-
-
-__all__ = ["STATE", "Options", "make_records", "parameters", "run", "stages", "step", "supports"]
+METHOD = Definition(
+    Options, Work, make_work,
+    Stages((middle, predict, find_contacts, free_motion, hold_joints, build_problem, solve_islands, release_joints, apply,
+            end)),
+    guarantees={
+        "friction_bound": lambda options: 1.0,
+        # e = 0, nothing to undo, no turning of corners: contact never adds kinetic energy
+        "passive": lambda options: options.correction == 0.0 and options.integrator == "semi-implicit",
+    })
+register(__name__)

@@ -16,8 +16,8 @@ from sesshoku.spatial.algebra import cross
 
 
 @jit
-def look_ahead(model, data, work, dt, work):
-    """contacts.shape_lead of every shape on a link. work (V). Overwrites data.force. Needs `predict`.
+def look_ahead(model, data, work, dt):
+    """contacts.shape_lead of every shape on a link. Overwrites work.y_before and data.force. Needs `predict`.
 
     No more than half the shape is thick, or what falls from rest falls if that is more: normals from farther mean
     little.
@@ -27,8 +27,8 @@ def look_ahead(model, data, work, dt, work):
     if options.integrator == MIDPOINT:
         seconds = 0.5 * dt * options.ahead
         for k in range(model.dof_count):
-            work[k] = 2.0 * data.stage_v[k] - v[k]
-        carried_velocities(model, data, work, data.force)
+            work.y_before[k] = 2.0 * data.stage_v[k] - v[k]
+        carried_velocities(model, data, work.y_before, data.force)
     else:
         seconds = dt * options.ahead
         carried_velocities(model, data, data.new_v, data.force)

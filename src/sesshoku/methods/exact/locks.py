@@ -37,10 +37,10 @@ BEYOND = 1.0 + 1e-9  # of its bound: what a held joint may bear by rounding
 
 
 @jit
-def hold_joints(model, data, work, dt, q):
+def hold_joints(model, data, work, dt):
     """Choose the state of every joint with friction from the step before, and take it out of the problem."""
     options = work.options
-    v, slip_speed = data.v, options.slip_speed
+    q, v, slip_speed = data.new_q, data.v, options.slip_speed
     if len(model.rubbing_dofs) == 0:
         return
     for k in range(model.dof_count):
@@ -96,7 +96,7 @@ def release_joints(model, data, work, dt):
             for m in range(len(model.rubbing_dofs)):
                 data.friction_state[model.rubbing_dofs[m]] = AS_ROW
         lock(model, data, work, dt)
-        pose_problem(model, data, work, dt, data.new_q)
+        pose_problem(model, data, work, dt)
         solve_islands(model, data, work, dt)
         made += data.report[ITERATIONS]
     data.report[ITERATIONS] = made

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sesshoku.errors import MethodError
+from sesshoku.methods.definition import code_of, numbers_of
 from sesshoku.solvers.proximal.work import NewtonOptions, newton_parameters
 
 
@@ -76,18 +77,10 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "restitution_speed": (0.0, 1e9), "slip_speed": (0.0, 1e9), "rounds": (1, MANY), "anchor": (0.0, 1.0),
 }
 
-(MIDPOINT, MARGIN, AHEAD, MOST, CORRECTION, SLOP, BOUNCE_SPEED, SLIP_SPEED, ROUNDS, ANCHOR, CORRECTION_SPEED, LOCKS,
- NEWTON) = range(13)
+Numbers = numbers_of(Options)
+MIDPOINT, LOCKS = code_of(Options, "integrator", "midpoint"), code_of(Options, "joint_friction", "locks")
 
 # share of the residual a step starts with: islands of many trees are solved to it, if it is below 1e-9 m/s. A pile that
 # moves needs no more, and where it comes to rest the start is better from step to step
 RELATIVE = 1e-3
 
-
-def parameters(options: Options) -> np.ndarray:
-    """What compiled code takes of the options: ours, then from NEWTON on the solver's."""
-    o = options
-    newton = NewtonOptions(tolerance=o.tolerance, cap=o.newton_cap, cap_many=o.newton_cap, relative=RELATIVE)
-    ours = [o.integrator == "midpoint", o.margin, o.ahead, o.most_per_pair, o.correction, o.slop, o.restitution_speed,
-            o.slip_speed, o.rounds, o.anchor, o.correction_speed, o.joint_friction == "locks"]
-    return np.concatenate([np.array(ours, dtype=np.float64), newton_parameters(newton)])

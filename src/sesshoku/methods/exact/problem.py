@@ -56,8 +56,8 @@ def frame_contacts(model, data, work, dt):
 
 
 @jit
-def pose_problem(model, data, work, dt, q):
-    """Rows, wanted velocities and start of every contact and joint row; q: where the contacts were found."""
+def pose_problem(model, data, work, dt):
+    """Rows, wanted velocities and start of every contact and joint row, at new_q, where the contacts were found."""
     contacts, problem, options = work.contacts, work.problem, work.options
     start_problem(model, data, problem)
     for c in range(contacts.counts[CONTACTS]):
@@ -69,7 +69,7 @@ def pose_problem(model, data, work, dt, q):
     if options.integrator == MIDPOINT:
         turn_loops(model, data, dt)
         lead_scripts(model, data, 1.0)
-    joint_rows(model, data, problem, q, data.new_v, dt, True)
+    joint_rows(model, data, problem, data.new_q, data.new_v, dt, True)
     if options.integrator == MIDPOINT:
         lead_scripts(model, data, -1.0)
     for c in range(contacts.counts[CONTACTS]):

@@ -45,83 +45,30 @@ from sesshoku.methods.tendon_features import tendon_rows
 from sesshoku.model.arrays import Model
 from sesshoku.scene.compiler import CompiledScene
 
-#: compiled side by side on a cold start
-PARTS: list[Any] = [
-    ("sesshoku.methods.implicit.solve:solve", (Model, Data, Contacts, Memory, "options", float)),
-    ("sesshoku.collision.points.detect:detect", (Model, Data, Contacts, float, float, int)),
-]
-STATE = {
-    "contacts": CONTACT_STATE + CONTACT_VIEW,
-    "memory": ("old_stretch", "old_on"),
-}  # what a saved state holds of the records
-
-
-def make_records(compiled: CompiledScene, options: Options) -> dict[str, Record]:
-    """Contacts, memory and the assembly's work space, in the order `run` takes them."""
-    model = compiled.model
-    joined = bool(model.loop_count or model.mimic_count)
-    if options.coupling == "frozen" and joined:
-        raise MethodError("coupling 'frozen' cannot carry loops and mimics", element="method 'implicit'",
-                          remedy="use coupling='assembled'")
-    if options.integrator == "rk4" and (joined or len(model.limited_dofs) or len(model.rubbing_dofs)):
-        raise MethodError("integrator 'rk4' cannot carry joint limits, joint friction, loops and mimics",
-                          element="method 'implicit'", remedy="use integrator='implicit'")
-    contacts = make_contacts(model, contact_capacity(model), pair_capacity(model))
-    memory, assembly = make_memory(compiled, contacts, options)
-    return {"contacts": contacts, "memory": memory, "assembly": assembly}
-
-
-def supports(compiled: CompiledScene) -> list[str]:
-    """Reasons why the method cannot carry a scene: none."""
-    return []
-
-
 def leaves_out(compiled: CompiledScene) -> list[str]:
     """What of a scene the method leaves out: friction against turning, limits and friction of tendons."""
     return turning_friction(compiled) + tendon_rows(compiled)
 
 
-#: what the contract suite may hold the method to
-GUARANTEES = {
-    # of the end of the step: friction dampers are renewed until they change by less than the tolerance
-    "friction_bound": lambda options: 1.0 + 2.0 * options.friction_tolerance,
-    # springs give back what they take
-    "passive": lambda options: False,
-    "elastic": lambda options: True,
-    "books": lambda options: options.integrator != "rk4",
-}
-
-register(__name__)
-
-
-def run(model_table: Any, data_table: Any, contact_table: Any, memory_table: Any, assembly_table: Any,
-        options: np.ndarray, dt: float, steps: int) -> int:
-    """Advance `steps` steps; returns how many were done before the state stopped being finite.
-
-    Other integrators, couplings and schedules are compiled only when they are asked for.
-    """
-    if options[VARIANT] == 0.0:
-        return int(usual.run(model_table, data_table, contact_table, memory_table, options, dt, steps))
+def stages(options: Options) -> Stages:
+    """The usual step; other integrators, couplings and schedules are compiled only when they are asked for."""
+    if is_usual(options):
+        return usual.STAGES
     from sesshoku.methods.implicit import variants
 
-    return int(variants.run(model_table, data_table, contact_table, memory_table, assembly_table, options, dt, steps))
+    return variants.RUNGE_KUTTA_STAGES if options.integrator == "rk4" else variants.STAGES
 
 
-LINKED = usual.run
-step, stage_nothing = usual.step, usual.stage_nothing
+METHOD = Definition(
+    Options, Work, make_work, stages, presets=PRESETS, leaves_out=leaves_out,
+    guarantees={
+        # of the end of the step: friction dampers are renewed until they change by less than the tolerance
+        "friction_bound": lambda options: 1.0 + 2.0 * options.friction_tolerance,
+        # springs give back what they take
+        "passive": lambda options: False,
+        "elastic": lambda options: True,
+        "books": lambda options: options.integrator != "rk4",
+    })
+register(__name__)
 
-
-def stages(options: Options) -> dict[str, Any]:
-    """Stage name -> compiled function of all records, options and dt, in the order of `step`."""
-    if parameters(options)[VARIANT] == 0.0:
-        accelerate, apply, advance = usual.stage_solve, usual.stage_apply, usual.stage_advance
-    else:
-        from sesshoku.methods.implicit import variants
-
-        accelerate, apply, advance = variants.stage_solve, variants.stage_apply, variants.stage_advance
-    return {"kinematics": usual.stage_kinematics, "detect": usual.stage_detect, "drives": usual.stage_forces,
-            "prepare": usual.stage_prepare, "assemble, settle": accelerate, "apply forces": apply, "advance": advance}
-
-
-__all__ = ["PRESETS", "STATE", "Options", "damping_ratio_of", "make_records", "parameters", "restitution_of", "run",
-           "spring_and_damper", "stages", "step", "supports"]
+__all__ = ["METHOD", "Options", "damping_ratio_of", "restitution_of", "spring_and_damper"]

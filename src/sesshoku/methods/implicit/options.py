@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sesshoku.errors import MethodError
+from sesshoku.methods.definition import code_of, numbers_of
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "integrator": ("implicit", "euler", "symplectic", "rk4"),
@@ -76,16 +77,14 @@ def _refusal(text: str, value: Any) -> MethodError:
 PRESETS = {"recommended": Options(lookahead=True, rate_terms=False, depth=1e-4, max_passes=12,
                                   friction_tolerance=1e-3, slip_speed=1e-4, most_per_pair=4)}
 
-(INTEGRATOR, FROZEN, VISCOUS, SLIP_SPEED, MAX_PASSES, TOLERANCE, LOOKAHEAD, IMPLICIT_DRIVE, RATE_TERMS, TANGENTIAL,
- BALANCED, MOST, VARIANT) = range(13)
-IMPLICIT, EULER, SYMPLECTIC, RK4 = range(4)
+Numbers = numbers_of(Options)
+FROZEN, VISCOUS = code_of(Options, "coupling", "frozen"), code_of(Options, "friction", "viscous")
+BALANCED = code_of(Options, "schedule", "balanced")
+IMPLICIT, EULER, SYMPLECTIC, RK4 = range(4)  # integrators
 MARGIN = 1e-6  # m: contacts are found this far apart; they carry nothing before they touch
 
 
-def parameters(options: Options) -> np.ndarray:
-    """What compiled code takes of the options."""
-    o = options
-    variant = o.integrator != "implicit" or o.coupling != "assembled" or o.schedule != "leaves"
-    return np.array([CHOICES["integrator"].index(o.integrator), o.coupling == "frozen", o.friction == "viscous",
-                     o.slip_speed, o.max_passes, o.friction_tolerance, o.lookahead, o.implicit_drive, o.rate_terms,
-                     o.tangential, o.schedule == "balanced", o.most_per_pair, variant], dtype=np.float64)
+def is_usual(options: Options) -> bool:
+    """Whether a step is the usual one: implicit, contacts assembled, trees from the leaves to the root."""
+    return (options.integrator, options.coupling, options.schedule) == ("implicit", "assembled", "leaves")
+

@@ -20,28 +20,10 @@ from sesshoku.stages.free_motion import SEMI_IMPLICIT, SPIN, finish
 
 
 @jit
-def run(model_table, data_table, contact_table, memory_table, options, dt, steps):
-    """Advance `steps` steps; returns how many were done before the state stopped being finite."""
-    model, data, contacts = as_model(model_table), as_data(data_table), as_contacts(contact_table)
-    memory = as_memory(memory_table)
-    for n in range(steps):
-        if not step(model, data, contacts, memory, options, dt):
-            return n
-    return steps
-
-
-@jit(inline="always")
-def step(model, data, work, dt):
-    """One step; False if its result is not finite (the state then stays as it was)."""
-    contacts, options = work.contacts, work.options
-    kinematics(model, data, data.q)
-    link_velocities(model, data, data.v)
-    detect(model, data, contacts, MARGIN, options.lookahead * dt, options.most_per_pair)
-    forces(model, data, work, dt)
-    prepare(model, data, work, dt)
-    solve(model, data, work, dt)
-    apply(model, data, work, dt)
-    return finish(model, data, SEMI_IMPLICIT, dt)
+def find_points(model, data, work, dt):
+    """Contacts that touch, or with `lookahead` may touch within the step."""
+    options = work.options
+    detect(model, data, work.contacts, MARGIN, options.lookahead * dt, options.most_per_pair)
 
 
 @jit
@@ -64,42 +46,4 @@ def apply(model, data, work, dt):
     finish_report(model, data, work, dt)
 
 
-@jit
-def stage_nothing(model, data, contacts, memory, assembly, options, dt):
-    """What a call of a stage costs."""
-
-
-@jit
-def stage_kinematics(model, data, contacts, memory, assembly, options, dt):
-    kinematics(model, data, data.q)
-    link_velocities(model, data, data.v)
-
-
-@jit
-def stage_detect(model, data, contacts, memory, assembly, options, dt):
-    detect(model, data, contacts, MARGIN, options.lookahead * dt, options.most_per_pair)
-
-
-@jit
-def stage_forces(model, data, contacts, memory, assembly, options, dt):
-    forces(model, data, options, dt)
-
-
-@jit
-def stage_prepare(model, data, contacts, memory, assembly, options, dt):
-    prepare(model, data, contacts, memory, options, dt)
-
-
-@jit
-def stage_solve(model, data, contacts, memory, assembly, options, dt):
-    solve(model, data, contacts, memory, options, dt)
-
-
-@jit
-def stage_apply(model, data, contacts, memory, assembly, options, dt):
-    apply(model, data, contacts, memory, options, dt)
-
-
-@jit
-def stage_advance(model, data, contacts, memory, assembly, options, dt):
-    finish(model, data, SEMI_IMPLICIT, dt)
+STAGES = Stages((place_links, find_points, forces, prepare, solve, apply, take_over))

@@ -35,32 +35,6 @@ from sesshoku.stages.free_motion import EULER_SPIN, RUNGE_KUTTA, SEMI_IMPLICIT, 
 
 
 @jit
-def run(model_table, data_table, contact_table, memory_table, assembly_table, options, dt, steps):
-    """Advance `steps` steps; returns how many were done before the state stopped being finite."""
-    model, data, contacts = as_model(model_table), as_data(data_table), as_contacts(contact_table)
-    memory, assembly = as_memory(memory_table), as_assembly(assembly_table)
-    for n in range(steps):
-        if not step(model, data, contacts, memory, assembly, options, dt):
-            return n
-    return steps
-
-
-@jit
-def step(model, data, work, dt):
-    """One step; False if its result is not finite (the state then stays as it was)."""
-    contacts, options = work.contacts, work.options
-    if options.integrator != RK4:  # whose stages do all this themselves
-        kinematics(model, data, data.q)
-        link_velocities(model, data, data.v)
-        detect(model, data, contacts, MARGIN, options.lookahead * dt, options.most_per_pair)
-        forces(model, data, work, dt)
-        prepare(model, data, work, dt)
-    accelerate(model, data, work, dt)
-    apply(model, data, work, dt)
-    return advance(model, data, work, dt)
-
-
-@jit
 def accelerate(model, data, work, dt):
     """Joint accelerations (or, with rk4, the end of the step)."""
     options = work.options
@@ -123,16 +97,5 @@ def advance(model, data, work, dt):
     return finish(model, data, scheme, dt)
 
 
-@jit
-def stage_solve(model, data, contacts, memory, assembly, options, dt):
-    accelerate(model, data, contacts, memory, assembly, options, dt)
-
-
-@jit
-def stage_apply(model, data, contacts, memory, assembly, options, dt):
-    apply(model, data, contacts, memory, options, dt)
-
-
-@jit
-def stage_advance(model, data, contacts, memory, assembly, options, dt):
-    advance(model, data, options, dt)
+STAGES = Stages((place_links, find_points, forces, prepare, accelerate, apply, advance))
+RUNGE_KUTTA_STAGES = Stages((accelerate, apply, advance))  # whose own stages do the rest

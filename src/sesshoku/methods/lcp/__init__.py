@@ -66,87 +66,15 @@ from sesshoku.stages.free_motion import (
 from sesshoku.stages.joint_constraints import measure_errors
 from sesshoku.stages.tunnelling import count_tunnelling
 
-#: compiled side by side on a cold start
-PARTS = [
-    ("sesshoku.methods.lcp.solve:solve_islands", (Model, Data, Contacts, Problem, Memory, "options", float)),
-    ("sesshoku.methods.lcp.problem:pose_problem", (Model, Data, Contacts, Problem, Memory, "options", float)),
-    ("sesshoku.methods.lcp:apply", (Model, Data, Contacts, Problem, Memory, float)),
-    ("sesshoku.methods.lcp:advance", (Model, Data, "options", float)),
-    ("sesshoku.methods.lcp:forces", (Model, Data, "options", float)),
-    ("sesshoku.collision.points.detect:detect", (Model, Data, Contacts, float, float, int)),
-]
-STATE = {
-    "contacts": CONTACT_STATE + CONTACT_VIEW,
-    "memory": ("old_impulse", "slip", "old_v"),
-}  # what a saved state holds of the records
-
-
-def make_records(compiled: CompiledScene, options: Options) -> dict[str, Record]:
-    """Contacts, the problem's rows, and the method's memory, in the order `run` takes them."""
-    contacts = make_contacts(compiled.model, contact_capacity(compiled.model), pair_capacity(compiled.model))
-    problem, memory = make_memory(compiled, contacts, options)
-    return {"contacts": contacts, "problem": problem, "memory": memory}
-
-
-def supports(compiled: CompiledScene) -> list[str]:
-    """Reasons why the method cannot carry a scene: none."""
-    return []
-
-
-def leaves_out(compiled: CompiledScene) -> list[str]:
-    """What of a scene the method leaves out: friction against turning."""
-    return turning_friction(compiled)
-
-
-#: what the contract suite may hold the method to
-GUARANTEES = {
-    # friction beyond mu_s times the normal force: the circumscribed square reaches sqrt(2)
-    "friction_bound": lambda options: 2**0.5 if options.static_pyramid == "circumscribed" else 1.0,
-    # e = 0, Euler, no depth correction, no J' v: contact never adds kinetic energy (up to the sweeps' tolerance)
-    "passive": lambda options: options.integrator == "semi-implicit" and not options.centripetal
-    and options.penetration_rate == 0.0,
-    # J' v grows with the square of the spin: explicit, it throws a body that turns by radians per step ever faster
-    "finite": lambda options: not options.centripetal,
-    "books": lambda options: options.integrator == "semi-implicit",
-}
-
-register(__name__)
-
-
 @jit
-def run(model_table, data_table, contact_table, problem_table, memory_table, options, dt, steps):
-    """Advance `steps` steps; returns how many were done before the state stopped being finite."""
-    model, data, contacts = as_model(model_table), as_data(data_table), as_contacts(contact_table)
-    problem, memory = as_problem(problem_table), as_memory(memory_table)
-    for n in range(steps):
-        if not step(model, data, contacts, problem, memory, options, dt):
-            return n
-    return steps
-
-
-@jit(inline="always")
-def step(model, data, work, dt):
-    """One step; False if its result is not finite (the state then stays as it was)."""
-    contacts, options = work.contacts, work.options
-    kinematics(model, data, data.q)
-    link_velocities(model, data, data.v)
-    detect(model, data, contacts, options.margin, options.ahead * dt, options.most_per_pair)
-    forces(model, data, work, dt)
-    joint_space_inertia(model, data)
-    free_velocity(model, data, dt, SPIN)
-    coast(model, data, dt, RUNGE_KUTTA_FAST if options.integrator == RK4 else FAST)
-    pose_problem(model, data, work, dt)
-    solve_islands(model, data, work, dt)
-    apply(model, data, work, dt)
-    return advance(model, data, work, dt)
-
-
-@jit
-def forces(model, data, work, dt):
-    """Actuators, springs, external forces."""
+def free_motion(model, data, work, dt):
+    """new_v: the velocity at the end without contacts, limits or joint friction."""
     options = work.options
     joint_forces(model, data, data.q, data.v, 0.0 if options.integrator == RK4 else dt, 1.0)
     external_wrenches(model, data)
+    joint_space_inertia(model, data)
+    free_velocity(model, data, dt, SPIN)
+    coast(model, data, dt, RUNGE_KUTTA_FAST if options.integrator == RK4 else FAST)
 
 
 @jit
@@ -178,51 +106,18 @@ def advance(model, data, work, dt):
     return finish(model, data, SEMI_IMPLICIT, dt)
 
 
-@jit
-def stage_nothing(model, data, contacts, problem, memory, options, dt):
-    """What a call of a stage costs."""
-
-
-@jit
-def stage_kinematics(model, data, contacts, problem, memory, options, dt):
-    kinematics(model, data, data.q)
-    link_velocities(model, data, data.v)
-
-
-@jit
-def stage_detect(model, data, contacts, problem, memory, options, dt):
-    detect(model, data, contacts, options.margin, options.ahead * dt, options.most_per_pair)
-
-
-@jit
-def stage_free(model, data, contacts, problem, memory, options, dt):
-    forces(model, data, options, dt)
-    joint_space_inertia(model, data)
-    free_velocity(model, data, dt, SPIN)
-    coast(model, data, dt, RUNGE_KUTTA_FAST if options.integrator == RK4 else FAST)
-
-
-@jit
-def stage_apply(model, data, contacts, problem, memory, options, dt):
-    apply(model, data, contacts, problem, memory, dt)
-
-
-@jit
-def stage_advance(model, data, contacts, problem, memory, options, dt):
-    advance(model, data, options, dt)
-
-
-def stages(options: Options) -> dict[str, Any]:
-    """Stage name -> compiled function of all records, options and dt, in the order of `step`."""
-    return {
-        "kinematics": stage_kinematics,
-        "detect": stage_detect,
-        "free motion": stage_free,
-        "pose problem": pose_problem,
-        "solve": solve_islands,
-        "apply forces": stage_apply,
-        "advance": stage_advance,
-    }
-
-
-__all__ = ["PRESETS", "STATE", "Options", "make_records", "parameters", "run", "stages", "step", "supports"]
+METHOD = Definition(
+    Options, Work, make_work,
+    Stages((place_links, find_points, free_motion, build_problem, solve_islands, apply, advance)),
+    presets=PRESETS, leaves_out=turning_friction,
+    guarantees={
+        # friction beyond mu_s times the normal force: the circumscribed square reaches sqrt(2)
+        "friction_bound": lambda options: 2**0.5 if options.static_pyramid == "circumscribed" else 1.0,
+        # e = 0, Euler, no depth correction, no J' v: contact never adds kinetic energy (up to the sweeps' tolerance)
+        "passive": lambda options: options.integrator == "semi-implicit" and not options.centripetal
+        and options.penetration_rate == 0.0,
+        # J' v grows with the square of the spin: explicit, it throws a body that turns by radians per step ever faster
+        "finite": lambda options: not options.centripetal,
+        "books": lambda options: options.integrator == "semi-implicit",
+    })
+register(__name__)

@@ -42,7 +42,7 @@ def solve_by_matrix(model, data, work, contact_list, joint_list, dof_list, most,
         j = joint_list[i]
         x[3 * m + i], w[3 * m + i] = problem.joint_impulse[j], problem.joint_free[j]
         work.row_low[i], work.row_high[i] = problem.joint_low[j], problem.joint_high[j]
-    if options[DENSE] == BY_TEST_FORCES:
+    if work.matrix_by == BY_TEST_FORCES:
         fill_by_test_forces(model, data, work, contact_list)
     else:
         fill_contacts(model.row_dof, problem, contact_list, K)

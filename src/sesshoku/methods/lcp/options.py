@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from sesshoku.errors import MethodError
+from sesshoku.methods.definition import code_of, numbers_of
 
 
 @dataclass(frozen=True)
@@ -99,42 +100,17 @@ PRESETS = {"recommended": Options(
     warm_start=True, accelerate=True, penetration_rate=10.0, slop=1e-5, centripetal=False, margin=0.001, ahead=1.0,
     most_per_pair=4, visit_budget=12000)}
 
-(RK4, MAX_SWEEPS, TOLERANCE, STATIC_SPEED, PYRAMID, KINETIC_CONE, RANDOM_AXES, SEED, DENSE, NORMALS_FIRST, EXACT_PAIR,
- WARM, ACCELERATE, RATE, SLOP, CENTRIPETAL, BOUNCE_SPEED, MARGIN, MOST, BUDGET, AHEAD, HOLD) = range(22)
-BY_TEST_FORCES, BY_MASS_MATRIX = 1, 2
+Numbers = numbers_of(Options)
+RK4, KINETIC_CONE = code_of(Options, "integrator", "rk4"), code_of(Options, "kinetic", "cone")
+RANDOM_AXES, NORMALS_FIRST = code_of(Options, "tangent_axes", "random"), code_of(Options, "order", "normals_first")
+EXACT_PAIR = code_of(Options, "inner", "pair")
+INSCRIBED, CONE = code_of(Options, "static_pyramid", "inscribed"), code_of(Options, "static_pyramid", "cone")
+NO_MATRIX, BY_TEST_FORCES, BY_MASS_MATRIX = range(3)
 
 
-def parameters(options: Options) -> np.ndarray:
-    """What compiled code takes of the options."""
-    o = options
-    pyramid = {"circumscribed": 0, "inscribed": 1, "cone": 2}[o.static_pyramid]
-    dense = {"none": 0, "aba": BY_TEST_FORCES, "mass_matrix": BY_MASS_MATRIX}[o.delassus_by]
-    if o.accelerate or o.inner == "pair" or o.order == "by_contact":
-        dense = 0  # these visit contacts, not rows of a matrix
-    return np.array(
-        [
-            o.integrator == "rk4",
-            o.max_sweeps,
-            o.tolerance,
-            o.static_friction_speed,
-            pyramid,
-            o.kinetic == "cone",
-            o.tangent_axes == "random",
-            o.seed,
-            dense,
-            o.order == "normals_first",
-            o.inner == "pair",
-            o.warm_start,
-            o.accelerate,
-            o.penetration_rate,
-            o.slop,
-            o.centripetal,
-            o.restitution_speed,
-            o.margin,
-            o.most_per_pair,
-            o.visit_budget,
-            o.ahead,
-            o.hold_reversals,
-        ],
-        dtype=np.float64,
-    )
+def matrix_by(options: Options) -> int:
+    """How the matrix of an island is formed, if at all."""
+    if options.accelerate or options.inner == "pair" or options.order == "by_contact":
+        return NO_MATRIX  # these visit contacts, not rows of a matrix
+    return {"none": NO_MATRIX, "aba": BY_TEST_FORCES, "mass_matrix": BY_MASS_MATRIX}[options.delassus_by]
+

@@ -75,10 +75,10 @@ def choose_axes(model, data, work, c):
             axes[1, 0], axes[1, 1], axes[1, 2] = cross(n[0], n[1], n[2], axes[0, 0], axes[0, 1], axes[0, 2])
         along_axes(problem, c, vx, vy, vz)
         return
-    work.mu[c] = contacts.material[c, 0] / (sqrt(2.0) if options.static_pyramid == 1 else 1.0)
+    work.mu[c] = contacts.material[c, 0] / (sqrt(2.0) if options.static_pyramid == INSCRIBED else 1.0)
     if options.static_friction_speed == 0.0:
         work.mu[c] = contacts.material[c, 1]
-    work.law[c] = DISC if options.static_pyramid == 2 else SQUARE
+    work.law[c] = DISC if options.static_pyramid == CONE else SQUARE
     if options.tangent_axes == RANDOM_AXES:
         angle = 2.0 * pi * random_unit(options.seed, contacts.id[c])
         co, si = cos(angle), sin(angle)

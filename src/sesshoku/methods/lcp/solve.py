@@ -35,7 +35,7 @@ def solve_islands(model, data, work, dt):
     report[CONVERGED] = 1.0
     for k in range(model.dof_count):
         problem.y[k] = 0.0
-    if options[DENSE] == BY_TEST_FORCES and contacts.counts[CONTACTS] > 0:
+    if work.matrix_by == BY_TEST_FORCES and contacts.counts[CONTACTS] > 0:
         articulate(model, data)
     rest = group_joint_rows(model, work)
     for island in range(rest + 1):
@@ -59,7 +59,7 @@ def solve_island(model, data, work, dt, island, contact_list, joint_list):
         most = min(most, max(LEAST_SWEEPS, options.visit_budget // len(contact_list)))
     rows = 3 * len(contact_list) + len(joint_list)
     dof_list = work.dof_list[: island_dofs(model, work, island)]
-    if options[DENSE] and rows <= work.dense_rows:
+    if work.matrix_by != NO_MATRIX and rows <= work.dense_rows:
         sweeps = solve_by_matrix(model, data, work, contact_list, joint_list, dof_list, most, tolerance)
     else:
         gather(chains, problem, contact_list, joint_list, y)

@@ -57,73 +57,8 @@ from sesshoku.stages.free_motion import SEMI_IMPLICIT, SPIN, coast, finish, free
 from sesshoku.stages.joint_constraints import measure_errors
 from sesshoku.stages.tunnelling import count_tunnelling
 
-#: compiled side by side on a cold start
-PARTS = [
-    ("sesshoku.methods.multipoint.solve:solve_islands",
-     (Model, Data, Contacts, Problem, Memory, NormWork, "options", float)),
-    ("sesshoku.methods.multipoint.problem:pose_problem",
-     (Model, Data, Contacts, Problem, Memory, NormWork, "options", float)),
-    ("sesshoku.methods.multipoint:apply", (Model, Data, Contacts, Problem, Memory, float)),
-    ("sesshoku.methods.multipoint:free_motion", (Model, Data, float)),
-    ("sesshoku.collision.points.detect:detect", (Model, Data, Contacts, float, float, int)),
-]
-STATE = {"contacts": CONTACT_STATE + CONTACT_VIEW}  # what a saved state holds of the records
-
-
-def make_records(compiled: CompiledScene, options: Options) -> dict[str, Record]:
-    """Contacts, the problem's rows, and work space, in the order `run` takes them."""
-    contacts = make_contacts(compiled.model, contact_capacity(compiled.model), pair_capacity(compiled.model))
-    problem, memory, norm = make_memory(compiled, contacts)
-    return {"contacts": contacts, "problem": problem, "memory": memory, "norm": norm}
-
-
-def supports(compiled: CompiledScene) -> list[str]:
-    """Reasons why the method cannot carry a scene: none."""
-    return []
-
-
-def leaves_out(compiled: CompiledScene) -> list[str]:
-    """What of a scene the method leaves out: friction against turning."""
-    return turning_friction(compiled)
-
-
-#: what the contract suite may hold the method to
-GUARANTEES = {
-    "friction_bound": lambda options: 1.0,
-    # friction after the normal solve can bring energy; how often is measured (experiment multipoint/energy)
-    "passive": lambda options: False,
-}
-
-register(__name__)
-
-
 @jit
-def run(model_table, data_table, contact_table, problem_table, memory_table, norm_table, options, dt, steps):
-    """Advance `steps` steps; returns how many were done before the state stopped being finite."""
-    model, data, contacts = as_model(model_table), as_data(data_table), as_contacts(contact_table)
-    problem, memory, norm = as_problem(problem_table), as_memory(memory_table), as_norm_work(norm_table)
-    for n in range(steps):
-        if not step(model, data, contacts, problem, memory, norm, options, dt):
-            return n
-    return steps
-
-
-@jit(inline="always")
-def step(model, data, work, dt):
-    """One step; False if its result is not finite (the state then stays as it was)."""
-    contacts, options = work.contacts, work.options
-    kinematics(model, data, data.q)
-    link_velocities(model, data, data.v)
-    detect(model, data, contacts, options.margin, options.ahead * dt, options.most_per_pair)
-    free_motion(model, data, dt)
-    pose_problem(model, data, work, dt)
-    solve_islands(model, data, work, dt)
-    apply(model, data, work, dt)
-    return finish(model, data, SEMI_IMPLICIT, dt)
-
-
-@jit
-def free_motion(model, data, dt):
+def free_motion(model, data, work, dt):
     """new_v: the velocity at the end without contacts, limits or joint friction."""
     joint_forces(model, data, data.q, data.v, dt, 1.0)
     external_wrenches(model, data)
@@ -144,41 +79,13 @@ def apply(model, data, work, dt):
     count_tunnelling(model, data, contacts, dt)
 
 
-@jit
-def stage_nothing(model, data, contacts, problem, memory, norm, options, dt):
-    """What a call of a stage costs."""
-
-
-@jit
-def stage_kinematics(model, data, contacts, problem, memory, norm, options, dt):
-    kinematics(model, data, data.q)
-    link_velocities(model, data, data.v)
-
-
-@jit
-def stage_detect(model, data, contacts, problem, memory, norm, options, dt):
-    detect(model, data, contacts, options.margin, options.ahead * dt, options.most_per_pair)
-
-
-@jit
-def stage_free(model, data, contacts, problem, memory, norm, options, dt):
-    free_motion(model, data, dt)
-
-
-@jit
-def stage_apply(model, data, contacts, problem, memory, norm, options, dt):
-    apply(model, data, contacts, problem, memory, dt)
-
-
-@jit
-def stage_advance(model, data, contacts, problem, memory, norm, options, dt):
-    finish(model, data, SEMI_IMPLICIT, dt)
-
-
-def stages(options: Options) -> dict[str, Any]:
-    """Stage name -> compiled function of all records, options and dt, in the order of `step`."""
-    return {"kinematics": stage_kinematics, "detect": stage_detect, "free motion": stage_free,
-            "pose problem": pose_problem, "solve": solve_islands, "apply forces": stage_apply, "advance": stage_advance}
-
-
-__all__ = ["PRESETS", "STATE", "Options", "make_records", "parameters", "run", "stages", "step", "supports"]
+METHOD = Definition(
+    Options, Work, make_work,
+    Stages((place_links, find_points, free_motion, build_problem, solve_islands, apply, take_over)),
+    presets=PRESETS, leaves_out=turning_friction,
+    guarantees={
+        "friction_bound": lambda options: 1.0,
+        # friction after the normal solve can bring energy; how often is measured (experiment multipoint/energy)
+        "passive": lambda options: False,
+    })
+register(__name__)

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from sesshoku.errors import MethodError
+from sesshoku.methods.definition import code_of, numbers_of
 
 
 @dataclass(frozen=True)
@@ -67,14 +68,6 @@ PRESETS = {"recommended": Options(
     stick_target="zero", friction_coupling="resolve", stop_reversals=True, readmit=True, penetration_rate=10.0,
     slip_threshold=1e-4, restitution_speed=1e-2, margin=1e-3, ahead=1.0, most_per_pair=4)}
 
-(STICK_ZERO, RESOLVE, READMIT, RATE, SLOP, SLIP_SPEED, RANK_TOLERANCE, BOUNCE_SPEED, MARGIN, AHEAD, MOST,
- STOP) = range(12)
+Numbers = numbers_of(Options)
+STICK_ZERO, RESOLVE = code_of(Options, "stick_target", "zero"), code_of(Options, "friction_coupling", "resolve")
 
-
-def parameters(options: Options) -> np.ndarray:
-    """What compiled code takes of the options."""
-    o = options
-    return np.array([o.stick_target == "zero", o.friction_coupling == "resolve", o.readmit, o.penetration_rate, o.slop,
-                     o.slip_threshold, o.rank_tolerance, o.restitution_speed, o.margin, o.ahead, o.most_per_pair,
-                     o.stop_reversals],
-                    dtype=np.float64)

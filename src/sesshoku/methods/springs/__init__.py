@@ -116,42 +116,6 @@ MOST_CONTACTS = 8192
 MOST_SUBSTEPS = 16
 DRIVE_ROUNDS = 6  # of finding which servos are at their effort
 RUBBING_ROUNDS = 3  # of friction by the constraint force and the constraint force it calls for
-#: compiled side by side on a cold start
-PARTS = [
-    ("sesshoku.methods.springs.contacts:find_contacts",
-     (Breps, Sweeps, Events, Bodies, SpringSet, Presses, "options", float)),
-    ("sesshoku.methods.springs.drives:drive_joints", (Model, Data, Bodies, Joints, SpringSet, "options", float)),
-]
-STATE = {
-    "contacts": CONTACT_STATE + CONTACT_VIEW,
-    "bodies": ("position", "quaternion", "rotation", "velocity", "seen_q", "seen_v"),
-    "joints": ("state", "hold", "old_speed", "hardening", "report"),
-    "springs": ("local", "body", "counts", "holds", "normal", "result", "guess", "held"),
-    "presses": ("counts", "key", "variant", "feature", "shape", "state", "age", "normal", "depth", "moved", "place",
-                "drag", "held", "id", "limit", "mu", "point", "foot", "facing", "fresh"),
-}  # what a saved state holds of the records
-
-
-def make_records(compiled: CompiledScene, options: Options) -> dict[str, Record]:
-    """Contacts as users see them, bodies, joints, springs, contact springs, polyhedra and the sweeps' work space."""
-    model = compiled.model
-    bodies = make_bodies(model)
-    joints, rows = make_joints(compiled, bodies, options)
-    joints.inertia[:] = turned_inertia(compiled)
-    breps = make_breps(compiled, shape_margins(compiled, options), options.merge_coplanar)
-    used = int(breps.vertex_used.sum() + breps.edge_used.sum())
-    capacity = min(2 * used + 64, MOST_CONTACTS)
-    ties = [rows[s]["body"] for s in np.argsort(joints.tie, kind="stable") if joints.tie[s] >= 0]
-    springs = make_springs(model.link_count + 1, len(rows) + capacity, ties, moving_top(bodies))
-    springs.counts[0] = len(rows)
-    for n, row in enumerate(rows):
-        springs.body[n] = row["body"]
-        springs.local[n] = np.array(row["local"])
-    return {"contacts": make_contacts(model, capacity, 1), "bodies": bodies, "joints": joints, "springs": springs,
-            "presses": make_presses(compiled, breps, len(rows), capacity), "breps": breps,
-            "sweeps": make_sweeps(breps), "events": make_events(capacity)}
-
-
 def supports(compiled: CompiledScene) -> list[str]:
     """Reasons why the method cannot carry a scene: trees without any mass, which have no motion of their own."""
     model, reasons = compiled.model, []
@@ -179,52 +143,6 @@ def leaves_out(compiled: CompiledScene) -> list[str]:
     return restitution(compiled) + turning_friction(compiled) + said
 
 
-#: what the contract suite may hold the method to: friction follows the spring's part of the normal force, so the
-#: damper's part puts it outside the cone; springs give back energy
-GUARANTEES = {
-    "friction_bound": lambda options: 1.0 if options.friction_normal == "coupled" and options.friction_anchor == "drag"
-    else 1e9,
-    "passive": lambda options: False,
-    "elastic": lambda options: True,
-    "books": lambda options: False,
-}
-
-register(__name__)
-
-
-@jit
-def run(model_table, data_table, contact_table, body_table, joint_table, spring_table, press_table, brep_table,
-        sweep_table, event_table, options, dt, steps):
-    """Advance `steps` steps; returns how many were done before the state stopped being finite."""
-    model, data, contacts = as_model(model_table), as_data(data_table), as_contacts(contact_table)
-    bodies, joints, springs = as_bodies(body_table), as_joints(joint_table), as_springs(spring_table)
-    presses, breps, sweeps = as_presses(press_table), as_breps(brep_table), as_sweeps(sweep_table)
-    events = as_events(event_table)
-    for n in range(steps):
-        if not step(model, data, contacts, bodies, joints, springs, presses, breps, sweeps, events, options, dt):
-            return n
-    return steps
-
-
-@jit
-def step(model, data, work, dt):
-    """One step, or several parts of one where a body turns fast; False if its result is not finite."""
-    start(model, data, work, dt)
-    parts = substeps(model, work, dt)
-    h = dt / parts
-    for _ in range(parts):
-        forces(model, data, work, h)
-        constrain(model, data, work, h)
-        if let_go(model, data, work, h):
-            forces(model, data, work, h)
-            constrain(model, data, work, h)
-        measure(model, data, work, h)
-        if not move(model, data, work, h):
-            return False
-        find_contacts(work, h)
-    return True
-
-
 @jit
 def start(model, data, work, dt):
     """Bodies where the user or a script has put them; contacts there, if they are not known."""
@@ -236,7 +154,7 @@ def start(model, data, work, dt):
 
 
 @jit
-def substeps(model, work, dt):
+def substeps(model, data, work, dt):
     """Into how many parts a step is divided, so that no body turns by more than `substep_angle` in one."""
     bodies, options = work.bodies, work.options
     fastest = 0.0
@@ -365,49 +283,32 @@ def move(model, data, work, dt):
     return True
 
 
-# ---- the same stages one by one, for `Simulation.profile` ----------------------------------------------------------
+@jit
+def release(model, data, work, dt):
+    """Let go what the forces found pull off, and find them anew without it."""
+    if let_go(model, data, work, dt):
+        forces(model, data, work, dt)
+        constrain(model, data, work, dt)
 
 
 @jit
-def stage_nothing(model, data, contacts, bodies, joints, springs, presses, breps, sweeps, events, options, dt):
-    """What a call of a stage costs."""
+def find(model, data, work, dt):
+    """Contacts where the bodies are now (L1)."""
+    find_contacts(work, dt)
 
 
-@jit
-def stage_start(model, data, contacts, bodies, joints, springs, presses, breps, sweeps, events, options, dt):
-    start(model, data, bodies, joints, springs, presses, breps, sweeps, events, options, dt)
-
-
-@jit
-def stage_forces(model, data, contacts, bodies, joints, springs, presses, breps, sweeps, events, options, dt):
-    forces(model, data, bodies, joints, springs, presses, breps, options, dt)
-
-
-@jit
-def stage_constrain(model, data, contacts, bodies, joints, springs, presses, breps, sweeps, events, options, dt):
-    constrain(model, data, bodies, joints, springs, presses, breps, sweeps, events, options, dt)
-
-
-@jit
-def stage_measure(model, data, contacts, bodies, joints, springs, presses, breps, sweeps, events, options, dt):
-    measure(model, data, contacts, bodies, joints, springs, presses, options, dt)
-
-
-@jit
-def stage_move(model, data, contacts, bodies, joints, springs, presses, breps, sweeps, events, options, dt):
-    move(model, data, bodies, joints, springs, presses, options, dt)
-
-
-@jit
-def stage_find(model, data, contacts, bodies, joints, springs, presses, breps, sweeps, events, options, dt):
-    find_contacts(breps, sweeps, events, bodies, springs, presses, options, dt)
-
-
-def stages(options: Options) -> dict[str, Any]:
-    """Stage name -> compiled function of all records, options and dt, in the order of `step` (of one part of it)."""
-    return {"start": stage_start, "forces": stage_forces, "constrain (with L0)": stage_constrain,
-            "measure": stage_measure, "move": stage_move, "find contacts (L1)": stage_find}
-
-
-__all__ = ["STATE", "Options", "cautions", "leave_motion", "make_records", "parameters", "run", "stages",
-           "start_motion", "step", "supports"]
+METHOD = Definition(
+    Options, Work, make_work,
+    Stages((forces, constrain, release, measure, move, find), before=(start,), parts=substeps, takes_over=move),
+    presets=PRESETS, supports=supports, leaves_out=leaves_out, cautions=cautions, start_motion=start_motion,
+    leave_motion=leave_motion,
+    # friction follows the spring's part of the normal force, so the damper's part puts it outside the cone; springs
+    # give back energy
+    guarantees={
+        "friction_bound": lambda options: 1.0 if options.friction_normal == "coupled"
+        and options.friction_anchor == "drag" else 1e9,
+        "passive": lambda options: False,
+        "elastic": lambda options: True,
+        "books": lambda options: False,
+    })
+register(__name__)

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from sesshoku.errors import MethodError
+from sesshoku.methods.definition import code_of, numbers_of
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "joint_springs": ("explicit", "implicit"), "constraint_solver": ("descent", "gauss-newton"),
@@ -109,22 +110,11 @@ def _number(name: str, value: object, *, least: float = -np.inf, above: float = 
                           value=value)
 
 
-(RATE, DAMPING_STEPS, STICK_SPEED, JOINT_STICK_SPEED, NEWTON, TOLERANCE, MOST_ITERATIONS, MOST_SWEEPS, DRAG, ISOTROPIC,
- FRICTION_NORMAL, CORRECTION_SPEED, PER_AREA, SUBSTEP_ANGLE, SIDE_FACE, CROSSING, LIMIT,
- IMPLICIT_JOINTS, MOMENTUM, REST_CRITICAL) = range(20)
-OF_SPRING, WITH_CONSTRAINT, COUPLED = range(3)
-NEAREST, LITERAL, NO_SIDE = range(3)
+Numbers = numbers_of(Options)
+NEWTON, DRAG = code_of(Options, "constraint_solver", "gauss-newton"), code_of(Options, "friction_anchor", "drag")
+ISOTROPIC, PER_AREA = code_of(Options, "static_damping", "isotropic"), code_of(Options, "stiffness_per", "area")
+IMPLICIT_JOINTS, MOMENTUM = code_of(Options, "joint_springs", "implicit"), code_of(Options, "rotation", "momentum")
+REST_CRITICAL = code_of(Options, "rest_damping", "critical")
+OF_SPRING, WITH_CONSTRAINT, COUPLED = range(3)  # normal force that friction goes with
+NEAREST, LITERAL, NO_SIDE = range(3)  # side faces
 
-
-def parameters(options: Options) -> np.ndarray:
-    """What compiled code takes of the options."""
-    o = options
-
-    def code(name: str) -> int:
-        return CHOICES[name].index(getattr(o, name))
-
-    return np.array([o.rate, o.damping_steps, o.stick_speed, o.joint_stick_speed, code("constraint_solver"),
-                     o.constraint_tol, o.max_iterations, o.max_sweeps, code("friction_anchor"), code("static_damping"),
-                     code("friction_normal"), o.max_correction_speed, code("stiffness_per"), o.substep_angle,
-                     code("side_face"), code("crossing"), np.inf if o.limit is None else o.limit,
-                     code("joint_springs"), code("rotation"), code("rest_damping")], dtype=np.float64)

@@ -61,50 +61,16 @@ from sesshoku.stages.free_motion import SEMI_IMPLICIT, finish
 
 # triangles of a height field that one shape, and all together, may overlap; those under the shape if they are fewer
 ON_TERRAIN, ON_TERRAINS = 256, 1024
-#: compiled side by side on a cold start
-PARTS = [
-    ("sesshoku.methods.volume.solve:solve_islands",
-     (Model, Data, Contacts, Overlaps, Problem, Memory, Sparse, ConeSpace, SimplexSpace, "options", float)),
-    ("sesshoku.methods.volume.problem:pose_problem",
-     (Model, Data, Contacts, Overlaps, Problem, Memory, "options", float)),
-    ("sesshoku.methods.volume.apply:apply_wrenches", (Model, Data, Contacts, Overlaps, Problem, Memory, float)),
-    ("sesshoku.methods.volume.gill:free_motion", (Model, Data, float, float)),
-    ("sesshoku.collision.overlap.detect:find_overlaps", (Model, Data, Contacts, Polyhedra, Overlaps, int, float)),
-]
-STATE = {
-    "contacts": (*CONTACT_STATE, *CONTACT_VIEW, "torque"),
-    "overlaps": ("kind", "volume", "depth", "polygon_start", "polygon", "polygon_area", "polygon_radius"),
-    "memory": ("old_wrench", "old_v", "wrench", "verdict", "center"),
-}  # what a saved state holds of the records
+@jit
+def find(model, data, work, dt):
+    """Overlaps of all shapes: volume, its derivatives, the polygons of contact."""
+    find_overlaps(model, data, work.contacts, work.polyhedra, work.overlaps, work.options.depth_integral, THIN)
 
 
-def make_records(compiled: CompiledScene, options: Options) -> dict[str, Record]:
-    """Contacts, overlaps, rows, memory and work space, in the order `run` takes them."""
-    model = compiled.model
-    contacts = make_contacts(model, overlap_capacity(model), pair_capacity(model))
-    polyhedra = make_polyhedra(model)
-    overlaps = make_overlaps(contacts, polyhedra)
-    problem, memory, cone, simplex = make_memory(compiled, contacts, overlaps, polyhedra, options)
-    return {"contacts": contacts, "polyhedra": polyhedra, "overlaps": overlaps, "problem": problem, "memory": memory,
-            "sparse": make_sparse(compiled, memory, contacts, polyhedra), "cone": cone, "simplex": simplex}
-
-
-def overlap_capacity(model: Model) -> int:
-    """How many overlaps to make room for: a third of what contact points would need, or every pair there is.
-
-    And for moving shapes on terrain, which overlap it triangle by triangle.
-    """
-    pairs = len(model.allowed_pair) if model.pairs_listed else contact_capacity(model)
-    moving = int(model.shape_filter[:, MOVES].sum())
-    radii = model.shape_radius[(model.shape_filter[:, MOVES] == 1) & (model.shape_type != SHAPE_FIELD)]
-    terrain = sum(min(2 * int(2.0 * r / x + 2.0) * int(2.0 * r / y + 2.0), ON_TERRAIN)
-                  for x, y, _ in model.shape_size[model.shape_type == SHAPE_FIELD] for r in radii)
-    return max(1, min(pairs, max(64, 8 * moving))) + min(terrain, ON_TERRAINS)
-
-
-def supports(compiled: CompiledScene) -> list[str]:
-    """Reasons why the method cannot carry a scene: none."""
-    return []
+@jit
+def move_freely(model, data, work, dt):
+    """new_v: the velocity at the end of the step without contact and joint rows."""
+    free_motion(model, data, dt, dt)
 
 
 def leaves_out(compiled: CompiledScene) -> list[str]:
@@ -112,103 +78,24 @@ def leaves_out(compiled: CompiledScene) -> list[str]:
     return restitution(compiled) + turning_friction(compiled)
 
 
-#: what the contract suite may hold the method to
-GUARANTEES = {
-    "friction_bound": lambda options: 1.0,
-    "passive": lambda options: False,  # the least squares weigh by area, not by inertia, and depth is recovered
-    "contacts_per_pair": 1,  # an overlap, not points
-    "restitution": False,
-    "books": lambda options: options.integrator == "semi-implicit",
-    # with an absolute regularisation bodies sink by the square of their mass: a tonne on a palm's breadth drowns
-    "carries_any_mass": lambda options: options.regularization_unit == "trace",
-}
+def stages(options: Options) -> Stages:
+    """One solve a step; or one at each of Gill's four stages."""
+    return GILL if options.integrator == "rkg" else USUAL
 
+
+USUAL = Stages((place_links, find, move_freely, build_problem, solve_islands, apply_wrenches, take_over))
+GILL = Stages((gill_step,))
+METHOD = Definition(
+    Options, Work, make_work, stages, presets=PRESETS, leaves_out=leaves_out,
+    guarantees={
+        "friction_bound": lambda options: 1.0,
+        "passive": lambda options: False,  # the least squares weigh by area, not by inertia, and depth is recovered
+        "contacts_per_pair": lambda options: 1,  # an overlap, not points
+        "restitution": lambda options: False,
+        "books": lambda options: options.integrator == "semi-implicit",
+        # with an absolute regularisation bodies sink by the square of their mass: a tonne on a palm's breadth drowns
+        "carries_any_mass": lambda options: options.regularization_unit == "trace",
+    })
 register(__name__)
 
-
-@jit
-def run(model_table, data_table, contact_table, polyhedra_table, overlap_table, problem_table, memory_table,
-        sparse_table, cone_table, simplex_table, options, dt, steps):
-    """Advance `steps` steps; returns how many were done before the state stopped being finite."""
-    model, data, contacts = as_model(model_table), as_data(data_table), as_contacts(contact_table)
-    polyhedra, overlaps, problem = as_polyhedra(polyhedra_table), as_overlaps(overlap_table), as_problem(problem_table)
-    memory, sparse, cone = as_memory(memory_table), as_sparse(sparse_table), as_cone_space(cone_table)
-    simplex = as_simplex_space(simplex_table)
-    for n in range(steps):
-        if not step(model, data, contacts, polyhedra, overlaps, problem, memory, sparse, cone, simplex, options, dt):
-            return n
-    return steps
-
-
-@jit(inline="always")
-def step(model, data, work, dt):
-    """One step; False if its result is not finite (the state then stays as it was)."""
-    contacts, polyhedra, overlaps, options = work.contacts, work.polyhedra, work.overlaps, work.options
-    if options.integrator == RKG:
-        return gill_step(model, data, work, dt)
-    kinematics(model, data, data.q)
-    link_velocities(model, data, data.v)
-    find_overlaps(model, data, contacts, polyhedra, overlaps, options.depth_integral, THIN)
-    free_motion(model, data, dt, dt)
-    pose_problem(model, data, work, dt)
-    solve_islands(model, data, work, dt)
-    apply_wrenches(model, data, work, dt)
-    return finish(model, data, SEMI_IMPLICIT, dt)
-
-
-@jit
-def stage_nothing(model, data, contacts, polyhedra, overlaps, problem, memory, sparse, cone, simplex, options, dt):
-    """What a call of a stage costs."""
-
-
-@jit
-def stage_kinematics(model, data, contacts, polyhedra, overlaps, problem, memory, sparse, cone, simplex, options, dt):
-    kinematics(model, data, data.q)
-    link_velocities(model, data, data.v)
-
-
-@jit
-def stage_overlaps(model, data, contacts, polyhedra, overlaps, problem, memory, sparse, cone, simplex, options, dt):
-    find_overlaps(model, data, contacts, polyhedra, overlaps, options.depth_integral, THIN)
-
-
-@jit
-def stage_free(model, data, contacts, polyhedra, overlaps, problem, memory, sparse, cone, simplex, options, dt):
-    free_motion(model, data, dt, dt)
-
-
-@jit
-def stage_pose(model, data, contacts, polyhedra, overlaps, problem, memory, sparse, cone, simplex, options, dt):
-    pose_problem(model, data, contacts, overlaps, problem, memory, options, dt)
-
-
-@jit
-def stage_solve(model, data, contacts, polyhedra, overlaps, problem, memory, sparse, cone, simplex, options, dt):
-    solve_islands(model, data, contacts, overlaps, problem, memory, sparse, cone, simplex, options, dt)
-
-
-@jit
-def stage_apply(model, data, contacts, polyhedra, overlaps, problem, memory, sparse, cone, simplex, options, dt):
-    apply_wrenches(model, data, contacts, overlaps, problem, memory, dt)
-
-
-@jit
-def stage_advance(model, data, contacts, polyhedra, overlaps, problem, memory, sparse, cone, simplex, options, dt):
-    finish(model, data, SEMI_IMPLICIT, dt)
-
-
-@jit
-def stage_gill(model, data, contacts, polyhedra, overlaps, problem, memory, sparse, cone, simplex, options, dt):
-    gill_step(model, data, contacts, polyhedra, overlaps, problem, memory, sparse, cone, simplex, options, dt)
-
-
-def stages(options: Options) -> dict[str, Any]:
-    """Stage name -> compiled function of all records, options and dt, in the order of `step`."""
-    if options.integrator == "rkg":
-        return {"four stages": stage_gill}
-    return {"kinematics": stage_kinematics, "overlaps": stage_overlaps, "free motion": stage_free,
-            "pose problem": stage_pose, "solve": stage_solve, "apply forces": stage_apply, "advance": stage_advance}
-
-
-__all__ = ["PRESETS", "STATE", "Options", "OverlapView", "list_overlaps", "make_records", "parameters", "run", "stages",
-           "step", "supports"]
+__all__ = ["METHOD", "Options", "OverlapView", "list_overlaps"]

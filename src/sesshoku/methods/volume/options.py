@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sesshoku.errors import MethodError
+from sesshoku.methods.definition import code_of, numbers_of
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "integrator": ("semi-implicit", "rkg"),
@@ -78,15 +79,8 @@ PRESETS = {"recommended": Options(
     depth_gain=100.0, recovery_speed=1.0, rest_depth=2e-5, regularization=1e-7, regularization_unit="trace",
     sliding_solve="coupled", correction="nearest", onset="free")}
 
-(RKG, GAIN, RECOVERY, INTEGRAL, REGULARIZATION, BY_TRACE, SEPARATED, SIDES, COUPLED, NEAREST, ONSET, ONSET_SPEED,
- ZERO, REST) = range(14)
+Numbers = numbers_of(Options)
+RKG, BY_TRACE = code_of(Options, "integrator", "rkg"), code_of(Options, "regularization_unit", "trace")
+SEPARATED, COUPLED = code_of(Options, "friction_limit", "separated"), code_of(Options, "sliding_solve", "coupled")
+NEAREST, ONSET = code_of(Options, "correction", "nearest"), code_of(Options, "onset", "free")
 
-
-def parameters(options: Options) -> np.ndarray:
-    """What compiled code takes of the options."""
-    o = options
-    return np.array([o.integrator == "rkg", o.depth_gain, o.recovery_speed,
-                     CHOICES["depth_integral"].index(o.depth_integral), o.regularization,
-                     o.regularization_unit == "trace", o.friction_limit == "separated", o.pyramid_sides,
-                     o.sliding_solve == "coupled", o.correction == "nearest", o.onset == "free", o.onset_speed,
-                     o.zero_tolerance, o.rest_depth], dtype=np.float64)

@@ -1,0 +1,106 @@
+"""One compiled loop for every method: it calls the method's stages in order, step after step, and can time them.
+
+A stage is a kernel `(model, data, work, dt)`. The loop is written once, here, as the text that Python would have if it
+were written out for the stages at hand: compiled code cannot loop over a tuple of kernels. `data.clock` makes it time
+the same stages where they stand: `Simulation.profile` reads what they took.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import config
+from numba.extending import intrinsic
+
+from sesshoku.compiled.jit import jit
+
+STAGE_CAPACITY = 24  # entries of data.clock: whether it is wanted, then the ticks of each stage
+
+
+@dataclass(frozen=True)
+class Stages:
+    """What a step does, in order.
+
+    each: the stages; one of them, by default the last, takes the new state over and returns False where it is not
+    finite. before: what is done once a step where `parts` divides it: `parts(model, data, work, dt)` says into how many
+    parts of equal length, each of which goes through all stages.
+    """
+
+    each: tuple[Any, ...]
+    before: tuple[Any, ...] = ()
+    parts: Any = None
+    takes_over: Any = None
+
+    @property
+    def names(self) -> list[str]:
+        """Of all stages, in words: "find contacts"."""
+        return [name_of(stage) for stage in (*self.before, *self.each)]
+
+
+def name_of(stage: Any) -> str:
+    """A stage's name in words."""
+    return str(getattr(stage, "py_func", stage).__name__).replace("_", " ")
+
+
+if config.DISABLE_JIT:
+    ticks: Any = time.perf_counter_ns
+else:
+
+    @intrinsic
+    def ticks(typing_context):  # type: ignore[no-untyped-def]
+        """The processor's own clock."""
+
+        def lower(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+            counter = builder.module.declare_intrinsic("llvm.readcyclecounter", (), ir.FunctionType(ir.IntType(64), ()))
+            return builder.call(counter, ())
+
+        return types.int64(), lower
+
+
+def make_run(stages: Stages, views: tuple[Callable[..., Any], ...], module: str, name: str = "run") -> Any:
+    """The compiled `run(model_table, data_table, work_table, dt, steps)` of some stages.
+
+    views turn the three tables into their records. It returns how many steps were done before the state stopped being
+    finite. module, name: where the result is kept, so that other processes find it.
+    """
+    last = stages.takes_over or stages.each[-1]
+    space: dict[str, Any] = {"as_model": views[0], "as_data": views[1], "as_work": views[2], "ticks": ticks,
+                             "__name__": module}
+    lines = [f"def {name}(model_table, data_table, work_table, dt, steps):",
+             "    model, data, work = as_model(model_table), as_data(data_table), as_work(work_table)",
+             "    clock = data.clock",
+             "    for n in range(steps):",
+             "        timed, now, h = clock[0], 0, dt"]
+    pad, number = " " * 8, 0
+
+    def call(stage: Any) -> None:
+        nonlocal number
+        number += 1
+        key = f"stage{number}_{getattr(stage, 'py_func', stage).__name__}"
+        space[key] = stage
+        if number == 1:
+            lines.append(f"{pad}if timed:\n{pad}    now = ticks()")
+        lines.append(f"{pad}if not {key}(model, data, work, h):\n{pad}    return n" if stage is last
+                     else f"{pad}{key}(model, data, work, h)")
+        lines.append(f"{pad}if timed:\n{pad}    then, now = now, ticks()\n{pad}    clock[{number}] += now - then")
+
+    for stage in stages.before:
+        call(stage)
+    if stages.parts is not None:
+        space["parts_of"] = stages.parts
+        lines += [f"{pad}parts = parts_of(model, data, work, dt)", f"{pad}h = dt / parts", f"{pad}for _ in range(parts):"]
+        pad += " " * 4
+    for stage in stages.each:
+        call(stage)
+    if number >= STAGE_CAPACITY:
+        raise TypeError(f"{module}: {number} stages where a clock has room for {STAGE_CAPACITY - 1}")
+    lines.append("    return steps")
+    exec(compile("\n".join(lines), f"<stages of {module}>", "exec"), space)
+    function = space[name]
+    function.__module__ = module
+    return jit(function)

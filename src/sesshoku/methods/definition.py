@@ -1,0 +1,96 @@
+"""What a method is made of: options, work, stages. `METHOD = Method...` in a method's module is one of these."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sesshoku.compiled.stepping import Stages, make_run
+from sesshoku.compiled.table import Record, scalar, viewer
+from sesshoku.dynamics.data import as_data
+from sesshoku.model.arrays import as_model
+
+if TYPE_CHECKING:
+    from sesshoku.scene.compiler import CompiledScene
+
+
+def _nothing(compiled: CompiledScene) -> list[str]:
+    return []
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A method as its module declares it (docs/methods/writing-a-method.md has an example).
+
+    options: a frozen dataclass; its defaults are the paper's behaviour. work: the record class that its kernels take
+    third. make_work(compiled, options) allocates it. stages: what a step does, or a function of the options where that
+    depends on them. presets: name -> options. supports(compiled): reasons why it cannot carry a scene. leaves_out: what
+    of a scene it leaves out, in words (methods/features.py has them): users are told, and `strict` refuses such a
+    scene. cautions(compiled, options, work, dt): what to warn of when a simulation is made. guarantees: what the
+    contract suite and the certificate may hold it to, name -> function of the options:
+        friction_bound      friction over mu times the normal force, at most (1.0 where not declared)
+        passive             contact never adds kinetic energy (True)
+        residual            its report has the residual of a contact law (True)
+        finite              bodies that turn by radians per step do not make it diverge (True)
+        books               its report has the work applied by motors, springs and gravity (True)
+        elastic             contacts may give energy back (False)
+    start_motion, leave_motion: of a method with coordinates of its own, what sensors are to take for the links' motion.
+    """
+
+    options: type
+    work: type[Record]
+    make_work: Callable[[CompiledScene, Any], Record]
+    stages: Stages | Callable[[Any], Stages]
+    presets: Mapping[str, Any] = field(default_factory=dict)
+    supports: Callable[[CompiledScene], list[str]] = _nothing
+    leaves_out: Callable[[CompiledScene], list[str]] = _nothing
+    cautions: Callable[..., Any] | None = None
+    guarantees: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
+    start_motion: Callable[..., Any] | None = None
+    leave_motion: Callable[..., Any] | None = None
+    _runs: dict[Stages, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def stages_of(self, options: Any) -> Stages:
+        """The stages of a step with these options."""
+        return self.stages if isinstance(self.stages, Stages) else self.stages(options)
+
+    def run(self, options: Any) -> Any:
+        """The compiled `run(model_table, data_table, work_table, dt, steps)` of these options; one for all that share
+        their stages."""
+        stages = self.stages_of(options)
+        if stages not in self._runs:
+            self._runs[stages] = make_run(stages, (as_model, as_data, viewer(self.work)), self.work.__module__)
+        return self._runs[stages]
+
+
+def numbers_of(options: type) -> Any:
+    """The record of a class of options, for kernels to read by name: numbers as they are, a choice among words as its
+    place among them (`code_of`), None as inf."""
+    kinds = typing.get_type_hints(options)
+    space = {entry.name: scalar(float if _is_float(kinds[entry.name]) else int) for entry in fields(options)}
+    return type("Numbers", (Record,), {"__module__": options.__module__, "__qualname__": "Numbers", **space})
+
+
+def _is_float(kind: Any) -> bool:
+    return kind is float or float in typing.get_args(kind)
+
+
+def code_of(options: type, name: str, choice: str) -> int:
+    """The number by which kernels know a choice: its place among the words of the option."""
+    return typing.get_args(typing.get_type_hints(options)[name]).index(choice)
+
+
+def as_numbers(record: Any, options: Any) -> Any:
+    """The record of some options."""
+
+    def number(name: str) -> Any:
+        value = getattr(options, name)
+        if isinstance(value, str):
+            return code_of(type(options), name, value)
+        return np.inf if value is None else int(value) if record.fields[name].dtype is int else float(value)
+
+    return record(**{name: number(name) for name in record.fields})
