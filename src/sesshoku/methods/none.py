@@ -73,7 +73,6 @@ def parameters(options: Options) -> np.ndarray:
 
 
 PARTS: list[Any] = []  # nothing worth compiling side by side
-STATE: dict[str, tuple[str, ...]] = {}  # what a saved state holds of the records
 
 
 def make_records(compiled: CompiledScene, options: Options) -> dict[str, Record]:

@@ -32,7 +32,7 @@ from __future__ import annotations
 from typing import Any
 
 from sesshoku.collision.contacts import CONTACTS, RELEASED, SLIP, STICK, Contacts, as_contacts, make_contacts
-from sesshoku.collision.points.detect import CONTACT_STATE, CONTACT_VIEW, contact_capacity, detect, pair_capacity
+from sesshoku.collision.points.detect import contact_capacity, detect, pair_capacity
 from sesshoku.compiled.jit import jit
 from sesshoku.compiled.table import Record
 from sesshoku.dynamics.actuation import advance_activations, joint_forces
@@ -94,11 +94,6 @@ PARTS = [
     ("sesshoku.methods.exact:predict", (Model, Data, "options", float)),
     ("sesshoku.methods.exact:free_motion", (Model, Data, Memory, "options", float)),
 ]
-STATE = {
-    "contacts": (*CONTACT_STATE, *CONTACT_VIEW, "torque"),
-    "memory": ("old_impulse", "old_torque", "old_slips", "old_parted", "old_anchor", "old_anchored", "tree_jammed",
-               "tree_rows", "tree_wait", "tree_restless"),
-}  # what a saved state holds of the records
 
 
 def make_records(compiled: CompiledScene, options: Options) -> dict[str, Record]:
@@ -348,4 +343,4 @@ def stages(options: Options) -> dict[str, Any]:
             "pose problem": stage_pose, "solve": stage_solve, "apply forces": stage_apply, "end": stage_end}
 
 
-__all__ = ["STATE", "Options", "make_records", "parameters", "run", "stages", "step", "supports"]
+__all__ = ["Options", "make_records", "parameters", "run", "stages", "step", "supports"]

@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 
 from sesshoku.collision.contacts import Contacts, make_contacts
-from sesshoku.collision.points.detect import CONTACT_STATE, CONTACT_VIEW, contact_capacity, pair_capacity
+from sesshoku.collision.points.detect import contact_capacity, pair_capacity
 from sesshoku.compiled.table import Record
 from sesshoku.dynamics.data import Data
 from sesshoku.errors import MethodError
@@ -50,10 +50,6 @@ PARTS: list[Any] = [
     ("sesshoku.methods.implicit.solve:solve", (Model, Data, Contacts, Memory, "options", float)),
     ("sesshoku.collision.points.detect:detect", (Model, Data, Contacts, float, float, int)),
 ]
-STATE = {
-    "contacts": CONTACT_STATE + CONTACT_VIEW,
-    "memory": ("old_stretch", "old_on"),
-}  # what a saved state holds of the records
 
 
 def make_records(compiled: CompiledScene, options: Options) -> dict[str, Record]:
@@ -123,5 +119,5 @@ def stages(options: Options) -> dict[str, Any]:
             "prepare": usual.stage_prepare, "assemble, settle": accelerate, "apply forces": apply, "advance": advance}
 
 
-__all__ = ["PRESETS", "STATE", "Options", "damping_ratio_of", "make_records", "parameters", "restitution_of", "run",
+__all__ = ["PRESETS", "Options", "damping_ratio_of", "make_records", "parameters", "restitution_of", "run",
            "spring_and_damper", "stages", "step", "supports"]

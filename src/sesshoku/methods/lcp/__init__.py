@@ -31,7 +31,7 @@ from __future__ import annotations
 from typing import Any
 
 from sesshoku.collision.contacts import Contacts, as_contacts, make_contacts
-from sesshoku.collision.points.detect import CONTACT_STATE, CONTACT_VIEW, contact_capacity, detect, pair_capacity
+from sesshoku.collision.points.detect import contact_capacity, detect, pair_capacity
 from sesshoku.compiled.jit import jit
 from sesshoku.compiled.table import Record
 from sesshoku.dynamics.actuation import joint_forces
@@ -75,10 +75,6 @@ PARTS = [
     ("sesshoku.methods.lcp:forces", (Model, Data, "options", float)),
     ("sesshoku.collision.points.detect:detect", (Model, Data, Contacts, float, float, int)),
 ]
-STATE = {
-    "contacts": CONTACT_STATE + CONTACT_VIEW,
-    "memory": ("old_impulse", "slip", "old_v"),
-}  # what a saved state holds of the records
 
 
 def make_records(compiled: CompiledScene, options: Options) -> dict[str, Record]:
@@ -221,4 +217,4 @@ def stages(options: Options) -> dict[str, Any]:
     }
 
 
-__all__ = ["PRESETS", "STATE", "Options", "make_records", "parameters", "run", "stages", "step", "supports"]
+__all__ = ["PRESETS", "Options", "make_records", "parameters", "run", "stages", "step", "supports"]

@@ -34,7 +34,7 @@ from __future__ import annotations
 from typing import Any
 
 from sesshoku.collision.contacts import CONTACTS, RELEASED, SLIP, STICK, Contacts, as_contacts, make_contacts
-from sesshoku.collision.points.detect import CONTACT_STATE, CONTACT_VIEW, contact_capacity, detect, pair_capacity
+from sesshoku.collision.points.detect import contact_capacity, detect, pair_capacity
 from sesshoku.compiled.jit import jit
 from sesshoku.compiled.table import Record
 from sesshoku.dynamics.actuation import joint_forces
@@ -67,7 +67,6 @@ PARTS = [
     ("sesshoku.methods.multipoint:free_motion", (Model, Data, float)),
     ("sesshoku.collision.points.detect:detect", (Model, Data, Contacts, float, float, int)),
 ]
-STATE = {"contacts": CONTACT_STATE + CONTACT_VIEW}  # what a saved state holds of the records
 
 
 def make_records(compiled: CompiledScene, options: Options) -> dict[str, Record]:
@@ -179,4 +178,4 @@ def stages(options: Options) -> dict[str, Any]:
             "pose problem": pose_problem, "solve": solve_islands, "apply forces": stage_apply, "advance": stage_advance}
 
 
-__all__ = ["PRESETS", "STATE", "Options", "make_records", "parameters", "run", "stages", "step", "supports"]
+__all__ = ["PRESETS", "Options", "make_records", "parameters", "run", "stages", "step", "supports"]

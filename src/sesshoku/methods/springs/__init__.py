@@ -43,7 +43,6 @@ from typing import Any
 import numpy as np
 
 from sesshoku.collision.contacts import as_contacts, make_contacts
-from sesshoku.collision.points.detect import CONTACT_STATE, CONTACT_VIEW
 from sesshoku.collision.swept.brep import Breps, as_breps, make_breps
 from sesshoku.collision.swept.sweep import Events, Sweeps, as_events, as_sweeps, make_events, make_sweeps
 from sesshoku.compiled.jit import jit
@@ -122,14 +121,6 @@ PARTS = [
      (Breps, Sweeps, Events, Bodies, SpringSet, Presses, "options", float)),
     ("sesshoku.methods.springs.drives:drive_joints", (Model, Data, Bodies, Joints, SpringSet, "options", float)),
 ]
-STATE = {
-    "contacts": CONTACT_STATE + CONTACT_VIEW,
-    "bodies": ("position", "quaternion", "rotation", "velocity", "seen_q", "seen_v"),
-    "joints": ("state", "hold", "old_speed", "hardening", "report"),
-    "springs": ("local", "body", "counts", "holds", "normal", "result", "guess", "held"),
-    "presses": ("counts", "key", "variant", "feature", "shape", "state", "age", "normal", "depth", "moved", "place",
-                "drag", "held", "id", "limit", "mu", "point", "foot", "facing", "fresh"),
-}  # what a saved state holds of the records
 
 
 def make_records(compiled: CompiledScene, options: Options) -> dict[str, Record]:
@@ -401,5 +392,5 @@ def stages(options: Options) -> dict[str, Any]:
             "measure": stage_measure, "move": stage_move, "find contacts (L1)": stage_find}
 
 
-__all__ = ["STATE", "Options", "cautions", "leave_motion", "make_records", "parameters", "run", "stages",
+__all__ = ["Options", "cautions", "leave_motion", "make_records", "parameters", "run", "stages",
            "start_motion", "step", "supports"]

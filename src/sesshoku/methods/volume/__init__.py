@@ -36,7 +36,7 @@ from sesshoku.collision.contacts import Contacts, as_contacts, make_contacts
 from sesshoku.collision.overlap.detect import find_overlaps
 from sesshoku.collision.overlap.overlaps import Overlaps, as_overlaps, make_overlaps
 from sesshoku.collision.overlap.polyhedra import Polyhedra, as_polyhedra, make_polyhedra
-from sesshoku.collision.points.detect import CONTACT_STATE, CONTACT_VIEW, contact_capacity, pair_capacity
+from sesshoku.collision.points.detect import contact_capacity, pair_capacity
 from sesshoku.compiled.jit import jit
 from sesshoku.compiled.table import Record
 from sesshoku.dynamics.data import Data, as_data
@@ -71,11 +71,6 @@ PARTS = [
     ("sesshoku.methods.volume.gill:free_motion", (Model, Data, float, float)),
     ("sesshoku.collision.overlap.detect:find_overlaps", (Model, Data, Contacts, Polyhedra, Overlaps, int, float)),
 ]
-STATE = {
-    "contacts": (*CONTACT_STATE, *CONTACT_VIEW, "torque"),
-    "overlaps": ("kind", "volume", "depth", "polygon_start", "polygon", "polygon_area", "polygon_radius"),
-    "memory": ("old_wrench", "old_v", "wrench", "verdict", "center"),
-}  # what a saved state holds of the records
 
 
 def make_records(compiled: CompiledScene, options: Options) -> dict[str, Record]:
@@ -210,5 +205,5 @@ def stages(options: Options) -> dict[str, Any]:
             "pose problem": stage_pose, "solve": stage_solve, "apply forces": stage_apply, "advance": stage_advance}
 
 
-__all__ = ["PRESETS", "STATE", "Options", "OverlapView", "list_overlaps", "make_records", "parameters", "run", "stages",
+__all__ = ["PRESETS", "Options", "OverlapView", "list_overlaps", "make_records", "parameters", "run", "stages",
            "step", "supports"]
