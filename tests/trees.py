@@ -8,7 +8,7 @@ import numpy as np
 
 from sesshoku.dynamics.aba import articulate
 from sesshoku.dynamics.crba import mass_matrix
-from sesshoku.dynamics.data import STATE, Data, make_data
+from sesshoku.dynamics.data import Data, make_data
 from sesshoku.dynamics.factor import factorize
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import external_wrenches, link_velocities
@@ -123,7 +123,7 @@ GIVEN = ("friction_state", "loop_turn")  # zero, but where a method says otherwi
 def poison(data: Data) -> None:
     """Fill everything that is no state with NaN (integers: a number that is no index)."""
     for name, field in Data.fields.items():
-        if name not in STATE and name not in ("report", *GIVEN):
+        if name not in GIVEN and (not field.saved or name == "acceleration"):
             getattr(data, name)[...] = np.nan if field.dtype is float else -(2**40)
 
 

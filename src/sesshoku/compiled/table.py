@@ -14,6 +14,9 @@ that rebuild the array, only for the fields a kernel names.
         contacts = part(Contacts)                  # a record within the record
 
     data = Data.sized({"L": 12}, count=3, tolerance=1e-9, contacts=contacts)     # allocates itself, zeros
+    data.saved()                       # the arrays of a saved state: "order", "contacts.id", ...
+
+A name stands for one size within a record: arrays that are given, not allocated, are checked against it.
     as_data = viewer(Data)
 
     @jit
@@ -33,6 +36,7 @@ import hashlib
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -147,14 +151,38 @@ class Record:
                 table.append(int(np.array(value, dtype=field.element).view(np.int64)))
             else:
                 table += [value.ctypes.data, *value.shape]
+        self._check_extents()
         self._table = np.array(table, dtype=np.int64)
 
     @classmethod
     def sized(cls, sizes: Mapping[str, int], **given: Any) -> Self:
         """A record of zeros, its named extents by `sizes`, but for what is given."""
-        made = {name: np.zeros([_extent(extent, sizes) for extent in field.extents], field.element)
-                for name, field in cls.fields.items() if name not in given and field.extents is not None}
+        made: dict[str, np.ndarray] = {}
+        for name, field in cls.fields.items():
+            if name in given or field.extents is None:
+                continue
+            lengths = [_extent(extent, sizes) for extent in field.extents]
+            if None in lengths:
+                unknown = field.extents[lengths.index(None)]
+                raise TypeError(f"{cls.__name__}.{name}: extent {unknown!r} where sizes are given of {sorted(sizes)}")
+            made[name] = np.zeros([length or 0 for length in lengths], field.element)
         return cls(**made, **given)
+
+    def _check_extents(self) -> None:
+        """A name is one size throughout the record; numbers, sums and products of known names hold too."""
+        arrays = [(name, axis, extent, length) for name, field in self.fields.items() if field.extents is not None
+                  for axis, (extent, length) in enumerate(zip(field.extents, self.__dict__[name].shape, strict=True))]
+        sizes: dict[str, int] = {}
+        origin: dict[str, str] = {}
+        for name, _, extent, length in arrays:
+            if isinstance(extent, str) and extent.isidentifier() and extent not in sizes:
+                sizes[extent], origin[extent] = length, name
+        for name, axis, extent, length in arrays:
+            wanted = _extent(extent, sizes)
+            if wanted is not None and wanted != length:
+                others = sorted({origin[word] for word in _words(extent)} - {name})
+                raise TypeError(f"{type(self).__name__}.{name}: axis {axis} has {length} entries where "
+                                f"{extent} = {wanted}" + (f" by {', '.join(others)}" if others else ""))
 
     def _as_declared(self, name: str, field: Field, value: Any) -> Any:
         if field.is_record:
@@ -211,9 +239,25 @@ class Record:
                 target[...] = source
 
 
-def _extent(extent: str | int, sizes: Mapping[str, int]) -> int:
-    """A number, or the value of a named extent: "L", "2 * C + 1"."""
-    return extent if isinstance(extent, int) else int(eval(extent, {"__builtins__": {}}, dict(sizes)))
+@cache
+def _parsed(extent: str) -> tuple[Any, tuple[str, ...]]:
+    """Code of an extent such as "2 * C + 1", and the names in it."""
+    code = compile(extent, extent, "eval")
+    return code, code.co_names
+
+
+def _words(extent: str | int) -> tuple[str, ...]:
+    return () if isinstance(extent, int) else _parsed(extent)[1]
+
+
+def _extent(extent: str | int, sizes: Mapping[str, int]) -> int | None:
+    """A number, or the value of a named extent: "L", "2 * C + 1"; None where a name in it has no size."""
+    if isinstance(extent, int):
+        return extent
+    if extent in sizes:
+        return sizes[extent]
+    code, names = _parsed(extent)
+    return int(eval(code, {"__builtins__": {}}, dict(sizes))) if all(name in sizes for name in names) else None
 
 
 def _rebuild(cls: type[Record], values: dict[str, Any]) -> Record:

@@ -34,27 +34,27 @@ ROW = 24
 class Balance(Record):
     """Memory of a stabiliser. Index 0: left foot, 1: right foot."""
 
-    gains = array(float, 1)  # (GAIN_COUNT)
-    stiffness = array(float, 2)  # (2, 3) roll, pitch, vertical
-    q = array(float, 1)  # (Q) as sensed
-    v = array(float, 1)  # (V)
-    target = array(float, 1)  # (Q) posture wanted at the end of the step
-    load = array(float, 2)  # (2, 3) vertical force, roll and pitch moment about the pivot's ground point, filtered
-    com = array(float, 1)  # (3) centre of mass in the plan's frame, estimated
-    velocity = array(float, 1)  # (3) its velocity, filtered
-    started = array(int, 1)  # (1)
-    error = array(float, 1)  # (2) capture point less its reference
-    zmp = array(float, 1)  # (2) wanted
-    share = array(float, 1)  # (2) of the weight, wanted
-    foot_zmp = array(float, 2)  # (2, 2) wanted
-    loop = array(float, 2)  # (2, 2) ankle angles of the moment loop: roll, pitch
-    spring = array(float, 2)  # (2, 2) of the inverted springs
-    sag = array(float, 1)  # (2) by which a foot is pushed down
-    shift = array(float, 1)  # (2) of the centre of mass
-    shift_velocity = array(float, 1)  # (2)
-    level = array(float, 2)  # (2, 6) by which a swing foot is moved and turned against a body that is off its plan
-    feet = array(float, 2)  # (2, 6) corrected targets
-    work = array(float, 2)  # (4, 3)
+    gains = array(float, GAIN_COUNT)
+    stiffness = array(float, 2, 3)  # roll, pitch, vertical
+    q = array(float, "Q")  # as sensed
+    v = array(float, "V")
+    target = array(float, "Q")  # posture wanted at the end of the step
+    load = array(float, 2, 3)  # vertical force, roll and pitch moment about the pivot's ground point, filtered
+    com = array(float, 3)  # centre of mass in the plan's frame, estimated
+    velocity = array(float, 3)  # its velocity, filtered
+    started = array(int, 1)
+    error = array(float, 2)  # capture point less its reference
+    zmp = array(float, 2)  # wanted
+    share = array(float, 2)  # of the weight, wanted
+    foot_zmp = array(float, 2, 2)  # wanted
+    loop = array(float, 2, 2)  # ankle angles of the moment loop: roll, pitch
+    spring = array(float, 2, 2)  # of the inverted springs
+    sag = array(float, 2)  # by which a foot is pushed down
+    shift = array(float, 2)  # of the centre of mass
+    shift_velocity = array(float, 2)
+    level = array(float, 2, 6)  # by which a swing foot is moved and turned against a body that is off its plan
+    feet = array(float, 2, 6)  # corrected targets
+    work = array(float, 4, 3)
 
 
 @jit

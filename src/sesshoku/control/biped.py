@@ -186,9 +186,9 @@ class Biped:
         pivots = [self._pivot(foot_of_link == side, leg[5], origins[side][5], soles[side])
                   for side, leg in enumerate(links)]
         height = np.array([-sole[0] for sole in soles])
-        return Legs(
-            root=self.root, root_coordinate=at, root_dof=int(model.link_dof[self.root]), tree=tree, first_link=first,
-            last_link=last, analytic=int(closed), coordinate=model.link_coordinate[np.array(links)],
+        return Legs.sized(
+            {}, root=self.root, root_coordinate=at, root_dof=int(model.link_dof[self.root]), tree=tree,
+            first_link=first, last_link=last, analytic=int(closed), coordinate=model.link_coordinate[np.array(links)],
             dof=model.link_dof[np.array(links)], foot_link=[leg[5] for leg in links], foot_of_link=foot_of_link,
             free_coordinate=np.array([model.link_coordinate[i] for i in free], dtype=np.int64),
             free_dof=np.array([model.link_dof[i] for i in free], dtype=np.int64), home=home,
@@ -197,9 +197,7 @@ class Biped:
             sole_position=[data.rotation[leg[5]].T @ [0.0, 0.0, sole[0]] for leg, sole in zip(links, soles)],
             sole_rotation=np.array([data.rotation[leg[5]].T for leg in links]),
             sole_box=np.array([sole[1] for sole in soles]), pivot=np.array(pivots),
-            R_base=np.eye(3), R_foot=np.zeros((2, 3, 3)), R_sole=np.eye(3), point=np.zeros((4, 3)), angles=np.zeros(6),
-            jacobian=np.zeros((6, 6)), normal=np.zeros((6, 6)), pivots=np.zeros(6, dtype=np.int64),
-            error=np.zeros(6), motion=np.zeros(6))
+            R_base=np.eye(3), R_sole=np.eye(3))
 
     def _sole(self, link: int, members: np.ndarray, ankle: np.ndarray) -> tuple[float, np.ndarray]:
         """Height of the sole below the ankle's axes (negative) and its rectangle, from the collision shapes."""

@@ -34,13 +34,13 @@ class Senses(Record):
     """Where the sensors are, and the orientation that was estimated. Index 0: left foot, 1: right foot, 2: IMU."""
 
     imu_link = scalar()
-    constants = array(float, 1)  # (2) gravity, m/s^2; pull, 1/s
-    position = array(float, 2)  # (3, 3) in the links' frames
-    rotation = array(float, 3)  # (3, 3, 3)
-    mass = array(float, 1)  # (2) below each ankle sensor
-    center = array(float, 2)  # (2, 3) its centre, in the foot's link frame (springs below it at rest)
-    attitude = array(float, 2)  # (3, 3) R_world_imu
-    work = array(float, 2)  # (3, 3)
+    constants = array(float, 2)  # gravity, m/s^2; pull, 1/s
+    position = array(float, 3, 3)  # in the links' frames
+    rotation = array(float, 3, 3, 3)
+    mass = array(float, 2)  # below each ankle sensor
+    center = array(float, 2, 3)  # its centre, in the foot's link frame (springs below it at rest)
+    attitude = array(float, 3, 3)  # R_world_imu
+    work = array(float, 3, 3)
 
 
 @jit
@@ -159,9 +159,10 @@ class Onboard:
                 mass[side] += m
                 center[side] += m * data.rotation[links[side]].T @ (place - data.offset[links[side]])
             center[side] /= max(mass[side], 1e-12)
-        self.senses = Senses(imu_link=int(mounts.link[imus[0]]), constants=np.array([biped.gravity, PULL]),
-                             position=mounts.position[self.index].copy(), rotation=mounts.rotation[self.index].copy(),
-                             mass=mass, center=center, attitude=np.eye(3), work=np.zeros((3, 3)))
+        self.senses = Senses.sized(
+            {}, imu_link=int(mounts.link[imus[0]]), constants=np.array([biped.gravity, PULL]),
+            position=mounts.position[self.index].copy(), rotation=mounts.rotation[self.index].copy(),
+            mass=mass, center=center, attitude=np.eye(3))
         self.biped, self.wrench = biped, np.zeros((2, 6))
 
     def start(self, sim: Simulation) -> None:

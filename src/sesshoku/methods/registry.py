@@ -8,7 +8,7 @@ The module of a method provides
     leaves_out(compiled)  what of a scene it leaves out, in words (`methods/features.py` has them): users are told, and
                         `strict` refuses such a scene
     make_records(compiled, options)  its records beyond model and data, by name ("contacts" is what users see), in the
-                        order `run` takes them;  STATE: record name -> fields a saved state must hold
+                        order `run` takes them; fields declared with saved=True are part of a saved state
     cautions(compiled, options, records, dt)  (optional) what to warn of when a simulation is made: steps too long for
                         springs the user chose
     PARTS               its large parts, the largest first, compiled side by side on a cold start (compiled/prepare.py)

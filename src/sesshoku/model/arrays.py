@@ -41,7 +41,7 @@ NO_RULE, APART, TOGETHER = range(3)
 
 
 class Model(Record):
-    """L links, V dofs, Q coordinates, T trees, F frames, A actuators, N tendons, C loops, M mimics, G shapes."""
+    """L links, V dofs, T trees, F frames, A actuators, N tendons, C loops, M mimics, K clusters, G shapes."""
 
     link_count = scalar()
     dof_count = scalar()
@@ -60,155 +60,155 @@ class Model(Record):
     has_turning = scalar()  # 1: some shape or pair has rolling or torsional friction
     pairs_listed = scalar()  # 1: allowed_pair holds all pairs of shapes that may touch; 0: they are too many
 
-    gravity = array(float, 1)  # (3) m/s^2, world
+    gravity = array(float, 3)  # m/s^2, world
 
-    link_parent = array(int, 1)  # (L) parent link, -1 for a root
-    link_tree = array(int, 1)  # (L)
-    link_joint = array(int, 1)  # (L) joint type
-    link_dof = array(int, 1)  # (L) first dof
-    link_dof_count = array(int, 1)  # (L)
-    link_coordinate = array(int, 1)  # (L) first coordinate
-    link_position = array(float, 2)  # (L, 3) link frame in the parent link's frame (world for roots) at zero position
-    link_rotation = array(float, 3)  # (L, 3, 3)
-    link_mass = array(float, 1)  # (L) kg
-    link_center = array(float, 2)  # (L, 3) centre of mass in the link frame
-    link_inertia = array(float, 2)  # (L, 6) xx yy zz xy xz yz about the centre of mass, link axes
-    link_lift = array(float, 2)  # (L, 4) gravity compensation: mass whose weight is borne, its centre (link frame)
+    link_parent = array(int, "L")  # parent link, -1 for a root
+    link_tree = array(int, "L")
+    link_joint = array(int, "L")  # joint type
+    link_dof = array(int, "L")  # first dof
+    link_dof_count = array(int, "L")
+    link_coordinate = array(int, "L")  # first coordinate
+    link_position = array(float, "L", 3)  # link frame in the parent link's frame (world for roots) at zero position
+    link_rotation = array(float, "L", 3, 3)
+    link_mass = array(float, "L")  # kg
+    link_center = array(float, "L", 3)  # centre of mass in the link frame
+    link_inertia = array(float, "L", 6)  # xx yy zz xy xz yz about the centre of mass, link axes
+    link_lift = array(float, "L", 4)  # gravity compensation: mass whose weight is borne, its centre (link frame)
 
-    tree_link = array(int, 1)  # (T + 1) first link of each tree
-    tree_dof = array(int, 1)  # (T + 1) first dof of each tree
-    tree_light = array(int, 1)  # (T) 1: a link of it is light beside what hangs on it, and has no armature
-    tree_joined = array(int, 1)  # (T) first of the trees that loops and mimics join with it, itself if none
+    tree_link = array(int, "T + 1")  # first link of each tree
+    tree_dof = array(int, "T + 1")  # first dof of each tree
+    tree_light = array(int, "T")  # 1: a link of it is light beside what hangs on it, and has no armature
+    tree_joined = array(int, "T")  # first of the trees that loops and mimics join with it, itself if none
 
-    dof_link = array(int, 1)  # (V)
-    dof_parent = array(int, 1)  # (V) the dof before it on the way to the root, -1
-    dof_depth = array(int, 1)  # (V) number of ancestors
-    dof_row = array(int, 1)  # (V + 1) start of its row
-    row_dof = array(int, 1)  # (sum of depths + V, ...) ancestors of each dof, root first, itself last; then of clusters
-    dof_coordinate = array(int, 1)  # (V) its coordinate where q' = v, -1 for quaternion axes
-    dof_armature = array(float, 1)  # (V) kg m^2 or kg
-    dof_inertia = array(float, 1)  # (V) of single axes what they move at the start, armature included; others infinite
-    dof_viscous = array(float, 1)  # (V) N m s/rad or N s/m
-    dof_stiffness = array(float, 1)  # (V)
-    dof_rest = array(float, 1)  # (V)
-    dof_implicit = array(int, 1)  # (V) 1: spring and damper may be integrated implicitly
-    dof_lower = array(float, 1)  # (V) limits, infinite where there are none
-    dof_upper = array(float, 1)  # (V)
-    dof_effort = array(float, 2)  # (V, 2) least and largest sum of actuator forces
-    dof_lifted = array(int, 1)  # (V) 1: gravity compensation counts as an actuator force there
-    dof_static_friction = array(float, 1)  # (V) N m or N
-    dof_kinetic_friction = array(float, 1)  # (V)
-    limited_dofs = array(int, 1)  # dofs with a finite limit, group by group
-    rubbing_dofs = array(int, 1)  # dofs with Coulomb friction, group by group
-    sprung_dofs = array(int, 1)  # dofs with a spring or viscous friction
+    dof_link = array(int, "V")
+    dof_parent = array(int, "V")  # the dof before it on the way to the root, -1
+    dof_depth = array(int, "V")  # number of ancestors
+    dof_row = array(int, "V + 1")  # start of its row
+    row_dof = array(int, "rows")  # ancestors of each dof, root first, itself last; then of clusters
+    dof_coordinate = array(int, "V")  # its coordinate where q' = v, -1 for quaternion axes
+    dof_armature = array(float, "V")  # kg m^2 or kg
+    dof_inertia = array(float, "V")  # of single axes what they move at the start, armature included; others infinite
+    dof_viscous = array(float, "V")  # N m s/rad or N s/m
+    dof_stiffness = array(float, "V")
+    dof_rest = array(float, "V")
+    dof_implicit = array(int, "V")  # 1: spring and damper may be integrated implicitly
+    dof_lower = array(float, "V")  # limits, infinite where there are none
+    dof_upper = array(float, "V")
+    dof_effort = array(float, "V", 2)  # least and largest sum of actuator forces
+    dof_lifted = array(int, "V")  # 1: gravity compensation counts as an actuator force there
+    dof_static_friction = array(float, "V")  # N m or N
+    dof_kinetic_friction = array(float, "V")
+    limited_dofs = array(int, "limited")  # dofs with a finite limit, group by group
+    rubbing_dofs = array(int, "rubbing")  # dofs with Coulomb friction, group by group
+    sprung_dofs = array(int, "sprung")  # dofs with a spring or viscous friction
 
-    frame_link = array(int, 1)  # (F) link, -1 for the world
-    frame_position = array(float, 2)  # (F, 3) in the link frame
-    frame_rotation = array(float, 3)  # (F, 3, 3)
+    frame_link = array(int, "F")  # link, -1 for the world
+    frame_position = array(float, "F", 3)  # in the link frame
+    frame_rotation = array(float, "F", 3, 3)
 
     # an actuator acts along the sum of arm * q over its range of driven dofs: one joint, or a tendon's; or as a wrench
-    actuator_dof = array(int, 1)  # (A) the dof of its joint, -1: it drives a tendon or pushes a body
-    actuator_drive = array(int, 1)  # (A + 1) ranges of drive_dof
-    drive_dof = array(int, 1)
-    drive_arm = array(float, 1)
-    actuator_kind = array(int, 1)
-    actuator_kp = array(float, 1)
-    actuator_kd = array(float, 1)
-    actuator_gain = array(float, 2)  # (A, 3) general: force per command, and what length and speed add to it
-    actuator_bias = array(float, 2)  # (A, 3) general: constant force, and force per length and speed
-    actuator_command_range = array(float, 2)  # (A, 2)
-    actuator_effort = array(float, 2)  # (A, 2) least and largest force before the gear
-    actuator_gear = array(float, 1)
-    actuator_implicit = array(int, 1)
-    actuator_inertia = array(float, 1)  # (A) what moves with its joint or tendon, as tendon_inertia
-    actuator_dynamics = array(int, 1)  # (A) how its activation follows the command
-    actuator_time = array(float, 1)  # (A) s, time constant of a filter
-    actuator_activation_range = array(float, 2)  # (A, 2)
-    actuator_link = array(int, 1)  # (A) the link it pushes, -1: none
-    actuator_base = array(int, 1)  # (A) link in whose axes it pushes and that is pushed back; itself: not pushed back
-    actuator_place = array(float, 2)  # (A, 3) where it pushes, in the link frame
-    actuator_wrench = array(float, 2)  # (A, 6) force and torque per unit of its force, in the axes of actuator_base
+    actuator_dof = array(int, "A")  # the dof of its joint, -1: it drives a tendon or pushes a body
+    actuator_drive = array(int, "A + 1")  # ranges of drive_dof
+    drive_dof = array(int, "driven")
+    drive_arm = array(float, "driven")
+    actuator_kind = array(int, "A")
+    actuator_kp = array(float, "A")
+    actuator_kd = array(float, "A")
+    actuator_gain = array(float, "A", 3)  # general: force per command, and what length and speed add to it
+    actuator_bias = array(float, "A", 3)  # general: constant force, and force per length and speed
+    actuator_command_range = array(float, "A", 2)
+    actuator_effort = array(float, "A", 2)  # least and largest force before the gear
+    actuator_gear = array(float, "A")
+    actuator_implicit = array(int, "A")
+    actuator_inertia = array(float, "A")  # what moves with its joint or tendon, as tendon_inertia
+    actuator_dynamics = array(int, "A")  # how its activation follows the command
+    actuator_time = array(float, "A")  # s, time constant of a filter
+    actuator_activation_range = array(float, "A", 2)
+    actuator_link = array(int, "A")  # the link it pushes, -1: none
+    actuator_base = array(int, "A")  # link in whose axes it pushes and that is pushed back; itself: not pushed back
+    actuator_place = array(float, "A", 3)  # where it pushes, in the link frame
+    actuator_wrench = array(float, "A", 6)  # force and torque per unit of its force, in the axes of actuator_base
 
-    tendon_drive = array(int, 1)  # (N + 1) ranges of tendon_dof
-    tendon_dof = array(int, 1)
-    tendon_arm = array(float, 1)
-    tendon_stiffness = array(float, 1)  # (N) N/m, where the length leaves tendon_rest
-    tendon_rest = array(float, 2)  # (N, 2)
-    tendon_viscous = array(float, 1)  # (N)
-    tendon_inertia = array(float, 1)  # (N) kg: what moves with its length, at the start, each joint by itself
-    tendon_lower = array(float, 1)  # (N) limits of its length, infinite where there are none
-    tendon_upper = array(float, 1)  # (N)
-    tendon_friction = array(float, 1)  # (N) dry friction, N
-    rowed_tendons = array(int, 1)  # tendons with limits or friction, group by group
-    tendon_end = array(int, 2)  # (N, 2) last dofs of the chains its dofs lie on, -1: none
-    tendon_start = array(int, 2)  # (N, 2) where the chains' coefficients begin in tendon_row
-    tendon_row = array(float, 1)  # coefficients along the chains, zero between
+    tendon_drive = array(int, "N + 1")  # ranges of tendon_dof
+    tendon_dof = array(int, "pulled")
+    tendon_arm = array(float, "pulled")
+    tendon_stiffness = array(float, "N")  # N/m, where the length leaves tendon_rest
+    tendon_rest = array(float, "N", 2)
+    tendon_viscous = array(float, "N")
+    tendon_inertia = array(float, "N")  # kg: what moves with its length, at the start, each joint by itself
+    tendon_lower = array(float, "N")  # limits of its length, infinite where there are none
+    tendon_upper = array(float, "N")
+    tendon_friction = array(float, "N")  # dry friction, N
+    rowed_tendons = array(int, "rowed")  # tendons with limits or friction, group by group
+    tendon_end = array(int, "N", 2)  # last dofs of the chains its dofs lie on, -1: none
+    tendon_start = array(int, "N", 2)  # where the chains' coefficients begin in tendon_row
+    tendon_row = array(float, "tendon_rows")  # coefficients along the chains, zero between
 
-    loop_kind = array(int, 1)  # (C)
-    loop_link = array(int, 2)  # (C, 2) links a and b, -1 for the world
-    loop_position = array(float, 3)  # (C, 2, 3) anchor in each link frame
-    loop_rotation = array(float, 4)  # (C, 2, 3, 3) anchor frame in each link frame, z = hinge axis
-    loop_correction = array(float, 1)  # (C) share of the error removed per step
+    loop_kind = array(int, "C")
+    loop_link = array(int, "C", 2)  # links a and b, -1 for the world
+    loop_position = array(float, "C", 2, 3)  # anchor in each link frame
+    loop_rotation = array(float, "C", 2, 3, 3)  # anchor frame in each link frame, z = hinge axis
+    loop_correction = array(float, "C")  # share of the error removed per step
 
-    mimic_dof = array(int, 1)  # (M)
-    mimic_source = array(int, 1)
-    mimic_ratio = array(float, 1)
-    mimic_offset = array(float, 1)
+    mimic_dof = array(int, "M")
+    mimic_source = array(int, "M")
+    mimic_ratio = array(float, "M")
+    mimic_offset = array(float, "M")
 
     # groups: trees that loops and mimics join; only groups with something to constrain are listed
-    group_limited = array(int, 1)  # (groups + 1) ranges of limited_dofs
-    group_rubbing = array(int, 1)  # ranges of rubbing_dofs
-    group_tendon = array(int, 1)  # ranges of rowed_tendons
-    group_mimic = array(int, 1)  # ranges of the mimics
-    group_loop = array(int, 1)  # ranges of the loops
-    group_cluster = array(int, 1)  # ranges of the clusters
+    group_limited = array(int, "groups + 1")  # ranges of limited_dofs
+    group_rubbing = array(int, "groups + 1")  # ranges of rubbing_dofs
+    group_tendon = array(int, "groups + 1")  # ranges of rowed_tendons
+    group_mimic = array(int, "groups + 1")  # ranges of the mimics
+    group_loop = array(int, "groups + 1")  # ranges of the loops
+    group_cluster = array(int, "groups + 1")  # ranges of the clusters
     # clusters (K): loops and mimics whose rows may depend on each other
-    cluster_mimic = array(int, 1)  # (K + 1) ranges of the mimics
-    cluster_loop = array(int, 1)  # (K + 1) ranges of the loops
-    cluster_dofs = array(int, 2)  # (K, 2) start in row_dof and number of the dofs its rows reach, ancestors included
-    cluster_start = array(int, 2)  # (K + 1, 3) where its rows, their coefficients and their factor begin
+    cluster_mimic = array(int, "K + 1")  # ranges of the mimics
+    cluster_loop = array(int, "K + 1")  # ranges of the loops
+    cluster_dofs = array(int, "K", 2)  # start in row_dof and number of the dofs its rows reach, ancestors included
+    cluster_start = array(int, "K + 1", 3)  # where its rows, their coefficients and their factor begin
 
-    shape_link = array(int, 1)  # (G) link, -1 for the world
-    shape_frame = array(int, 1)  # (G) the body it belongs to
-    shape_type = array(int, 1)
-    # (G, 3) box: half edges; sphere: r; capsule, cylinder: r, half length; ellipsoid: half axes; height field: edges of
+    shape_link = array(int, "G")  # link, -1 for the world
+    shape_frame = array(int, "G")  # the body it belongs to
+    shape_type = array(int, "G")
+    # box: half edges; sphere: r; capsule, cylinder: r, half length; ellipsoid: half axes; height field: edges of
     # a cell along x and y, and how far its ground reaches below z = 0
-    shape_size = array(float, 2)
-    shape_position = array(float, 2)  # (G, 3) in the link frame
-    shape_rotation = array(float, 3)  # (G, 3, 3)
-    shape_material = array(float, 2)  # (G, 3) static, kinetic, restitution
-    shape_turning = array(float, 2)  # (G, 2) torsional and rolling friction, m
-    shape_rule = array(int, 2)  # (G, 3) how friction combines, by the columns COMBINE .. CONDIM
-    shape_category = array(int, 1)
-    shape_mask = array(int, 1)
-    shape_box = array(float, 3)  # (G, 2, 3) centre and half edges of a box around it, shape frame; planes: zero
-    shape_radius = array(float, 1)  # (G) half the diagonal of that box
-    shape_filter = array(int, 2)  # (G, 6) what it may touch, by the columns GROUP .. PAIRED
-    shape_level = array(int, 1)  # (G) size class in the broad phase, 0: the smallest; planes: -1
-    shape_vertex = array(int, 2)  # (G, 2) first and last+1 vertex of a convex polyhedron
-    shape_face = array(int, 2)  # (G, 2)
-    vertices = array(float, 2)  # (n, 3) of all convex polyhedra, shape frame
-    faces = array(int, 2)  # (m, 3) vertex numbers within the shape
-    shape_field = array(int, 2)  # (G, 3) height fields: place of the first elevation, rows (along y), columns (along x)
-    elevation = array(float, 1)  # m, above z = 0 of the shape's frame, of all height fields, row by row
+    shape_size = array(float, "G", 3)
+    shape_position = array(float, "G", 3)  # in the link frame
+    shape_rotation = array(float, "G", 3, 3)
+    shape_material = array(float, "G", 3)  # static, kinetic, restitution
+    shape_turning = array(float, "G", 2)  # torsional and rolling friction, m
+    shape_rule = array(int, "G", 3)  # how friction combines, by the columns COMBINE .. CONDIM
+    shape_category = array(int, "G")
+    shape_mask = array(int, "G")
+    shape_box = array(float, "G", 2, 3)  # centre and half edges of a box around it, shape frame; planes: zero
+    shape_radius = array(float, "G")  # half the diagonal of that box
+    shape_filter = array(int, "G", 6)  # what it may touch, by the columns GROUP .. PAIRED
+    shape_level = array(int, "G")  # size class in the broad phase, 0: the smallest; planes: -1
+    shape_vertex = array(int, "G", 2)  # first and last+1 vertex of a convex polyhedron
+    shape_face = array(int, "G", 2)
+    vertices = array(float, "vertices", 3)  # of all convex polyhedra, shape frame
+    faces = array(int, "faces", 3)  # vertex numbers within the shape
+    shape_field = array(int, "G", 3)  # height fields: place of the first elevation, rows (along y), columns (along x)
+    elevation = array(float, "elevations")  # m, above z = 0 of the shape's frame, of all height fields, row by row
     # flat faces of convex polyhedra as polygons (scene.polyhedra)
-    shape_polygon = array(int, 2)  # (G, 2) first and last+1 polygon
-    polygon_start = array(int, 1)  # (polygons + 1) ranges of polygon_corner
-    polygon_corner = array(int, 1)  # vertex numbers within the shape, counter-clockwise from outside
-    polygon_normal = array(float, 2)  # (polygons, 3) unit, outward, shape frame
-    polygon_offset = array(float, 1)  # (polygons) how far the shape reaches along that normal
-    neighbour_start = array(int, 1)  # (n + 1) ranges of neighbour, by vertex
-    neighbour = array(int, 1)  # vertices joined to it by an edge, numbers within the shape
-    around_start = array(int, 1)  # (n + 1) ranges of around, by vertex
-    around = array(int, 1)  # polygons that meet in the vertex
+    shape_polygon = array(int, "G", 2)  # first and last+1 polygon
+    polygon_start = array(int, "polygons + 1")  # ranges of polygon_corner
+    polygon_corner = array(int, "corners")  # vertex numbers within the shape, counter-clockwise from outside
+    polygon_normal = array(float, "polygons", 3)  # unit, outward, shape frame
+    polygon_offset = array(float, "polygons")  # how far the shape reaches along that normal
+    neighbour_start = array(int, "vertices + 1")  # ranges of neighbour, by vertex
+    neighbour = array(int, "neighbours")  # vertices joined to it by an edge, numbers within the shape
+    around_start = array(int, "vertices + 1")  # ranges of around, by vertex
+    around = array(int, "around")  # polygons that meet in the vertex
 
     # pairs with rules of their own, sorted by key: of bodies, frames a < b: a * frame_count + b; behind them those of
     # shapes, a < b: frame_count^2 + a * shape_count + b
-    pair_key = array(int, 1)
-    pair_rule = array(int, 1)  # NO_RULE, APART or TOGETHER
-    pair_material = array(float, 2)  # (n, 3) static, kinetic, restitution; static -1: as the materials combine
-    pair_turning = array(float, 2)  # (n, 2) torsional and rolling friction, m; torsional -1: as the materials combine
-    allowed_pair = array(int, 2)  # (n, 2) shapes that may touch, sorted, if pairs_listed
+    pair_key = array(int, "pairs")
+    pair_rule = array(int, "pairs")  # NO_RULE, APART or TOGETHER
+    pair_material = array(float, "pairs", 3)  # static, kinetic, restitution; static -1: as the materials combine
+    pair_turning = array(float, "pairs", 2)  # torsional and rolling friction, m; torsional -1: as the materials combine
+    allowed_pair = array(int, "allowed", 2)  # shapes that may touch, sorted, if pairs_listed
 
 
 as_model = viewer(Model)

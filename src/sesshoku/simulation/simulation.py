@@ -11,10 +11,11 @@ import numpy as np
 
 from sesshoku.compiled.jit import CompileProgress
 from sesshoku.compiled.prepare import prepare
+from sesshoku.compiled.table import Record
 from sesshoku.dynamics.aba import forward_dynamics
 from sesshoku.dynamics.centroid import center_of_mass, momentum
 from sesshoku.dynamics.crba import mass_matrix
-from sesshoku.dynamics.data import STATE, make_data
+from sesshoku.dynamics.data import Data, make_data
 from sesshoku.dynamics.factor import factorize
 from sesshoku.dynamics.jacobian import point_jacobian
 from sesshoku.dynamics.observe import observe_bodies, observe_energy, refresh
@@ -333,12 +334,7 @@ class Simulation:
 
     def _state(self) -> dict[str, np.ndarray]:
         """Every array that a saved state holds, by name."""
-        arrays = {name: getattr(self.data, name) for name in STATE}
-        for record, names in self.method.module.STATE.items():
-            arrays |= {f"{record}.{name}": getattr(self.records[record], name) for name in names}
-        if self._sensing is not None:
-            arrays |= self._sensing.state
-        return arrays | {"report": self.data.report}
+        return _saved(self.data, self.records) | ({} if self._sensing is None else self._sensing.state)
 
     def save(self) -> Snapshot:
         """The whole state; `restore` brings it back bit for bit."""
@@ -393,9 +389,7 @@ class Simulation:
         """The state a new simulation of this scene has."""
         data, records = make_data(self.compiled), self.method.module.make_records(self.compiled, self.method.options)
         data.report[CONVERGED] = 1.0
-        first = {name: getattr(data, name) for name in (*STATE, "report")}
-        for record, names in self.method.module.STATE.items():
-            first |= {f"{record}.{name}": getattr(records[record], name) for name in names}
+        first = _saved(data, records)
         if self._sensing is not None:
             first |= {name: np.zeros_like(values) for name, values in self._sensing.state.items()}
         return Snapshot(first | {"fingerprint": self._fingerprint})
@@ -631,6 +625,14 @@ class Simulation:
             raise SceneError("nothing with inertia moves with the joint",
                              element=f"joint {self.compiled.joint_names[link]!r}", value=float(pivots[bad[-1]]),
                              remedy="give the bodies below it mass and inertia, or the joint armature")
+
+
+def _saved(data: Data, records: Mapping[str, Record]) -> dict[str, np.ndarray]:
+    """What the records declare as saved, by name: "q", "contacts.id"."""
+    arrays = data.saved()
+    for name, record in records.items():
+        arrays |= record.saved(f"{name}.")
+    return arrays
 
 
 def _rebuild(scene: Scene, method: Method, dt: float, state: dict[str, np.ndarray]) -> Simulation:

@@ -17,7 +17,6 @@ A row of G touches `width` neighbouring variables from `at` on: the rows of one 
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
 
 import numpy as np
 
@@ -33,21 +32,21 @@ DEPENDENT = 1e-11  # a row whose part outside the active ones is shorter than th
 class ConeSpace(Record):
     """Work space for at most N variables and M rows of at most W coefficients."""
 
-    row = array(float, 2)  # (M, W) scaled rows
-    length = array(float, 1)  # (M) of the rows before
-    place = array(int, 1)  # (M) of a row among the active ones, -1: not active
-    scale = array(float, 1)  # (N) x = scale * scaled x
-    first = array(int, 1)  # (N) the first column of a row of P that is not zero
-    factor = array(float, 2)  # (N, N) lower Cholesky factor of the scaled P, reciprocals on the diagonal
-    basis = array(float, 2)  # (N, N) J = L^-T times the rotations: J^T P J = 1, its first rows' span the active normals
-    triangle = array(float, 2)  # (N, N) R of the active rows: J^T G_active^T = (R; 0)
-    active = array(int, 1)  # (N) rows in the order they were taken up
-    point = array(float, 1)  # (N) scaled x
-    price = array(float, 1)  # (N) multipliers of the active rows
-    inner = array(float, 1)  # (N) J^T g
-    step = array(float, 1)  # (N) direction of x
-    turn = array(float, 1)  # (N) minus the direction of the multipliers
-    rest = array(float, 1)  # (N) residual
+    row = array(float, "M", "W")  # scaled rows
+    length = array(float, "M")  # of the rows before
+    place = array(int, "M")  # of a row among the active ones, -1: not active
+    scale = array(float, "N")  # x = scale * scaled x
+    first = array(int, "N")  # the first column of a row of P that is not zero
+    factor = array(float, "N", "N")  # lower Cholesky factor of the scaled P, reciprocals on the diagonal
+    basis = array(float, "N", "N")  # J = L^-T times the rotations: J^T P J = 1, its first rows' span the active normals
+    triangle = array(float, "N", "N")  # R of the active rows: J^T G_active^T = (R; 0)
+    active = array(int, "N")  # rows in the order they were taken up
+    point = array(float, "N")  # scaled x
+    price = array(float, "N")  # multipliers of the active rows
+    inner = array(float, "N")  # J^T g
+    step = array(float, "N")  # direction of x
+    turn = array(float, "N")  # minus the direction of the multipliers
+    rest = array(float, "N")  # residual
 
 
 as_cone_space = viewer(ConeSpace)
@@ -55,12 +54,7 @@ as_cone_space = viewer(ConeSpace)
 
 def make_cone_space(variables: int, rows: int, width: int) -> ConeSpace:
     """Allocate."""
-    N, M = variables, rows
-    shapes: dict[str, Any] = {"row": (M, width), "length": M, "place": M, "factor": (N, N), "basis": (N, N),
-                              "triangle": (N, N)}
-    shapes |= {name: N for name in ConeSpace.fields if name not in shapes}
-    return ConeSpace(**{name: np.zeros(shape, dtype=np.int64 if ConeSpace.fields[name].dtype is int else np.float64)
-                        for name, shape in shapes.items()})
+    return ConeSpace.sized({"N": variables, "M": rows, "W": width})
 
 
 @jit

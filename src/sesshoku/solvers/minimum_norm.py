@@ -44,19 +44,19 @@ SPLIT = 134217729.0  # 2^27 + 1: halves the digits of a number
 class NormWork(Record):
     """Work space for systems of up to D rows."""
 
-    factor = array(float, 2)  # (D, D) b_k
-    other = array(float, 2)  # (D, D) c_k of a matrix that is not symmetric
-    gram = array(float, 2)  # (D, D) B B^T, down-dated
-    root = array(float, 2)  # (D, D) its Cholesky factor, reciprocals on the diagonal
-    root_other = array(float, 2)  # (D, D) of C C^T
-    triangle = array(float, 3)  # (2, D, D) R of both factors
-    rest = array(float, 2)  # (D, D) what is left of a matrix that is being factored
-    diagonal = array(float, 1)  # (D)
-    small = array(float, 2)  # (2, D)
-    residual = array(float, 1)  # (D)
-    change = array(float, 1)  # (D)
-    every = array(int, 1)  # (D) 0 ... D - 1
-    rank = array(int, 1)  # (4) vectors of the factor that stands; systems solved by Gram, triangle, rotations so far
+    factor = array(float, "D", "D")  # b_k
+    other = array(float, "D", "D")  # c_k of a matrix that is not symmetric
+    gram = array(float, "D", "D")  # B B^T, down-dated
+    root = array(float, "D", "D")  # its Cholesky factor, reciprocals on the diagonal
+    root_other = array(float, "D", "D")  # of C C^T
+    triangle = array(float, 2, "D", "D")  # R of both factors
+    rest = array(float, "D", "D")  # what is left of a matrix that is being factored
+    diagonal = array(float, "D")
+    small = array(float, 2, "D")
+    residual = array(float, "D")
+    change = array(float, "D")
+    every = array(int, "D")  # 0 ... D - 1
+    rank = array(int, 4)  # vectors of the factor that stands; systems solved by Gram, triangle, rotations so far
 
 
 as_norm_work = viewer(NormWork)
@@ -65,10 +65,7 @@ as_norm_work = viewer(NormWork)
 def make_norm_work(rows: int) -> NormWork:
     """Room for systems of so many rows."""
     D = max(rows, 1)
-    square = {name: np.zeros((D, D)) for name in ("factor", "other", "gram", "root", "root_other", "rest")}
-    lines = {name: np.zeros(D) for name in ("diagonal", "residual", "change")}
-    return NormWork(**square, **lines, triangle=np.zeros((2, D, D)), small=np.zeros((2, D)),
-                    every=np.arange(D), rank=np.zeros(4, dtype=np.int64))
+    return NormWork.sized({"D": D}, every=np.arange(D))
 
 
 @jit

@@ -19,8 +19,6 @@ pile are between two of them, and loops of six without indirection took a visit 
 
 from __future__ import annotations
 
-import numpy as np
-
 from sesshoku.compiled.jit import jit
 from sesshoku.compiled.table import Record, array, scalar, viewer
 
@@ -31,31 +29,31 @@ class Problem(Record):
     arena = scalar()  # N
     contact_capacity = scalar()  # C
     joint_capacity = scalar()
-    counts = array(int, 1)  # (4) used arena, joint rows, overflow, turning blocks
-    axes = array(float, 3)  # (C, 3, 3) t1, t2, n of each contact, as the method chose them
-    span = array(int, 3)  # (K, 2, 3) side a, b: start in model.row_dof, length of the chain, place in the arena
-    body = array(int, 2)  # (K, 2) first dof of a side that hangs on a free joint alone; NOTHING or CHAIN
-    half = array(float, 1)  # (N) coefficients of Z: the rows t1, t2, n of a side, one after the other
-    block = array(float, 3)  # (K, 3, 3) Z Z^T of the block with itself
-    inverse = array(float, 2)  # (K, 2) 1 / max(block_00, block_11), 1 / block_22; 0 where there is nothing to divide by
-    velocity = array(float, 2)  # (C, 3) relative velocity at the start of the step, along the axes
-    free = array(float, 2)  # (K, 3) the same without contact and joint impulses, at the end
-    correction = array(float, 1)  # (C) normal speed that depth correction asks for
-    impulse = array(float, 2)  # (K, 3)
-    turning = array(int, 1)  # (E) slots of the turning blocks in use
-    turning_bound = array(float, 2)  # (E, 2) m: largest rolling and torsional torque per normal force of contact c
-    y = array(float, 1)  # (V)
-    root_dinv = array(float, 1)  # (V) D^-1/2
+    counts = array(int, 4)  # used arena, joint rows, overflow, turning blocks
+    axes = array(float, "C", 3, 3)  # t1, t2, n of each contact, as the method chose them
+    span = array(int, "K", 2, 3)  # side a, b: start in model.row_dof, length of the chain, place in the arena
+    body = array(int, "K", 2)  # first dof of a side that hangs on a free joint alone; NOTHING or CHAIN
+    half = array(float, "N")  # coefficients of Z: the rows t1, t2, n of a side, one after the other
+    block = array(float, "K", 3, 3)  # Z Z^T of the block with itself
+    inverse = array(float, "K", 2)  # 1 / max(block_00, block_11), 1 / block_22; 0 where there is nothing to divide by
+    velocity = array(float, "C", 3)  # relative velocity at the start of the step, along the axes
+    free = array(float, "K", 3)  # the same without contact and joint impulses, at the end
+    correction = array(float, "C")  # normal speed that depth correction asks for
+    impulse = array(float, "K", 3)
+    turning = array(int, "E")  # slots of the turning blocks in use
+    turning_bound = array(float, "E", 2)  # m: largest rolling and torsional torque per normal force of contact c
+    y = array(float, "V")
+    root_dinv = array(float, "V")  # D^-1/2
     # joint rows
-    joint_span = array(int, 3)  # (J, 2, 3)
-    joint_source = array(int, 2)  # (J, 2) kind and index, see dynamics.rows
-    joint_tree = array(int, 1)  # (J) a tree it acts on
-    joint_block = array(float, 1)  # (J)
-    joint_free = array(float, 1)  # (J) free velocity minus target
-    joint_low = array(float, 1)
-    joint_high = array(float, 1)
-    joint_impulse = array(float, 1)
-    work = array(float, 1)  # (16)
+    joint_span = array(int, "J", 2, 3)
+    joint_source = array(int, "J", 2)  # kind and index, see dynamics.rows
+    joint_tree = array(int, "J")  # a tree it acts on
+    joint_block = array(float, "J")
+    joint_free = array(float, "J")  # free velocity minus target
+    joint_low = array(float, "J")
+    joint_high = array(float, "J")
+    joint_impulse = array(float, "J")
+    work = array(float, 16)
 
 
 USED, JOINT_ROWS, PROBLEM_OVERFLOW, TURNING = range(4)
@@ -69,38 +67,11 @@ def make_problem(contacts: int, joint_rows: int, dofs: int, chain: int, turning:
 
     turning: with a turning block for each contact. basis: numbers in the independent rows of loops and mimics.
     """
-    C, E, W, V = contacts, contacts if turning else 0, joint_rows, dofs
+    C, E = contacts, contacts if turning else 0
     K = C + E
-    arena = K * 6 * min(chain, 48) + 2 * W * chain + basis + 64
-    shapes = {
-        "counts": 4,
-        "axes": (C, 3, 3),
-        "span": (K, 2, 3),
-        "body": (K, 2),
-        "half": arena,
-        "block": (K, 3, 3),
-        "inverse": (K, 2),
-        "velocity": (C, 3),
-        "free": (K, 3),
-        "correction": C,
-        "impulse": (K, 3),
-        "turning": E,
-        "turning_bound": (E, 2),
-        "y": V,
-        "root_dinv": V,
-        "joint_span": (W, 2, 3),
-        "joint_source": (W, 2),
-        "joint_tree": W,
-        "joint_block": W,
-        "joint_free": W,
-        "joint_low": W,
-        "joint_high": W,
-        "joint_impulse": W,
-        "work": 16,
-    }
-    arrays = {name: np.zeros(shape, dtype=np.int64 if Problem.fields[name].dtype is int else np.float64)
-              for name, shape in shapes.items()}
-    return Problem(arena=arena, contact_capacity=C, joint_capacity=W, **arrays)
+    arena = K * 6 * min(chain, 48) + 2 * joint_rows * chain + basis + 64
+    return Problem.sized({"C": C, "E": E, "K": K, "J": joint_rows, "V": dofs, "N": arena},
+                         arena=arena, contact_capacity=C, joint_capacity=joint_rows)
 
 
 @jit

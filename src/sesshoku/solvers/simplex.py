@@ -14,9 +14,6 @@ The caller scales: `rhs` and columns are meant to be of order one. Ties in the r
 from __future__ import annotations
 
 from math import inf
-from typing import Any
-
-import numpy as np
 
 from sesshoku.compiled.jit import jit
 from sesshoku.compiled.table import Record, array, viewer
@@ -32,14 +29,14 @@ REFRESH = 24  # steps between fresh inverses
 class SimplexSpace(Record):
     """Work space for programmes of at most M columns."""
 
-    inverse = array(float, 2)  # (8, 8) of the basis
-    matrix = array(float, 2)  # (8, 16) of the fresh inverse
-    basis = array(int, 1)  # (8) column numbers; artificial ones: -1 - row
-    value = array(float, 1)  # (8) of the basic unknowns
-    price = array(float, 1)  # (8) multipliers of the equations
-    change = array(float, 1)  # (8) inverse times the entering column
-    sign = array(float, 1)  # (8) of the artificial columns
-    is_basic = array(int, 1)  # (M)
+    inverse = array(float, MOST_ROWS, MOST_ROWS)  # of the basis
+    matrix = array(float, MOST_ROWS, 2 * MOST_ROWS)  # of the fresh inverse
+    basis = array(int, MOST_ROWS)  # column numbers; artificial ones: -1 - row
+    value = array(float, MOST_ROWS)  # of the basic unknowns
+    price = array(float, MOST_ROWS)  # multipliers of the equations
+    change = array(float, MOST_ROWS)  # inverse times the entering column
+    sign = array(float, MOST_ROWS)  # of the artificial columns
+    is_basic = array(int, "M")
 
 
 as_simplex_space = viewer(SimplexSpace)
@@ -47,11 +44,7 @@ as_simplex_space = viewer(SimplexSpace)
 
 def make_simplex_space(columns: int) -> SimplexSpace:
     """Allocate."""
-    shapes: dict[str, Any] = {"inverse": (MOST_ROWS, MOST_ROWS), "matrix": (MOST_ROWS, 2 * MOST_ROWS),
-                              "is_basic": columns}
-    shapes |= {name: MOST_ROWS for name in SimplexSpace.fields if name not in shapes}
-    return SimplexSpace(**{name: np.zeros(shape, dtype=np.int64 if SimplexSpace.fields[name].dtype is int
-                                          else np.float64) for name, shape in shapes.items()})
+    return SimplexSpace.sized({"M": columns})
 
 
 @jit

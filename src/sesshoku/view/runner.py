@@ -13,7 +13,8 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from sesshoku.dynamics.data import STATE
+import numpy as np
+
 from sesshoku.errors import SesshokuError, SimulationDiverged
 from sesshoku.methods.registry import Method, keywords, left_out, obstacles, resolve
 from sesshoku.scene.scene import Scene
@@ -54,7 +55,7 @@ class Runner:
         self._page_state: Any = None
         self._sight: Any = None  # what the latest frame shows
         self._fresh = sim.save()  # what `reset` goes back to: the method's own memory, and the state
-        self._start = {name: getattr(sim.data, name).copy() for name in STATE}
+        self._start = {name: values.copy() for name, values in _motion(sim).items()}
 
     # ---- from other threads --------------------------------------------------------------------------------------
 
@@ -305,8 +306,8 @@ class Runner:
         self._wish, self.busy = None, ""
         if made is not None:
             self._fresh = made.save()
-            for name in STATE:
-                getattr(made.data, name)[...] = getattr(self.sim.data, name)
+            for name, values in _motion(made).items():
+                values[...] = getattr(self.sim.data, name)
             made._stale = True
             self.sim, self.step_time = made, 0.0
             self.pulls.clear()
@@ -314,6 +315,11 @@ class Runner:
             self.methods = _offered(made, self.page.methods)  # a material may be what a method cannot carry
             self.page.placed(made)
         self.changed(reason)
+
+
+def _motion(sim: Simulation) -> dict[str, np.ndarray]:
+    """The arrays of the state that mean the same to every method; the report is a method's own."""
+    return {name: values for name, values in sim.data.saved().items() if name != "report"}
 
 
 def _offered(sim: Simulation, names: tuple[str, ...] | None) -> list[dict[str, str]]:

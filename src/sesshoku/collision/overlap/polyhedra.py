@@ -35,21 +35,21 @@ from sesshoku.scene.geometry.fine_polyhedra import (
 
 
 class Polyhedra(Record):
-    """Shapes: G shapes, V corners, F faces, H corners of faces (every edge counts twice). All in shape frames."""
+    """G shapes, V corners, F faces, H corners of faces (every edge counts twice). All in shape frames."""
 
     most_vertices = scalar()  # of one shape
     most_faces = scalar()
     most_edges = scalar()  # most corners of all faces of a shape, H: twice its edges
-    vertex_start = array(int, 1)  # (G + 1) ranges of vertex
-    vertex = array(float, 2)  # (V, 3)
-    face_start = array(int, 1)  # (G + 1) ranges of normal, offset, corner_start
-    normal = array(float, 2)  # (F, 3) unit, outward
-    offset = array(float, 1)  # (F) the face's plane is normal . x = offset
-    corner_start = array(int, 1)  # (F + 1) ranges of corner
-    corner = array(int, 1)  # (H) vertex numbers within the shape, counter-clockwise seen from outside
-    center = array(float, 2)  # (G, 3) of a ball around the shape
-    radius = array(float, 1)  # (G) of that ball; infinite for planes
-    volume = array(float, 1)  # (G) m^3; infinite for planes
+    vertex_start = array(int, "G + 1")  # ranges of vertex
+    vertex = array(float, "V", 3)
+    face_start = array(int, "G + 1")  # ranges of normal, offset, corner_start
+    normal = array(float, "F", 3)  # unit, outward
+    offset = array(float, "F")  # the face's plane is normal . x = offset
+    corner_start = array(int, "F + 1")  # ranges of corner
+    corner = array(int, "H")  # vertex numbers within the shape, counter-clockwise seen from outside
+    center = array(float, "G", 3)  # of a ball around the shape
+    radius = array(float, "G")  # of that ball; infinite for planes
+    volume = array(float, "G")  # m^3; infinite for planes
 
 
 as_polyhedra = viewer(Polyhedra)

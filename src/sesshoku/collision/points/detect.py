@@ -25,12 +25,6 @@ from sesshoku.collision.shapes import place_shapes
 from sesshoku.compiled.jit import jit
 from sesshoku.model.arrays import MOVES, SHAPE_FIELD, SHAPE_PLANE, Model
 
-# what the next call of `detect` depends on, beside the state of the simulation: save and restore these
-CONTACT_STATE = ("counts", "shape", "id", "local")
-# what a user reads of the contacts of the last step
-CONTACT_VIEW = ("link", "point", "normal", "tangent", "gap", "kind", "material", "previous", "force", "state", "slip",
-                "tree_island", "island_start", "island_contact", "island_tree_start", "island_tree")
-
 CONTACTS_PER_SHAPE = 24  # a box in a pile: six neighbours, four points each
 PAIRS_PER_SHAPE = 24  # a box in a close pile: 26 neighbours, each pair counted once, and some air
 LEAST_CONTACTS, LEAST_PAIRS = 128, 256

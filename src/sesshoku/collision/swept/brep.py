@@ -37,7 +37,7 @@ STAYS_FLAT = 1e-6  # a patch whose corners move alike to this share of the margi
 
 
 class Breps(Record):
-    """Shapes: S shapes, B bodies, V vertices, E edges, F faces, P patches, N tree nodes. Metres, in body frames.
+    """S shapes, B bodies, V vertices, E edges, F faces, P patches, N tree nodes. Metres, in body frames.
 
     The names of the fields that the broad phase and the filters ask for are those of `Model`.
     """
@@ -54,53 +54,53 @@ class Breps(Record):
     level_count = scalar()
     pairs_listed = scalar()
 
-    shape_body = array(int, 1)  # (S)
-    shape_frame = array(int, 1)  # (S) the scene's body it belongs to
-    shape_type = array(int, 1)  # (S) SHAPE_CONVEX, whatever it is: none is a plane to the broad phase
-    shape_level = array(int, 1)  # (S) size class in the broad phase
-    shape_filter = array(int, 2)  # (S, 6) as in Model
-    shape_category = array(int, 1)
-    shape_mask = array(int, 1)
-    shape_material = array(float, 2)  # (S, 3) static, kinetic, restitution
-    shape_rule = array(int, 2)  # (S, 3) as in Model
-    shape_margin = array(float, 1)  # (S) how far its planes were moved inward
-    shape_pad = array(float, 1)  # (S) by which its boxes are widened against rounding
-    shape_box = array(float, 3)  # (S, 2, 3) centre and half edges of the box around it
-    shape_vertex = array(int, 2)  # (S, 2) first and last + 1
-    shape_edge = array(int, 2)
-    shape_face = array(int, 2)
-    shape_node = array(int, 2)  # (S, 2) its tree; the root comes first
-    body_shape_start = array(int, 1)  # (B + 1) ranges of body_shape
-    body_shape = array(int, 1)  # (S) shapes by bodies
+    shape_body = array(int, "S")
+    shape_frame = array(int, "S")  # the scene's body it belongs to
+    shape_type = array(int, "S")  # SHAPE_CONVEX, whatever it is: none is a plane to the broad phase
+    shape_level = array(int, "S")  # size class in the broad phase
+    shape_filter = array(int, "S", 6)  # as in Model
+    shape_category = array(int, "S")
+    shape_mask = array(int, "S")
+    shape_material = array(float, "S", 3)  # static, kinetic, restitution
+    shape_rule = array(int, "S", 3)  # as in Model
+    shape_margin = array(float, "S")  # how far its planes were moved inward
+    shape_pad = array(float, "S")  # by which its boxes are widened against rounding
+    shape_box = array(float, "S", 2, 3)  # centre and half edges of the box around it
+    shape_vertex = array(int, "S", 2)  # first and last + 1
+    shape_edge = array(int, "S", 2)
+    shape_face = array(int, "S", 2)
+    shape_node = array(int, "S", 2)  # its tree; the root comes first
+    body_shape_start = array(int, "B + 1")  # ranges of body_shape
+    body_shape = array(int, "S")  # shapes by bodies
 
-    vertex = array(float, 2)  # (V, 3)
-    inner = array(float, 2)  # (V, 3) shrunken
-    core = array(float, 2)  # (V, 3) shrunken much more, as far as the shape bears it: shows deep overlaps
-    vertex_normal = array(float, 2)  # (V, 3) mean of the normals around, weighted by angle
-    vertex_shape = array(int, 1)  # (V)
-    vertex_used = array(int, 1)  # (V) 1: takes part in collision
-    vertex_edge_start = array(int, 1)  # (V + 1) ranges of vertex_edge
-    vertex_edge = array(int, 1)  # (2 E) edges around each vertex
-    edge_vertex = array(int, 2)  # (E, 2) a, b
-    edge_face = array(int, 2)  # (E, 2) the face that runs b -> a ("right"), the one that runs a -> b ("left")
-    edge_shape = array(int, 1)  # (E)
-    edge_used = array(int, 1)  # (E) 1: takes part in collision
-    edge_concave = array(int, 1)  # (E) 1: reflex
-    face_vertex = array(int, 2)  # (F, 3) counter-clockwise from outside
-    face_edge = array(int, 2)  # (F, 3) from corner k to corner k + 1
-    face_normal = array(float, 2)  # (F, 3) unit, outward
-    face_offset = array(float, 1)  # (F) n . x + offset = 0 on the face
-    face_area = array(float, 1)  # (F) m^2
-    face_patch = array(int, 1)  # (F)
-    face_shape = array(int, 1)  # (F)
-    patch_normal = array(float, 2)  # (P, 3)
-    patch_area = array(float, 1)  # (P)
-    node = array(int, 2)  # (N, 4) first child (-1: leaf), second child, kinds below, feature of a leaf
+    vertex = array(float, "V", 3)
+    inner = array(float, "V", 3)  # shrunken
+    core = array(float, "V", 3)  # shrunken much more, as far as the shape bears it: shows deep overlaps
+    vertex_normal = array(float, "V", 3)  # mean of the normals around, weighted by angle
+    vertex_shape = array(int, "V")
+    vertex_used = array(int, "V")  # 1: takes part in collision
+    vertex_edge_start = array(int, "V + 1")  # ranges of vertex_edge
+    vertex_edge = array(int, "2 * E")  # edges around each vertex
+    edge_vertex = array(int, "E", 2)  # a, b
+    edge_face = array(int, "E", 2)  # the face that runs b -> a ("right"), the one that runs a -> b ("left")
+    edge_shape = array(int, "E")
+    edge_used = array(int, "E")  # 1: takes part in collision
+    edge_concave = array(int, "E")  # 1: reflex
+    face_vertex = array(int, "F", 3)  # counter-clockwise from outside
+    face_edge = array(int, "F", 3)  # from corner k to corner k + 1
+    face_normal = array(float, "F", 3)  # unit, outward
+    face_offset = array(float, "F")  # n . x + offset = 0 on the face
+    face_area = array(float, "F")  # m^2
+    face_patch = array(int, "F")
+    face_shape = array(int, "F")
+    patch_normal = array(float, "P", 3)
+    patch_area = array(float, "P")
+    node = array(int, "N", 4)  # first child (-1: leaf), second child, kinds below, feature of a leaf
 
-    pair_key = array(int, 1)  # as in Model, of shapes here
-    pair_rule = array(int, 1)
-    pair_material = array(float, 2)
-    allowed_pair = array(int, 2)
+    pair_key = array(int, "pairs")  # as in Model, of shapes here
+    pair_rule = array(int, "pairs")
+    pair_material = array(float, "pairs", 3)
+    allowed_pair = array(int, "allowed", 2)
 
 
 as_breps = viewer(Breps)
@@ -231,9 +231,8 @@ class Parts:
 
     def _joined(self, name: str) -> np.ndarray:
         field, found = Breps.fields[name], self.columns.get(name, [])
-        width = {"edge_vertex": 2, "edge_face": 2, "node": 4}.get(name, 3)
-        empty = np.zeros((0,) if field.ndim == 1 else (0, width))
-        return np.concatenate([empty, *found]).astype(np.int64 if field.dtype is int else np.float64)
+        empty = np.zeros((0, *field.extents[1:]))
+        return np.concatenate([empty, *found]).astype(field.element)
 
 
 def _all_used(mesh: Polyhedron) -> tuple[np.ndarray, np.ndarray]:

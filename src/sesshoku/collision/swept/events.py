@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from math import sqrt
 
-import numpy as np
-
 from sesshoku.collision.swept.crossing import between, outward_along
 from sesshoku.compiled.jit import jit
 from sesshoku.compiled.table import Record, array, scalar, viewer
@@ -26,26 +24,29 @@ ALIKE = 1.0 - 1e-6  # cosine of normals that are one
 
 
 class Events(Record):
-    """Crossings of one sweep, sorted by key; of a guest feature and a host patch (or two edges) the earliest alone."""
+    """Crossings of one sweep, sorted by key; of a guest feature and a host patch (or two edges) the earliest alone.
+
+    C events, R crossings as found.
+    """
 
     capacity = scalar()
-    counts = array(int, 1)  # (4) by EVENTS .. FOUND
-    kind = array(int, 1)  # (C) VERTEX_FACE or EDGE_EDGE
-    feature = array(int, 2)  # (C, 2) guest vertex and host face; edge 0 and edge 1, of the first and the second shape
-    shape = array(int, 2)  # (C, 2) in the order of `feature`
-    body = array(int, 2)  # (C, 2)
-    key = array(int, 1)  # (C) the same for the same features in every step; a face counts as its patch
-    time = array(float, 1)  # (C) 0 to 1
-    point = array(float, 3)  # (C, 2, 3) world, then: vertex and its foot on the face; closest points of the two edges
-    normal = array(float, 2)  # (C, 3) world, then: outward of the host face; of body 0, to where edge 1 came from
-    parameter = array(float, 2)  # (C, 3) barycentrics in the face; along edge 0 and edge 1
-    leaving = array(int, 1)  # (C) 1: edges whose crossing leads out of the bodies by the faces that meet in them
+    counts = array(int, 4)  # by EVENTS .. FOUND
+    kind = array(int, "C")  # VERTEX_FACE or EDGE_EDGE
+    feature = array(int, "C", 2)  # guest vertex and host face; edge 0 and edge 1, of the first and the second shape
+    shape = array(int, "C", 2)  # in the order of `feature`
+    body = array(int, "C", 2)
+    key = array(int, "C")  # the same for the same features in every step; a face counts as its patch
+    time = array(float, "C")  # 0 to 1
+    point = array(float, "C", 2, 3)  # world, then: vertex and its foot on the face; closest points of the two edges
+    normal = array(float, "C", 3)  # world, then: outward of the host face; of body 0, to where edge 1 came from
+    parameter = array(float, "C", 3)  # barycentrics in the face; along edge 0 and edge 1
+    leaving = array(int, "C")  # 1: edges whose crossing leads out of the bodies by the faces that meet in them
 
-    raw_key = array(int, 1)  # (R) crossings as found
-    raw_time = array(float, 1)  # (R)
-    raw_feature = array(int, 2)  # (R, 2)
-    raw_parameter = array(float, 2)  # (R, 4) parameters, and for edges the side edge 1 came from
-    order = array(int, 1)  # (R)
+    raw_key = array(int, "R")  # crossings as found
+    raw_time = array(float, "R")
+    raw_feature = array(int, "R", 2)
+    raw_parameter = array(float, "R", 4)  # parameters, and for edges the side edge 1 came from
+    order = array(int, "R")
 
 
 as_events = viewer(Events)
@@ -53,19 +54,7 @@ as_events = viewer(Events)
 
 def make_events(capacity: int) -> Events:
     """Room for the crossings of one sweep; four times as many may be found before those alike are merged."""
-    C, R = capacity, 4 * capacity
-    shapes: dict[str, int | tuple[int, ...]] = {
-        "counts": 4, "kind": C, "feature": (C, 2), "shape": (C, 2), "body": (C, 2), "key": C, "time": C,
-        "point": (C, 2, 3), "normal": (C, 3), "parameter": (C, 3), "leaving": C, "raw_key": R, "raw_time": R,
-        "raw_feature": (R, 2), "raw_parameter": (R, 4), "order": R,
-    }
-    return Events(capacity=C, **zeros(Events, shapes))
-
-
-def zeros(record: type[Record], shapes: dict[str, int | tuple[int, ...]]) -> dict[str, np.ndarray]:
-    """Arrays of a record's fields, by their shapes."""
-    return {name: np.zeros(shape, dtype=np.int64 if record.fields[name].dtype is int else np.float64)
-            for name, shape in shapes.items()}
+    return Events.sized({"C": capacity, "R": 4 * capacity}, capacity=capacity)
 
 
 # ---- events ---------------------------------------------------------------------------------------------------------

@@ -28,7 +28,6 @@ from sesshoku.collision.swept.events import (
     as_events,
     make_events,
     write_events,
-    zeros,
 )
 from sesshoku.collision.swept.tree import (
     EDGE,
@@ -57,34 +56,34 @@ GRAZE = 0.01  # depth that counts as touch, by the pad of the smaller shape's bo
 
 
 class Sweeps(Record):
-    """Work space of a sweep. Shapes: S shapes, V vertices, N tree nodes, P pairs of shapes."""
+    """Work space of a sweep. S shapes, V vertices, N tree nodes, P pairs of shapes."""
 
     pair_capacity = scalar()
     bucket_count = scalar()
-    counts = array(int, 1)  # (8) of the broad phase
-    work_counts = array(int, 1)  # (3) of the last sweep, by BOX_TESTS .. BOX_UPDATES
-    shape_position = array(float, 2)  # (0, 3) asked for planes only, of which there are none
-    shape_rotation = array(float, 3)  # (0, 3, 3)
-    shape_low = array(float, 2)  # (S, 3) box around the sweep, world
-    shape_high = array(float, 2)
-    shape_fresh = array(int, 1)  # (S) 1: placed and refitted in this sweep
-    start = array(float, 2)  # (V, 3) world, at the beginning of the sweep
-    end = array(float, 2)  # (V, 3)
-    vertex_box = array(float, 2)  # (V, 6) low, high of the way of a vertex
-    node_box = array(float, 2)  # (N, 6) low, high
-    slab = array(float, 3)  # (SLABS, 4, 5) slabs of leaves asked for lately: normal, low, high
-    slab_leaf = array(int, 1)  # (SLABS) whose they are, -1: nobody's
-    slab_count = array(int, 1)  # (SLABS)
-    pair = array(int, 2)  # (P, 2)
-    stack = array(int, 2)  # (depth, 2) nodes to look at
-    work = array(float, 1)  # of the primitive tests
-    level_size = array(float, 1)
-    level_scale = array(float, 1)
-    level_members = array(int, 1)
-    grid_start = array(int, 1)
-    grid_shape = array(int, 1)
-    grid_key = array(int, 1)
-    iwork = array(int, 1)
+    counts = array(int, 8)  # of the broad phase
+    work_counts = array(int, 3)  # of the last sweep, by BOX_TESTS .. BOX_UPDATES
+    shape_position = array(float, 0, 3)  # asked for planes only, of which there are none
+    shape_rotation = array(float, 0, 3, 3)
+    shape_low = array(float, "S", 3)  # box around the sweep, world
+    shape_high = array(float, "S", 3)
+    shape_fresh = array(int, "S")  # 1: placed and refitted in this sweep
+    start = array(float, "V", 3)  # world, at the beginning of the sweep
+    end = array(float, "V", 3)
+    vertex_box = array(float, "V", 6)  # low, high of the way of a vertex
+    node_box = array(float, "N", 6)  # low, high
+    slab = array(float, SLABS, 4, 5)  # slabs of leaves asked for lately: normal, low, high
+    slab_leaf = array(int, SLABS)  # whose they are, -1: nobody's
+    slab_count = array(int, SLABS)
+    pair = array(int, "P", 2)
+    stack = array(int, "depth", 2)  # nodes to look at
+    work = array(float, WORK)  # of the primitive tests
+    level_size = array(float, "levels")
+    level_scale = array(float, "levels")
+    level_members = array(int, "levels")
+    grid_start = array(int, "buckets + 1")
+    grid_shape = array(int, "S")
+    grid_key = array(int, "S")
+    iwork = array(int, "work")
 
 
 as_sweeps = viewer(Sweeps)
@@ -95,15 +94,9 @@ def make_sweeps(breps: Breps) -> Sweeps:
     S, V, N = breps.shape_count, breps.vertex_count, len(breps.node)
     P = min(S * (S - 1) // 2, PAIRS_PER_SHAPE * S)
     buckets = 1 if breps.pairs_listed else 1 << (2 * S).bit_length()
-    shapes: dict[str, int | tuple[int, ...]] = {
-        "counts": 8, "work_counts": 3, "shape_position": (0, 3), "shape_rotation": (0, 3, 3), "shape_low": (S, 3),
-        "shape_high": (S, 3), "shape_fresh": S, "start": (V, 3), "end": (V, 3), "vertex_box": (V, 6),
-        "node_box": (N, 6), "slab": (SLABS, 4, 5), "slab_leaf": SLABS, "slab_count": SLABS, "pair": (P, 2),
-        "stack": (2 * breps.tree_depth + 4, 2), "work": WORK, "level_size": breps.level_count,
-        "level_scale": breps.level_count, "level_members": breps.level_count, "grid_start": buckets + 1,
-        "grid_shape": S, "grid_key": S, "iwork": max(4 * S, 4 * P) + 1024,
-    }
-    return Sweeps(pair_capacity=P, bucket_count=buckets, **zeros(Sweeps, shapes))
+    sizes = {"S": S, "V": V, "N": N, "P": P, "depth": 2 * breps.tree_depth + 4, "levels": breps.level_count,
+             "buckets": buckets, "work": max(4 * S, 4 * P) + 1024}
+    return Sweeps.sized(sizes, pair_capacity=P, bucket_count=buckets)
 
 
 # ---- the two sweeps -------------------------------------------------------------------------------------------------

@@ -66,12 +66,8 @@ class Stabiliser:
         values[kernels.MARGIN], values[kernels.INVERT] = margin, float(biped.on_bushes)
         values[kernels.FREQUENCY] = np.sqrt(pattern.gait.gravity / pattern.gait.com_height)
         values[kernels.WEIGHT] = biped.mass * pattern.gait.gravity
-        shapes = {"com": 3, "velocity": 3, "error": 2, "zmp": 2, "share": 2, "foot_zmp": (2, 2), "loop": (2, 2),
-                  "spring": (2, 2), "sag": 2, "shift": 2, "shift_velocity": 2, "feet": (2, 6), "work": (4, 3),
-                  "load": (2, 3), "level": (2, 6), "q": model.coordinate_count, "v": model.dof_count}
-        self.memory = Balance(gains=values, stiffness=biped.stiffness, target=pattern.q[0].copy(),
-                              started=np.zeros(1, dtype=np.int64),
-                              **{name: np.zeros(shape) for name, shape in shapes.items()})
+        self.memory = Balance.sized({"Q": model.coordinate_count, "V": model.dof_count}, gains=values,
+                                    stiffness=biped.stiffness, target=pattern.q[0].copy())
         self._tables = model.table, biped.data.table, biped.legs.table, self.memory.table
 
     def correct(self, sim: Simulation, now: np.ndarray, support: int, ahead: np.ndarray) -> np.ndarray:

@@ -22,47 +22,50 @@ Order = Literal["leaves", "root", "balanced"]
 
 
 class Assembly(Record):
-    """L links, V dofs, J joints, C contact joints. Spatial vectors (linear, angular), world axes, at `origin`."""
+    """L links, V dofs, J joints, C contact joints, H handles, P numbers in the pool.
+
+    Spatial vectors (linear, angular), world axes, at `origin`.
+    """
 
     contact_capacity = scalar()
-    counts = array(int, 1)  # (5)
-    origin = array(float, 1)  # (3) world
+    counts = array(int, 5)
+    origin = array(float, 3)  # world
     # ---- joints: of the tree, loops, contacts
-    kind = array(int, 1)  # (J)
-    index = array(int, 1)  # (J) link, loop or contact joint
-    link = array(int, 2)  # (J, 2) parent and child link, -1: world
-    order = array(int, 1)  # (J) joints in the order they are assembled
-    contact_link = array(int, 2)  # (C, 2) parent, child
-    contact_matrix = array(float, 3)  # (C, 6, 6) G: wrench on the child = contact_force - G (a_child - a_parent)
-    contact_force = array(float, 2)  # (C, 6)
+    kind = array(int, "J")
+    index = array(int, "J")  # link, loop or contact joint
+    link = array(int, "J", 2)  # parent and child link, -1: world
+    order = array(int, "J")  # joints in the order they are assembled
+    contact_link = array(int, "C", 2)  # parent, child
+    contact_matrix = array(float, "C", 6, 6)  # G: wrench on the child = contact_force - G (a_child - a_parent)
+    contact_force = array(float, "C", 6)
     # ---- what a joint does
-    W = array(float, 3)  # (J, 6, 6)
-    drive_axis = array(float, 2)  # (V, 6) h of a tree joint per unit force
-    drive = array(float, 2)  # (J, 6) h
-    rate = array(float, 2)  # (J, 6) c_J: relative acceleration the joint adds
-    bias = array(float, 2)  # (J, 6) beta
-    force = array(float, 2)  # (J, 6) wrench on the child
-    found = array(float, 2)  # (J, 6) the same, before the rest is solved for
-    rest = array(float, 1)  # (V) joint force that accelerations leave over
-    change = array(float, 1)  # (V) of the accelerations
+    W = array(float, "J", 6, 6)
+    drive_axis = array(float, "V", 6)  # h of a tree joint per unit force
+    drive = array(float, "J", 6)  # h
+    rate = array(float, "J", 6)  # c_J: relative acceleration the joint adds
+    bias = array(float, "J", 6)  # beta
+    force = array(float, "J", 6)  # wrench on the child
+    found = array(float, "J", 6)  # the same, before the rest is solved for
+    rest = array(float, "V")  # joint force that accelerations leave over
+    change = array(float, "V")  # of the accelerations
     # ---- parts
-    keep = array(int, 1)  # (L) 1: stays a handle to the end
-    pending = array(int, 1)  # (L) joints that will still act on the link
-    leader = array(int, 1)  # (L) union-find
-    part = array(int, 1)  # (L) the part that a leader's links form
-    part_handle = array(int, 2)  # (L + J, 2) first and count in `handles`
-    part_block = array(int, 1)  # (L + J) where its blocks stand in the pool; its vectors follow
-    joint_part = array(int, 2)  # (J, 2) parts the joint joined, -1: the world
-    joint_block = array(int, 1)  # (J) where the joint's rows R stand in the pool, one block per handle of the new part
-    handles = array(int, 1)  # links
-    pool = array(float, 1)
+    keep = array(int, "L")  # 1: stays a handle to the end
+    pending = array(int, "L")  # joints that will still act on the link
+    leader = array(int, "L")  # union-find
+    part = array(int, "L")  # the part that a leader's links form
+    part_handle = array(int, "L + J", 2)  # first and count in `handles`
+    part_block = array(int, "L + J")  # where its blocks stand in the pool; its vectors follow
+    joint_part = array(int, "J", 2)  # parts the joint joined, -1: the world
+    joint_block = array(int, "J")  # where the joint's rows R stand in the pool, one block per handle of the new part
+    handles = array(int, "H")  # links
+    pool = array(float, "P")
     # ---- links
-    axis = array(float, 2)  # (V, 6)
-    velocity = array(float, 2)  # (L, 6)
-    wrench = array(float, 2)  # (L, 6) sum of the joints' wrenches
-    acceleration = array(float, 2)  # (L, 6)
-    work = array(float, 3)  # (6, 6, 6)
-    spare = array(float, 2)  # (6, 6)
+    axis = array(float, "V", 6)
+    velocity = array(float, "L", 6)
+    wrench = array(float, "L", 6)  # sum of the joints' wrenches
+    acceleration = array(float, "L", 6)
+    work = array(float, 6, 6, 6)
+    spare = array(float, 6, 6)
 
 
 as_assembly = viewer(Assembly)
@@ -191,17 +194,11 @@ def make_assembly(model: Model, order: Order | Sequence[int] = "leaves", keep: S
     def longer(values: np.ndarray) -> np.ndarray:
         return np.concatenate([values, np.zeros((spare_contacts, *values.shape[1:]), dtype=np.int64)])
 
-    shapes = {"contact_matrix": (C, 6, 6), "contact_force": (C, 6), "W": (J, 6, 6), "drive_axis": (V, 6),
-              "drive": (J, 6), "rate": (J, 6), "bias": (J, 6), "force": (J, 6), "found": (J, 6), "rest": V,
-              "change": V, "joint_part": (J, 2), "spare": (6, 6), "keep": L, "pending": L, "leader": L, "part": L,
-              "part_handle": (L + J, 2), "part_block": L + J, "joint_block": J,
-              "handles": needs["handles"] + spare_pool // 16, "pool": needs["pool"] + spare_pool, "axis": (V, 6),
-              "velocity": (L, 6), "wrench": (L, 6), "acceleration": (L, 6), "work": (6, 6, 6), "origin": 3, "counts": 5}
-    arrays = {name: np.zeros(shape, dtype=np.int64 if Assembly.fields[name].dtype is int else np.float64)
-              for name, shape in shapes.items()}
-    arrays["keep"][list(keep)] = 1
-    arrays["counts"][JOINTS], arrays["counts"][CONTACT_JOINTS] = len(kind), len(contact_links)
     links_given = np.concatenate([np.array(contact_links, dtype=np.int64).reshape(-1, 2),
                                   np.full((spare_contacts, 2), -1, dtype=np.int64)])
-    return Assembly(contact_capacity=C, kind=longer(kind), index=longer(index), link=longer(links),
-                    order=longer(sequence), contact_link=links_given, **arrays)
+    sizes = {"L": L, "V": V, "J": J, "C": C, "H": needs["handles"] + spare_pool // 16, "P": needs["pool"] + spare_pool}
+    assembly = Assembly.sized(sizes, contact_capacity=C, kind=longer(kind), index=longer(index), link=longer(links),
+                              order=longer(sequence), contact_link=links_given)
+    assembly.keep[list(keep)] = 1
+    assembly.counts[JOINTS], assembly.counts[CONTACT_JOINTS] = len(kind), len(contact_links)
+    return assembly

@@ -26,86 +26,81 @@ class Bodies(Record):
     """L links, B = L + 1 bodies, Q coordinates, V dofs."""
 
     # ---- the state
-    position = array(float, 2)  # (B, 3) centre of mass
-    quaternion = array(float, 2)  # (B, 4)
-    velocity = array(float, 2)  # (B, 6) of the centre of mass, and angular
-    seen_q = array(float, 1)  # (Q) coordinates and velocities as read off the bodies
-    seen_v = array(float, 1)  # (V)
+    position = array(float, "B", 3, saved=True)  # centre of mass
+    quaternion = array(float, "B", 4, saved=True)
+    velocity = array(float, "B", 6, saved=True)  # of the centre of mass, and angular
+    seen_q = array(float, "Q", saved=True)  # coordinates and velocities as read off the bodies
+    seen_v = array(float, "V", saved=True)
     # ---- constants
-    mass = array(float, 1)  # (B)
-    inverse_mass = array(float, 1)  # (B) 0: no force moves it
-    center = array(float, 2)  # (B, 3) body frame's origin in the link frame
-    own_inertia = array(float, 2)  # (B, 6) xx yy zz xy xz yz, link axes, armature of its own joint included
-    own_inverse = array(float, 2)  # (B, 6)
-    joint_springs = array(int, 1)  # (B) number of joint springs that pull at it
-    top = array(int, 1)  # (B) the first of the moving bodies it hangs together with by joints and loops
-    above = array(int, 1)  # (B) its parent among them, -1: none
-    group_mass = array(float, 1)  # (B) of all of them
+    mass = array(float, "B")
+    inverse_mass = array(float, "B")  # 0: no force moves it
+    center = array(float, "B", 3)  # body frame's origin in the link frame
+    own_inertia = array(float, "B", 6)  # xx yy zz xy xz yz, link axes, armature of its own joint included
+    own_inverse = array(float, "B", 6)
+    joint_springs = array(int, "B")  # number of joint springs that pull at it
+    top = array(int, "B")  # the first of the moving bodies it hangs together with by joints and loops
+    above = array(int, "B")  # its parent among them, -1: none
+    group_mass = array(float, "B")  # of all of them
     # ---- of the present step
-    rotation = array(float, 3)  # (B, 3, 3)
-    inertia = array(float, 2)  # (B, 6) world axes
-    inverse_inertia = array(float, 2)  # (B, 6)
-    force = array(float, 2)  # (B, 6) force and torque
-    gyration = array(float, 2)  # (B, 3) rad/s: change of spin in this step that is gyroscopic
-    touch = array(float, 2)  # (B, 6) force and torque of contacts and loops, what their limits gave last included
-    outer = array(float, 2)  # (B, 6) work
-    base = array(float, 2)  # (B, 6) force without the drives'
-    block = array(float, 3)  # (B, 6, 6) inertia with implicit joint springs, without drives (coupling.py)
-    cross = array(float, 3)  # (B, 6, 6) of a body with its parent
-    contact_springs = array(int, 1)  # (B) number of contact springs that press on it
+    rotation = array(float, "B", 3, 3, saved=True)
+    inertia = array(float, "B", 6)  # world axes
+    inverse_inertia = array(float, "B", 6)
+    force = array(float, "B", 6)  # force and torque
+    gyration = array(float, "B", 3)  # rad/s: change of spin in this step that is gyroscopic
+    touch = array(float, "B", 6)  # force and torque of contacts and loops, what their limits gave last included
+    outer = array(float, "B", 6)  # work
+    base = array(float, "B", 6)  # force without the drives'
+    block = array(float, "B", 6, 6)  # inertia with implicit joint springs, without drives (coupling.py)
+    cross = array(float, "B", 6, 6)  # of a body with its parent
+    contact_springs = array(int, "B")  # number of contact springs that press on it
     # ---- work
-    frame = array(float, 2)  # (4, 3)
-    relative = array(float, 2)  # (3, 3)
-    row = array(float, 2)  # (2, 6)
-    ten = array(float, 1)  # (10)
+    frame = array(float, 4, 3)
+    relative = array(float, 3, 3)
+    row = array(float, 2, 6)
+    ten = array(float, 10)
 
 
 class Joints(Record):
     """J joint springs, V dofs, L links, C loops, A actuators. Anchors stand in the spring set, at the same places."""
 
     spring_count = scalar()
-    link_spring = array(int, 2)  # (L, 2) range of a link's springs
-    loop_spring = array(int, 2)  # (C, 2) and of a loop's
-    role = array(int, 1)  # (J) AXIS, TORQUE or STOP
-    sign = array(float, 1)  # (J) which of a pair: +1 or -1
-    side = array(int, 1)  # (J) planar: 0 along x, 1 along y
-    stiffness = array(float, 1)  # (J) N/m, negative: by the rule
-    damping = array(float, 1)  # (J) N s/m, negative: by the rule
-    load = array(float, 1)  # (J) 1/kg: n x of the rule
-    limit = array(float, 1)  # (J) m
-    damper = array(int, 1)  # (J) directions of an isotropic damper
-    tie = array(int, 1)  # (J) of a loop's spring: the tie it is where joints are implicit, -1: none
-    width = array(float, 1)  # (L) m: half the axis, and the arm of the torque springs
-    state = array(int, 1)  # (V) MOVING, AT_LIMIT or AT_REST
-    hold = array(float, 1)  # (V) where it came to rest
-    old_speed = array(float, 1)  # (V)
-    released = array(int, 1)  # (V) 1: friction let go within this step
-    hardening = array(float, 1)  # (L) how much stiffer than by the rule friction holds it (`rest_damping`)
-    torque = array(float, 1)  # (V) actuators, springs, dampers, N m or N, of the last step
-    friction = array(float, 1)  # (V) kinetic friction of the last step
-    report = array(float, 1)  # (4) joint gap, m
+    link_spring = array(int, "L", 2)  # range of a link's springs
+    loop_spring = array(int, "C", 2)  # and of a loop's
+    role = array(int, "J")  # AXIS, TORQUE or STOP
+    sign = array(float, "J")  # which of a pair: +1 or -1
+    side = array(int, "J")  # planar: 0 along x, 1 along y
+    stiffness = array(float, "J")  # N/m, negative: by the rule
+    damping = array(float, "J")  # N s/m, negative: by the rule
+    load = array(float, "J")  # 1/kg: n x of the rule
+    limit = array(float, "J")  # m
+    damper = array(int, "J")  # directions of an isotropic damper
+    tie = array(int, "J")  # of a loop's spring: the tie it is where joints are implicit, -1: none
+    width = array(float, "L")  # m: half the axis, and the arm of the torque springs
+    state = array(int, "V", saved=True)  # MOVING, AT_LIMIT or AT_REST
+    hold = array(float, "V", saved=True)  # where it came to rest
+    old_speed = array(float, "V", saved=True)
+    released = array(int, "V")  # 1: friction let go within this step
+    hardening = array(float, "L", saved=True)  # how much stiffer than by the rule friction holds it (`rest_damping`)
+    torque = array(float, "V")  # actuators, springs, dampers, N m or N, of the last step
+    friction = array(float, "V")  # kinetic friction of the last step
+    report = array(float, 4, saved=True)  # joint gap, m
     # ---- work
-    own_slope = array(float, 1)  # (V) implicit_diagonal of joint springs and dampers alone
-    wanted = array(float, 1)  # (A) what an actuator asks for before its effort is heeded
-    slope = array(float, 1)  # (A) its share of implicit_diagonal
-    total_slope = array(float, 1)  # (V) of joint springs, dampers and servos that are not at their effort
-    given = array(float, 1)  # (V) their force before the acceleration is counted
-    clipped = array(int, 1)  # (A) 1: at its effort
-    inertia = array(float, 1)  # (V) what a dof turns at the start, kg m^2; infinite where it slides
-    constant = array(float, 1)  # (V) the part of `given` that is not implicit
-    inert = array(float, 1)  # (V) inertia lent to a dof that its constant torque would turn too far (drives.py)
-    reference = array(float, 1)  # (V) acceleration at which that lent inertia takes nothing
-    old_reference = array(float, 1)  # (V) of the round before
-    old_miss = array(float, 1)  # (V) by how much it was missed then
+    own_slope = array(float, "V")  # implicit_diagonal of joint springs and dampers alone
+    wanted = array(float, "A")  # what an actuator asks for before its effort is heeded
+    slope = array(float, "A")  # its share of implicit_diagonal
+    total_slope = array(float, "V")  # of joint springs, dampers and servos that are not at their effort
+    given = array(float, "V")  # their force before the acceleration is counted
+    clipped = array(int, "A")  # 1: at its effort
+    inertia = array(float, "V")  # what a dof turns at the start, kg m^2; infinite where it slides
+    constant = array(float, "V")  # the part of `given` that is not implicit
+    inert = array(float, "V")  # inertia lent to a dof that its constant torque would turn too far (drives.py)
+    reference = array(float, "V")  # acceleration at which that lent inertia takes nothing
+    old_reference = array(float, "V")  # of the round before
+    old_miss = array(float, "V")  # by how much it was missed then
 
 
 as_bodies = viewer(Bodies)
 as_joints = viewer(Joints)
-
-
-def zeros(record: type[Record], shapes: dict[str, Any]) -> dict[str, np.ndarray]:
-    return {name: np.zeros(shape, dtype=np.int64 if record.fields[name].dtype is int else np.float64)
-            for name, shape in shapes.items()}
 
 
 def symmetric(six: np.ndarray) -> np.ndarray:
@@ -162,40 +157,34 @@ def make_bodies(model: Model) -> Bodies:
     """The bodies of a model, not placed yet."""
     lent = lent_inertia(model)
     L, B = model.link_count, model.link_count + 1
-    arrays = zeros(Bodies, {
-        "position": (B, 3), "quaternion": (B, 4), "velocity": (B, 6), "seen_q": model.coordinate_count,
-        "seen_v": model.dof_count, "mass": B, "inverse_mass": B, "center": (B, 3), "own_inertia": (B, 6),
-        "own_inverse": (B, 6), "joint_springs": B, "rotation": (B, 3, 3), "inertia": (B, 6),
-        "inverse_inertia": (B, 6), "force": (B, 6), "gyration": (B, 3), "touch": (B, 6), "outer": (B, 6),
-        "contact_springs": B, "frame": (4, 3), "relative": (3, 3), "row": (2, 6),
-        "ten": 10, "top": B, "above": B, "group_mass": B, "base": (B, 6), "block": (B, 6, 6), "cross": (B, 6, 6)})
-    arrays["quaternion"][:, 0] = 1.0
-    arrays["rotation"][:] = np.eye(3)
-    arrays["seen_q"][:] = np.nan
-    arrays["seen_v"][:] = np.nan
+    bodies = Bodies.sized({"B": B, "Q": model.coordinate_count, "V": model.dof_count})
+    bodies.quaternion[:, 0] = 1.0
+    bodies.rotation[:] = np.eye(3)
+    bodies.seen_q[:] = np.nan
+    bodies.seen_v[:] = np.nan
     order = ([0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2])
     for i in range(L):
-        arrays["center"][i] = model.link_center[i]
+        bodies.center[i] = model.link_center[i]
         if model.link_joint[i] == KINEMATIC:
             continue
         mass, more = lent.get(i, (0.0, np.zeros((3, 3))))
-        arrays["mass"][i] = model.link_mass[i] + mass
-        arrays["inverse_mass"][i] = 1.0 / arrays["mass"][i]
+        bodies.mass[i] = model.link_mass[i] + mass
+        bodies.inverse_mass[i] = 1.0 / bodies.mass[i]
         I = body_inertia(model, i) + more
-        arrays["own_inertia"][i] = I[order]
-        arrays["own_inverse"][i] = np.linalg.inv(I)[order]
-    arrays["above"][:] = -1
+        bodies.own_inertia[i] = I[order]
+        bodies.own_inverse[i] = np.linalg.inv(I)[order]
+    bodies.above[:] = -1
     for b in range(B):
         parent = model.link_parent[b] if b < L else -1
-        hangs = parent >= 0 and arrays["mass"][parent] > 0.0
-        arrays["top"][b], arrays["above"][b] = (arrays["top"][parent], parent) if hangs else (b, -1)
+        hangs = parent >= 0 and bodies.mass[parent] > 0.0
+        bodies.top[b], bodies.above[b] = (bodies.top[parent], parent) if hangs else (b, -1)
     for pair in model.loop_link:
-        if (pair >= 0).all() and (arrays["mass"][pair] > 0.0).all():
-            tops = arrays["top"][pair]
-            arrays["top"][arrays["top"] == tops.max()] = tops.min()
+        if (pair >= 0).all() and (bodies.mass[pair] > 0.0).all():
+            tops = bodies.top[pair]
+            bodies.top[bodies.top == tops.max()] = tops.min()
     for b in range(B):
-        arrays["group_mass"][b] = arrays["mass"][arrays["top"] == arrays["top"][b]].sum()
-    return Bodies(**arrays)
+        bodies.group_mass[b] = bodies.mass[bodies.top == bodies.top[b]].sum()
+    return bodies
 
 
 def moving_top(bodies: Bodies) -> np.ndarray:
@@ -301,7 +290,7 @@ def make_joints(compiled: CompiledScene, bodies: Bodies, options: Options) -> tu
         loop_spring[n] = len(build.rows)
         _loop_springs(build, n)
         loop_spring[n, 1] = len(build.rows)
-    rows, V, A = build.rows, model.dof_count, model.actuator_count
+    rows = build.rows
     for row in rows:
         if row["role"] != STOP:
             for b in row["body"]:
@@ -326,15 +315,12 @@ def make_joints(compiled: CompiledScene, bodies: Bodies, options: Options) -> tu
     def column(name: str, dtype: type) -> np.ndarray:
         return np.array([row[name] for row in rows], dtype=dtype)
 
-    joints = Joints(
+    joints = Joints.sized(
+        {"L": model.link_count, "V": model.dof_count, "A": model.actuator_count},
         spring_count=len(rows), link_spring=link_spring, loop_spring=loop_spring, role=column("role", np.int64),
         sign=column("sign", np.float64), side=column("side", np.int64), stiffness=np.full(len(rows), given),
         damping=np.full(len(rows), damping), load=np.array(load, dtype=np.float64),
-        limit=column("limit", np.float64), damper=column("damper", np.int64), width=width, tie=tie,
-        **zeros(Joints, {"state": V, "hold": V, "old_speed": V, "released": V, "hardening": model.link_count,
-                        "torque": V, "friction": V, "report": 4,
-                        "own_slope": V, "total_slope": V, "given": V, "wanted": A, "slope": A, "clipped": A,
-                        "inertia": V, "constant": V, "inert": V, "reference": V, "old_reference": V, "old_miss": V}))
+        limit=column("limit", np.float64), damper=column("damper", np.int64), width=width, tie=tie)
     return joints, rows
 
 
@@ -343,51 +329,51 @@ class Presses(Record):
 
     capacity = scalar()
     first = scalar()  # place of the first contact spring in the spring set
-    counts = array(int, 1)  # (8) see below
-    key = array(int, 1)  # (C) of the crossing
-    variant = array(int, 1)  # (C) VERTEX_FACE, EDGES, SIDE_0 or SIDE_1
-    feature = array(int, 2)  # (C, 2)
-    shape = array(int, 2)  # (C, 2) guest's and host's
-    state = array(int, 1)  # (C) KINETIC or STATIC
-    age = array(int, 1)  # (C) steps in the kinetic state
-    normal = array(float, 2)  # (C, 3) outward of the host
-    depth = array(float, 1)  # (C) m
-    moved = array(float, 2)  # (C, 3) anchor shift of the last step, m (host's axes; along the two edges)
-    place = array(float, 2)  # (C, 3) where the shift is measured from
-    drag = array(float, 2)  # (C, 3) friction's anchor on the host, its frame (friction_anchor="drag")
-    held = array(float, 2)  # (C, 3) constraint force on the guest in the last step
-    id = array(int, 1)  # (C)
+    counts = array(int, 8, saved=True)  # see below
+    key = array(int, "C", saved=True)  # of the crossing
+    variant = array(int, "C", saved=True)  # VERTEX_FACE, EDGES, SIDE_0 or SIDE_1
+    feature = array(int, "C", 2, saved=True)
+    shape = array(int, "C", 2, saved=True)  # guest's and host's
+    state = array(int, "C", saved=True)  # KINETIC or STATIC
+    age = array(int, "C", saved=True)  # steps in the kinetic state
+    normal = array(float, "C", 3, saved=True)  # outward of the host
+    depth = array(float, "C", saved=True)  # m
+    moved = array(float, "C", 3, saved=True)  # anchor shift of the last step, m (host's axes; along the two edges)
+    place = array(float, "C", 3, saved=True)  # where the shift is measured from
+    drag = array(float, "C", 3, saved=True)  # friction's anchor on the host, its frame (friction_anchor="drag")
+    held = array(float, "C", 3, saved=True)  # constraint force on the guest in the last step
+    id = array(int, "C", saved=True)
     # ---- of the present step
-    stiffness = array(float, 1)  # (C)
-    damping = array(float, 1)  # (C)
-    limit = array(float, 1)  # (C)
-    mu = array(float, 2)  # (C, 3) static, kinetic, restitution (not used)
-    push = array(float, 2)  # (C, 3) spring, damper and friction on the guest
-    point = array(float, 2)  # (C, 3) world: the guest point, where it acts
-    foot = array(float, 2)  # (C, 3) world: the host point below it
-    slide = array(float, 1)  # (C) m/s
-    rubbing = array(float, 2)  # (C, 3) N: that friction, a part of `push`
-    facing = array(float, 3)  # (C, 2, 3) the normal in the frames of guest and host
+    stiffness = array(float, "C")
+    damping = array(float, "C")
+    limit = array(float, "C", saved=True)
+    mu = array(float, "C", 3, saved=True)  # static, kinetic, restitution (not used)
+    push = array(float, "C", 3)  # spring, damper and friction on the guest
+    point = array(float, "C", 3, saved=True)  # world: the guest point, where it acts
+    foot = array(float, "C", 3, saved=True)  # world: the host point below it
+    slide = array(float, "C")  # m/s
+    rubbing = array(float, "C", 3)  # N: that friction, a part of `push`
+    facing = array(float, "C", 2, 3, saved=True)  # the normal in the frames of guest and host
     # ---- shapes
-    given = array(float, 2)  # (S, 2) stiffness and damping of the material, negative: none
-    pair_given = array(float, 2)  # (rows of pair_key, 2) the same of pairs of bodies with their own
-    model_shape = array(int, 1)  # (S) the model's (first) shape
-    fresh = array(int, 1)  # (1) 1: the bodies were placed, contacts must be found before the step
+    given = array(float, "S", 2)  # stiffness and damping of the material, negative: none
+    pair_given = array(float, "pairs", 2)  # the same of pairs of bodies with their own
+    model_shape = array(int, "S")  # the model's (first) shape
+    fresh = array(int, 1, saved=True)  # 1: the bodies were placed, contacts must be found before the step
     # ---- the set before, for matching
-    old_key = array(int, 1)
-    old_variant = array(int, 1)
-    old_feature = array(int, 2)
-    old_shape = array(int, 2)
-    old_state = array(int, 1)
-    old_age = array(int, 1)
-    old_moved = array(float, 2)
-    old_place = array(float, 2)
-    old_drag = array(float, 2)
-    old_held = array(float, 2)
-    old_id = array(int, 1)
-    old_local = array(float, 3)  # (C, 2, 3)
-    old_used = array(int, 1)
-    work = array(float, 2)  # (8, 3)
+    old_key = array(int, "C")
+    old_variant = array(int, "C")
+    old_feature = array(int, "C", 2)
+    old_shape = array(int, "C", 2)
+    old_state = array(int, "C")
+    old_age = array(int, "C")
+    old_moved = array(float, "C", 3)
+    old_place = array(float, "C", 3)
+    old_drag = array(float, "C", 3)
+    old_held = array(float, "C", 3)
+    old_id = array(int, "C")
+    old_local = array(float, "C", 2, 3)
+    old_used = array(int, "C")
+    work = array(float, 8, 3)
 
 
 as_presses = viewer(Presses)
@@ -400,29 +386,20 @@ VERTEX_FACE, EDGES, SIDE_0, SIDE_1 = range(4)
 def make_presses(compiled: CompiledScene, breps: Any, first: int, capacity: int) -> Presses:
     """Room for `capacity` contact springs behind `first` joint springs."""
     C, S = capacity, breps.shape_count
-    shapes: dict[str, Any] = {
-        "counts": 8, "key": C, "variant": C, "feature": (C, 2), "shape": (C, 2), "state": C, "age": C,
-        "normal": (C, 3), "depth": C, "moved": (C, 3), "place": (C, 3), "drag": (C, 3), "held": (C, 3), "id": C,
-        "stiffness": C, "damping": C, "limit": C, "mu": (C, 3), "push": (C, 3), "point": (C, 3), "foot": (C, 3),
-        "slide": C, "rubbing": (C, 3), "facing": (C, 2, 3), "given": (S, 2),
-        "pair_given": (len(breps.pair_key), 2),
-        "model_shape": S, "fresh": 1, "old_key": C, "old_variant": C, "old_feature": (C, 2), "old_shape": (C, 2),
-        "old_state": C, "old_age": C, "old_moved": (C, 3), "old_place": (C, 3), "old_drag": (C, 3),
-        "old_held": (C, 3), "old_id": C, "old_local": (C, 2, 3), "old_used": C, "work": (8, 3)}
-    arrays = zeros(Presses, shapes)
-    arrays["fresh"][:] = 1
+    presses = Presses.sized({"C": C, "S": S, "pairs": len(breps.pair_key)}, capacity=C, first=first)
+    presses.fresh[:] = 1
     n = pieces = 0
     for body in compiled.scene.bodies.values():
         for geometry in body.geometries:
             if not geometry.collides:
                 continue
             material = geometry.material or compiled.scene.material
-            arrays["given"][n] = [-1.0 if v is None else v for v in (material.stiffness, material.damping)]
-            arrays["model_shape"][n] = pieces
+            presses.given[n] = [-1.0 if v is None else v for v in (material.stiffness, material.damping)]
+            presses.model_shape[n] = pieces
             pieces += len(geometry.shape.pieces) if isinstance(geometry.shape, Mesh) else 1
             n += 1
-    arrays["pair_given"][:] = pair_springs(compiled, breps.pair_key)
-    return Presses(capacity=C, first=first, **arrays)
+    presses.pair_given[:] = pair_springs(compiled, breps.pair_key)
+    return presses
 
 
 def pair_springs(compiled: CompiledScene, keys: np.ndarray) -> np.ndarray:

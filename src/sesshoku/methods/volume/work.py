@@ -31,58 +31,58 @@ class Memory(Record):
     row_capacity = scalar()
     joint_capacity = scalar()
     # ---- overlaps of this step
-    wrench = array(float, 2)  # (C, 6) impulse on b, N s and N m s
-    verdict = array(int, 1)  # (C) FREED, HELD or SLIDES
-    judged = array(int, 1)  # (C) verdict of a round, not yet taken over
-    moves = array(int, 1)  # (C) 1: some corner slips before the step
-    center = array(float, 2)  # (C, 3) barycentre, world: the polygon is about it
-    corner_start = array(int, 1)  # (C + 1) ranges of corner; a point contact has one, at its centre
-    corner = array(float, 2)  # (K + C, 2) (r1, r2)
-    pull = array(float, 2)  # (K + C, 6) wrench of a unit normal force with kinetic friction at a corner
-    target = array(float, 2)  # (C, 3) k times the depth moments, as (fn, t1, t2) of the normal error's gradient
+    wrench = array(float, "C", 6, saved=True)  # impulse on b, N s and N m s
+    verdict = array(int, "C", saved=True)  # FREED, HELD or SLIDES
+    judged = array(int, "C")  # verdict of a round, not yet taken over
+    moves = array(int, "C")  # 1: some corner slips before the step
+    center = array(float, "C", 3, saved=True)  # barycentre, world: the polygon is about it
+    corner_start = array(int, "C + 1")  # ranges of corner; a point contact has one, at its centre
+    corner = array(float, "K + C", 2)  # (r1, r2)
+    pull = array(float, "K + C", 6)  # wrench of a unit normal force with kinetic friction at a corner
+    target = array(float, "C", 3)  # k times the depth moments, as (fn, t1, t2) of the normal error's gradient
     # ---- of the step before
-    old_wrench = array(float, 2)  # (C, 6)
-    old_v = array(float, 1)  # (V) velocities of joints with friction at the start of the step before
+    old_wrench = array(float, "C", 6, saved=True)
+    old_v = array(float, "V", saved=True)  # velocities of joints with friction at the start of the step before
     # ---- islands
-    block_list = array(int, 1)  # (2 C) blocks of three rows of an island
-    alone = array(int, 1)  # (1) a list of one overlap
-    joint_list = array(int, 1)  # (W)
-    joint_start = array(int, 1)  # (T + 2)
-    dof_list = array(int, 2)  # (T, 2)
-    matrix = array(float, 2)  # (D + J, D + J) Delassus matrix of an island, joint rows last
-    joint_matrix = array(float, 2)  # (J, J)
-    joint_factor = array(float, 2)  # (J, J)
-    joint_work = array(float, 2)  # (8, J)
-    joint_state = array(int, 2)  # (2, J)
-    joint_reach = array(float, 2)  # (J, D) rows of the clamped joints, whitened
-    delassus = array(float, 2)  # (D, D) A: what contacts see, joints at work
-    free = array(float, 1)  # (D) b
-    gradient = array(float, 2)  # (D, D) Q A
-    hessian = array(float, 2)  # (D, D) A Q A + regularisation
-    linear = array(float, 1)  # (D) q
-    ridge = array(float, 1)  # (D) the regularisation
-    mixed = array(float, 2)  # (D, D) the Hessian in the unknowns that are solved for
-    half_mixed = array(float, 2)  # (D, D)
-    mixed_linear = array(float, 1)  # (D)
-    unknown = array(float, 1)  # (D)
-    unknown_start = array(int, 1)  # (D + 1) by overlap of the island
-    touching = array(int, 2)  # (D / 6, D / 6) whether overlaps of the island move each other
-    impulse = array(float, 1)  # (D) wrenches of the island
-    cone_row = array(float, 2)  # (M, 6)
-    cone_at = array(int, 1)  # (M)
-    cone_price = array(float, 1)  # (M)
+    block_list = array(int, "2 * C")  # blocks of three rows of an island
+    alone = array(int, 1)  # a list of one overlap
+    joint_list = array(int, "W")
+    joint_start = array(int, "T + 2")
+    dof_list = array(int, "T", 2)
+    matrix = array(float, "D + J", "D + J")  # Delassus matrix of an island, joint rows last
+    joint_matrix = array(float, "J", "J")
+    joint_factor = array(float, "J", "J")
+    joint_work = array(float, 8, "J")
+    joint_state = array(int, 2, "J")
+    joint_reach = array(float, "J", "D")  # rows of the clamped joints, whitened
+    delassus = array(float, "D", "D")  # A: what contacts see, joints at work
+    free = array(float, "6 * C")  # b
+    gradient = array(float, "D", "D")  # Q A
+    hessian = array(float, "D", "D")  # A Q A + regularisation
+    linear = array(float, "linear")  # q
+    ridge = array(float, "6 * C")  # the regularisation
+    mixed = array(float, "D", "D")  # the Hessian in the unknowns that are solved for
+    half_mixed = array(float, "D", "D")
+    mixed_linear = array(float, "D")
+    unknown = array(float, "U")
+    unknown_start = array(int, "U + 1")  # by overlap of the island
+    touching = array(int, "D // 6", "D // 6")  # whether overlaps of the island move each other
+    impulse = array(float, "6 * C")  # wrenches of the island
+    cone_row = array(float, "M", 6)
+    cone_at = array(int, "M")
+    cone_price = array(float, "M")
     # ---- friction programmes
-    side = array(float, 2)  # (P, 2) cosines and sines of the pyramid's edges
-    column = array(float, 2)  # (B, 6)
-    cost = array(float, 1)  # (B)
-    weight = array(float, 1)  # (B)
-    load = array(float, 1)  # (8)
-    small = array(float, 2)  # (2, 6)
+    side = array(float, "P", 2)  # cosines and sines of the pyramid's edges
+    column = array(float, "B", 6)
+    cost = array(float, "B")
+    weight = array(float, "B")
+    load = array(float, 8)
+    small = array(float, 2, 6)
     # ---- work
-    y_before = array(float, 1)  # (V)
-    y_direction = array(float, 1)  # (V)
-    start_q = array(float, 1)  # (coordinates) state at the start of a step in stages
-    start_v = array(float, 1)  # (V)
+    y_before = array(float, "V")
+    y_direction = array(float, "V")
+    start_q = array(float, "Q")  # state at the start of a step in stages
+    start_v = array(float, "V")
 
 
 as_memory = viewer(Memory)
@@ -92,45 +92,45 @@ class Sparse(Record):
     """Of islands too large for dense matrices: V dofs, B trees, C overlaps, U unknowns (N of one overlap), M rows."""
 
     block_capacity = scalar()  # B
-    info = array(int, 1)  # (4) trees, numbers of the factor, rows
-    block_start = array(int, 1)  # (B) twice the first dof
-    block_size = array(int, 1)  # (B) twice the dofs
-    dof_block = array(int, 1)  # (V)
-    dof_place = array(int, 1)  # (V)
-    touch = array(int, 2)  # (B, B)
-    place = array(int, 2)  # (B, B)
-    order = array(int, 1)  # (B)
-    degree = array(int, 1)  # (B)
-    done = array(int, 1)  # (B)
-    neighbour_start = array(int, 1)  # (B + 1)
-    neighbour = array(int, 1)
-    arena = array(float, 1)
-    pivot = array(int, 1)  # (2 V)
-    rhs = array(float, 1)  # (2 V)
-    y = array(float, 1)  # (V)
-    eta = array(float, 1)  # (V)
-    y_step = array(float, 1)  # (V)
-    eta_step = array(float, 1)  # (V)
-    c1 = array(float, 1)  # (V)
-    g = array(float, 1)  # (V)
-    r1 = array(float, 1)  # (V)
-    r2 = array(float, 1)  # (V)
-    r3 = array(float, 1)  # (U)
-    h = array(float, 1)  # (U)
-    step = array(float, 1)  # (U)
-    slack = array(float, 1)  # (M)
-    dual = array(float, 1)  # (M)
-    slack_step = array(float, 1)  # (M)
-    dual_step = array(float, 1)  # (M)
-    correct = array(float, 1)  # (M)
-    weight = array(float, 3)  # (C, 6, 6) W
-    mean = array(float, 1)  # (C)
-    mean_normal = array(float, 1)  # (C)
-    first_row = array(int, 1)  # (C + 1)
-    moment = array(float, 2)  # (6, 6)
-    local = array(float, 2)  # (N, N)
-    half_weight = array(float, 2)  # (6, N)
-    small = array(float, 1)  # (12)
+    info = array(int, 4)  # trees, numbers of the factor, rows
+    block_start = array(int, "B")  # twice the first dof
+    block_size = array(int, "B")  # twice the dofs
+    dof_block = array(int, "V")
+    dof_place = array(int, "V")
+    touch = array(int, "B", "B")
+    place = array(int, "B", "B")
+    order = array(int, "B")
+    degree = array(int, "B")
+    done = array(int, "B")
+    neighbour_start = array(int, "B + 1")
+    neighbour = array(int, "pairs")
+    arena = array(float, "arena")
+    pivot = array(int, "2 * V")
+    rhs = array(float, "2 * V")
+    y = array(float, "V")
+    eta = array(float, "V")
+    y_step = array(float, "V")
+    eta_step = array(float, "V")
+    c1 = array(float, "V")
+    g = array(float, "V")
+    r1 = array(float, "V")
+    r2 = array(float, "V")
+    r3 = array(float, "U")
+    h = array(float, "U")
+    step = array(float, "U")
+    slack = array(float, "M")
+    dual = array(float, "M")
+    slack_step = array(float, "M")
+    dual_step = array(float, "M")
+    correct = array(float, "M")
+    weight = array(float, "C", 6, 6)  # W
+    mean = array(float, "C")
+    mean_normal = array(float, "C")
+    first_row = array(int, "C + 1")
+    moment = array(float, 6, 6)
+    local = array(float, "N", "N")
+    half_weight = array(float, 6, "N")
+    small = array(float, 12)
 
 
 as_sparse = viewer(Sparse)
@@ -147,17 +147,8 @@ def make_sparse(compiled: CompiledScene, memory: Memory, contacts: Any, polyhedr
     N = max(2 * polyhedra.most_faces, 8)
     if not large:
         V, B, U, M, C, arena, N = 1, 0, 0, 0, 0, 0, 0
-    shapes: dict[str, Any] = {
-        "info": 4, "block_start": B, "block_size": B, "dof_block": V, "dof_place": V, "touch": (B, B), "place": (B, B),
-        "order": B, "degree": B, "done": B, "neighbour_start": B + 1, "neighbour": B * B // 2 + 1, "arena": arena,
-        "pivot": 2 * V, "rhs": 2 * V, "r3": U, "h": U, "step": U, "slack": M, "dual": M, "slack_step": M,
-        "dual_step": M, "correct": M, "weight": (C, 6, 6), "mean": C, "mean_normal": C, "first_row": C + 1,
-        "moment": (6, 6), "local": (N, N), "half_weight": (6, N), "small": 12,
-    }
-    shapes |= {name: V for name in Sparse.fields if name not in shapes and name != "block_capacity"}
-    return Sparse(block_capacity=B, **{
-        name: np.zeros(shape, dtype=np.int64 if Sparse.fields[name].dtype is int else np.float64)
-        for name, shape in shapes.items()})
+    return Sparse.sized({"V": V, "B": B, "U": U, "M": M, "C": C, "N": N, "arena": arena, "pairs": B * B // 2 + 1},
+                        block_capacity=B)
 
 
 def make_memory(compiled: CompiledScene, contacts: Any, overlaps: Any, polyhedra: Any,
@@ -169,23 +160,11 @@ def make_memory(compiled: CompiledScene, contacts: Any, overlaps: Any, polyhedra
     R = max(ROWS_PER_UNKNOWN * D, 2 * polyhedra.most_faces + 34)  # the rows of any one overlap fit, however round
     M, U = max(R, K + 2 * C), max(D, 6 * C + K)
     B = max(2 * polyhedra.most_faces, 8) * P + 8  # a section has at most one corner per face of the two shapes
-    shapes: dict[str, Any] = {
-        "wrench": (C, 6), "verdict": C, "judged": C, "moves": C, "center": (C, 3), "corner_start": C + 1,
-        "corner": (K + C, 2), "pull": (K + C, 6), "target": (C, 3), "old_wrench": (C, 6), "old_v": V,
-        "block_list": 2 * C, "alone": 1, "joint_list": W, "joint_start": T + 2, "dof_list": (T, 2),
-        "matrix": (D + J, D + J), "joint_matrix": (J, J), "joint_factor": (J, J), "joint_work": (8, J),
-        "joint_state": (2, J), "joint_reach": (J, D), "delassus": (D, D), "free": 6 * C, "gradient": (D, D),
-        "hessian": (D, D), "linear": max(D, 6 * C), "ridge": 6 * C, "mixed": (D, D), "half_mixed": (D, D),
-        "mixed_linear": D, "unknown": U, "unknown_start": U + 1, "impulse": 6 * C, "touching": (D // 6, D // 6),
-        "cone_row": (M, 6), "cone_at": M, "cone_price": M, "side": (P, 2), "column": (B, 6), "cost": B, "weight": B,
-        "load": 8,
-        "small": (2, 6), "y_before": V, "y_direction": V, "start_q": m.coordinate_count, "start_v": V,
-    }
-    arrays = {name: np.zeros(shape, dtype=np.int64 if Memory.fields[name].dtype is int else np.float64)
-              for name, shape in shapes.items()}
+    memory = Memory.sized({"C": C, "W": W, "V": V, "T": T, "Q": m.coordinate_count, "K": K, "D": D, "J": J, "M": M,
+                           "U": U, "P": P, "B": B, "linear": max(D, 6 * C)},
+                          dense=D, row_capacity=R, joint_capacity=J)
     angle = 2.0 * np.pi * np.arange(P) / P
-    arrays["side"][:] = np.c_[np.cos(angle), np.sin(angle)]
+    memory.side[:] = np.c_[np.cos(angle), np.sin(angle)]
     problem = make_problem(2 * C, W, V, int(max(m.dof_depth, default=-1)) + 1,
                            basis=int(m.cluster_start[-1, 1]))
-    memory = Memory(dense=D, row_capacity=R, joint_capacity=J, **arrays)
     return problem, memory, make_cone_space(D, R, 6), make_simplex_space(B)

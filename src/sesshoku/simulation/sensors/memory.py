@@ -29,34 +29,34 @@ class Part(NamedTuple):
 
 
 class Mounts(Record):
-    """Shapes: S sensors, F frames, L links, V dofs, Q coordinates, C loops, P parts.
+    """S sensors, F frames, L links, V dofs, Q coordinates, C loops, P parts.
 
     A part is what of one link hangs on a force sensor: the whole link, or the bodies fixed below the sensor's body.
     """
 
     sensor_count = scalar()
-    kind = array(int, 1)  # (S) IMU, FORCE or MOTION
-    link = array(int, 1)  # (S) the link it sits on, -1: the world
-    position = array(float, 2)  # (S, 3) in the link's frame (world: as it is)
-    rotation = array(float, 3)  # (S, 3, 3)
-    part_start = array(int, 1)  # (S + 1) ranges of parts
-    part_link = array(int, 1)  # (P) -1: the world
-    part_mass = array(float, 1)  # (P)
-    part_center = array(float, 2)  # (P, 3) in the link's frame
-    part_inertia = array(float, 3)  # (P, 3, 3) about the centre, link axes
-    hangs = array(int, 2)  # (S, F + 1) 1: the body hangs on the sensor; last column: the world, 0
-    loop_body = array(int, 2)  # (C, 2) frames a loop joins, F: the world
+    kind = array(int, "S")  # IMU, FORCE or MOTION
+    link = array(int, "S")  # the link it sits on, -1: the world
+    position = array(float, "S", 3)  # in the link's frame (world: as it is)
+    rotation = array(float, "S", 3, 3)
+    part_start = array(int, "S + 1")  # ranges of parts
+    part_link = array(int, "P")  # -1: the world
+    part_mass = array(float, "P")
+    part_center = array(float, "P", 3)  # in the link's frame
+    part_inertia = array(float, "P", 3, 3)  # about the centre, link axes
+    hangs = array(int, "S", "F + 1")  # 1: the body hangs on the sensor; last column: the world, 0
+    loop_body = array(int, "C", 2)  # frames a loop joins, F: the world
     # ---- of the last step
-    push = array(float, 2)  # (F, 6) the user's force, and torque about the link's centre of mass, on each body
-    old_q = array(float, 1)  # (Q) before it
-    old_v = array(float, 1)  # (V)
-    rate = array(float, 1)  # (V) mean acceleration of the joints
-    middle_q = array(float, 1)  # (Q) work
-    middle_v = array(float, 1)  # (V) work
-    kinematic_pose = array(float, 2)  # (L, 7) work
-    # (S, 6) along its axes force and torque, or acceleration and angular velocity; MOTION: acceleration and angular
+    push = array(float, "F", 6, saved=True)  # the user's force, torque about the link's centre of mass, on each body
+    old_q = array(float, "Q")  # before it
+    old_v = array(float, "V")
+    rate = array(float, "V")  # mean acceleration of the joints
+    middle_q = array(float, "Q")  # work
+    middle_v = array(float, "V")  # work
+    kinematic_pose = array(float, "L", 7)  # work
+    # along its axes force and torque, or acceleration and angular velocity; MOTION: acceleration and angular
     # acceleration along the world's
-    reading = array(float, 2)
+    reading = array(float, "S", 6, saved=True)
 
 
 as_mounts = viewer(Mounts)
@@ -67,7 +67,7 @@ def make_mounts(compiled: CompiledScene, armature: bool = False) -> Mounts:
     scene, model, frames = compiled.scene, compiled.model, compiled.frame_index
     sensors: list[Any] = [*scene.sensors.values(), *(sensor for sensor in scene.state_sensors.values()
                                                      if sensor.kind in ACCELERATIONS)]
-    S, F, L = len(sensors), model.frame_count, model.link_count
+    S, F = len(sensors), model.frame_count
     hangs = np.zeros((S, F + 1), dtype=np.int64)
     links, positions, rotations = np.zeros(S, dtype=np.int64), np.zeros((S, 3)), np.zeros((S, 3, 3))
     starts: list[int] = [0]
@@ -85,17 +85,15 @@ def make_mounts(compiled: CompiledScene, armature: bool = False) -> Mounts:
             hangs[s, [frames[name] for name in below]] = 1
             parts += link_parts(compiled, below, armature)
         starts.append(len(parts))
-    return Mounts(
-        sensor_count=S, kind=np.array([_kind(sensor) for sensor in sensors], dtype=np.int64),
+    sizes = {"S": S, "F": F, "L": model.link_count, "V": model.dof_count, "Q": model.coordinate_count}
+    return Mounts.sized(
+        sizes, sensor_count=S, kind=np.array([_kind(sensor) for sensor in sensors], dtype=np.int64),
         link=links, position=positions, rotation=rotations, part_start=np.array(starts),
         part_link=np.array([part.link for part in parts], dtype=np.int64),
         part_mass=np.array([part.mass for part in parts], dtype=np.float64),
         part_center=np.array([part.center for part in parts], dtype=np.float64).reshape(-1, 3),
         part_inertia=np.array([part.inertia for part in parts], dtype=np.float64).reshape(-1, 3, 3),
-        hangs=hangs, loop_body=loop_bodies(compiled), push=np.zeros((F, 6)),
-        old_q=np.zeros(model.coordinate_count), old_v=np.zeros(model.dof_count), rate=np.zeros(model.dof_count),
-        middle_q=np.zeros(model.coordinate_count), middle_v=np.zeros(model.dof_count),
-        kinematic_pose=np.zeros((L, 7)), reading=np.zeros((S, 6)))
+        hangs=hangs, loop_body=loop_bodies(compiled))
 
 
 def _kind(sensor: Any) -> int:

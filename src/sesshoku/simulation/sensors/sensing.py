@@ -59,7 +59,7 @@ class Sensing:
     @property
     def state(self) -> dict[str, np.ndarray]:
         """What a saved state holds of the sensors."""
-        return {SENSED + "reading": self.mounts.reading, SENSED + "push": self.mounts.push}
+        return self.mounts.saved(SENSED)
 
     def push(self, frame: int, wrench: tuple[float, ...]) -> None:
         """A user's force on a body, and torque about its link's centre of mass (6)."""

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sesshoku.compiled.table import Record, array, scalar, viewer
+from sesshoku.solvers.pgs import DISC
+from sesshoku.solvers.pgs_bodies import PACKED
 
 AUTO, DUAL, PRIMAL, SWEEPS_FIRST = range(4)  # `form`: which linear system; SWEEPS_FIRST: NNCG, then some primal steps
 
@@ -52,61 +54,61 @@ class NewtonWork(Record):
 
     dense_rows = scalar()  # D
     block_capacity = scalar()  # B
-    info = array(int, 1)  # (8) see the constants below
+    info = array(int, 8)  # see the constants below
     # rows of the island being solved, block by block (contacts, then their turning blocks), then joint rows
-    mu = array(float, 1)  # (C) of turning blocks: the rolling coefficient, m
-    torsion = array(float, 1)  # (C) torsional coefficient of turning blocks, m
-    owner = array(int, 1)  # (C) of turning blocks: the contact's number in the island
-    scale = array(float, 1)  # (C + W) g: largest diagonal entry of each block
-    low = array(float, 1)  # (W)
-    high = array(float, 1)
-    free = array(float, 1)  # (N) velocity at zero impulse
-    impulse = array(float, 1)  # (N)
-    kept = array(float, 1)  # (N) the best so far
-    center = array(float, 1)  # (N) of the proximal term
-    image = array(float, 1)  # (N) impulses that belong to the velocities
-    speed = array(float, 1)  # (N) velocities
-    change = array(float, 1)  # (N) of the velocities along the Newton direction
-    held = array(float, 1)  # (N) dual form: impulses whose velocities are `speed`
-    step = array(float, 1)  # (N) their Newton direction
-    trial = array(float, 1)  # (N)
-    mismatch = array(float, 1)  # (N) velocities of the images minus the velocities
-    state = array(int, 1)  # (C + W) OPEN, STICK, SLIP
-    slope = array(float, 2)  # (C, 7) D of each block, see proximal_local
+    mu = array(float, "C")  # of turning blocks: the rolling coefficient, m
+    torsion = array(float, "C")  # torsional coefficient of turning blocks, m
+    owner = array(int, "C")  # of turning blocks: the contact's number in the island
+    scale = array(float, "C + W")  # g: largest diagonal entry of each block
+    low = array(float, "W")
+    high = array(float, "W")
+    free = array(float, "N")  # velocity at zero impulse
+    impulse = array(float, "N")
+    kept = array(float, "N")  # the best so far
+    center = array(float, "N")  # of the proximal term
+    image = array(float, "N")  # impulses that belong to the velocities
+    speed = array(float, "N")  # velocities
+    change = array(float, "N")  # of the velocities along the Newton direction
+    held = array(float, "N")  # dual form: impulses whose velocities are `speed`
+    step = array(float, "N")  # their Newton direction
+    trial = array(float, "N")
+    mismatch = array(float, "N")  # velocities of the images minus the velocities
+    state = array(int, "C + W")  # OPEN, STICK, SLIP
+    slope = array(float, "C", 7)  # D of each block, see proximal_local
     # dofs
-    y_image = array(float, 1)  # (V) Z^T image
-    y_gap = array(float, 1)  # (V) y_image - y
-    y_step = array(float, 1)  # (V) Newton direction
-    dof_block = array(int, 1)  # (V) number of the tree within the island
-    dof_place = array(int, 1)  # (V) number of the dof within its tree
+    y_image = array(float, "V")  # Z^T image
+    y_gap = array(float, "V")  # y_image - y
+    y_step = array(float, "V")  # Newton direction
+    dof_block = array(int, "V")  # number of the tree within the island
+    dof_place = array(int, "V")  # number of the dof within its tree
     # dual form
-    matrix = array(float, 2)  # (D, D) Z Z^T of the island
-    system = array(float, 2)  # (D, D)
-    right = array(float, 1)  # (D)
-    active_row = array(int, 1)  # (D)
-    pivot = array(int, 1)  # (max(D, V))
+    matrix = array(float, "D", "D")  # Z Z^T of the island
+    system = array(float, "D", "D")
+    right = array(float, "D")
+    active_row = array(int, "D")
+    pivot = array(int, "pivots")  # (max(D, V))
     # primal form
-    block_size = array(int, 1)  # (B)
-    block_dof = array(int, 1)  # (B) first dof
-    touch = array(int, 2)  # (B, B)
-    place = array(int, 2)  # (B, B)
-    order = array(int, 1)  # (B)
-    degree = array(int, 1)  # (B)
-    done = array(int, 1)  # (B)
-    neighbour_start = array(int, 1)  # (B + 1)
-    neighbour = array(int, 1)
-    arena = array(float, 1)
-    small = array(float, 1)  # (6 V): D Z of one contact along a chain
+    block_size = array(int, "B")
+    block_dof = array(int, "B")  # first dof
+    touch = array(int, "B", "B")
+    place = array(int, "B", "B")
+    order = array(int, "B")
+    degree = array(int, "B")
+    done = array(int, "B")
+    neighbour_start = array(int, "B + 1")
+    neighbour = array(int, "pairs")
+    arena = array(float, "arena")
+    small = array(float, "small")  # D Z of one contact along a chain
     # sweeps (see pgs.solve_rows)
-    law = array(int, 1)  # (C)
-    moved = array(float, 2)  # (C, 3)
-    direction = array(float, 2)
-    joint_moved = array(float, 1)  # (W)
-    joint_direction = array(float, 1)
-    y_before = array(float, 1)  # (V)
-    y_direction = array(float, 1)
-    pack = array(float, 2)  # (C, PACKED)
-    pack_dof = array(int, 2)  # (C, 2)
+    law = array(int, "C")
+    moved = array(float, "C", 3)
+    direction = array(float, "C", 3)
+    joint_moved = array(float, "W")
+    joint_direction = array(float, "W")
+    y_before = array(float, "V")
+    y_direction = array(float, "V")
+    pack = array(float, "C", PACKED)
+    pack_dof = array(int, "C", 2)
 
 
 as_newton_work = viewer(NewtonWork)
@@ -118,25 +120,12 @@ ARENA = 400_000  # most numbers in a sparse factor: 3.2 MB
 
 def make_newton_work(contacts: int, joint_rows: int, dofs: int, trees: int) -> NewtonWork:
     """Work space for islands of up to so many contacts (and turning blocks), joint rows, dofs and trees."""
-    from sesshoku.solvers.pgs import DISC
-    from sesshoku.solvers.pgs_bodies import PACKED
-
     C, W, V, B = contacts, joint_rows, dofs, min(trees, BLOCKS)
-    N, D = 3 * C + W, min(3 * C + W, DENSE_ROWS)
-    pairs = min(B * (B - 1) // 2, ARENA // 72)
-    arena = min(dofs * dofs, ARENA) if trees <= BLOCKS else ARENA
+    D = min(3 * C + W, DENSE_ROWS)
     # a robot of many dofs is one dense block, however large
-    shapes: dict[str, int | tuple[int, ...]] = {
-        "info": 8, "mu": C, "torsion": C, "owner": C, "scale": C + W, "low": W, "high": W, "free": N, "impulse": N,
-        "kept": N, "center": N, "image": N, "speed": N, "change": N, "held": N, "step": N, "trial": N, "mismatch": N,
-        "state": C + W, "slope": (C, 7), "y_image": V, "y_gap": V, "y_step": V, "dof_block": V, "dof_place": V,
-        "matrix": (D, D), "system": (D, D), "right": D, "active_row": D, "pivot": max(D, V),
-        "block_size": B, "block_dof": B, "touch": (B, B), "place": (B, B), "order": B, "degree": B, "done": B,
-        "neighbour_start": B + 1, "neighbour": pairs, "arena": arena, "small": max(6 * V, 9),
-        "law": C, "moved": (C, 3), "direction": (C, 3), "joint_moved": W, "joint_direction": W,
-        "y_before": V, "y_direction": V, "pack": (C, PACKED), "pack_dof": (C, 2),
-    }  # fmt: skip
-    arrays = {name: np.zeros(shape, dtype=np.int64 if NewtonWork.fields[name].dtype is int else np.float64)
-              for name, shape in shapes.items()}
-    arrays["law"][:] = DISC
-    return NewtonWork(dense_rows=D, block_capacity=B, **arrays)
+    sizes = {"C": C, "W": W, "N": 3 * C + W, "V": V, "D": D, "B": B, "pivots": max(D, V), "small": max(6 * V, 9),
+             "pairs": min(B * (B - 1) // 2, ARENA // 72),
+             "arena": min(dofs * dofs, ARENA) if trees <= BLOCKS else ARENA}
+    work = NewtonWork.sized(sizes, dense_rows=D, block_capacity=B)
+    work.law[:] = DISC
+    return work

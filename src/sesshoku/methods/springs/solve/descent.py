@@ -43,70 +43,71 @@ ITERATIONS, CONVERGED, RESIDUAL = range(3)
 
 
 class SpringSet(Record):
-    """B bodies (the last is the world), S springs. Anchor 0 is on body 0, anchor 1 on body 1."""
+    """B bodies (the last is the world), S springs, T ties. Anchor 0 is on body 0, anchor 1 on body 1."""
 
     body_count = scalar()
     capacity = scalar()
     # ---- bodies at the start of the step, world axes
-    position = array(float, 2)  # (B, 3) centre of mass
-    rotation = array(float, 3)  # (B, 3, 3)
-    inverse_mass = array(float, 1)  # (B) 0: moved by no force
-    inverse_inertia = array(float, 2)  # (B, 6) xx yy zz xy xz yz
-    velocity = array(float, 2)  # (B, 6) at the end of the step: unknown
-    free = array(float, 2)  # (B, 6) the same without forces of the springs' limits
-    lead = array(float, 2)  # (B, 3) mean spin over the step less the one at its end: given, not changed by forces
+    position = array(float, "B", 3)  # centre of mass
+    rotation = array(float, "B", 3, 3)
+    inverse_mass = array(float, "B")  # 0: moved by no force
+    inverse_inertia = array(float, "B", 6)  # xx yy zz xy xz yz
+    velocity = array(float, "B", 6)  # at the end of the step: unknown
+    free = array(float, "B", 6)  # the same without forces of the springs' limits
+    lead = array(float, "B", 3)  # mean spin over the step less the one at its end: given, not changed by forces
     # ---- bodies whose inertias are coupled
-    group = array(int, 1)  # (B) first body of its group, -1: none
-    group_end = array(int, 1)  # (B) of a group's first body: one past its last
-    above = array(int, 1)  # (B) the parent within the group, -1: none
-    block = array(float, 3)  # (B, 6, 6) inertia, linear before angular
-    cross = array(float, 3)  # (B, 6, 6) of a body (rows) with its parent (columns)
-    factor = array(float, 3)  # (B, 6, 6)
-    link = array(float, 3)  # (B, 6, 6)
+    group = array(int, "B")  # first body of its group, -1: none
+    group_end = array(int, "B")  # of a group's first body: one past its last
+    above = array(int, "B")  # the parent within the group, -1: none
+    block = array(float, "B", 6, 6)  # inertia, linear before angular
+    cross = array(float, "B", 6, 6)  # of a body (rows) with its parent (columns)
+    factor = array(float, "B", 6, 6)
+    link = array(float, "B", 6, 6)
     # ---- T ties between bodies of a group, those of a group in a row
-    group_tie = array(int, 2)  # (B, 2) of a group's first body: range of its ties
-    tie_body = array(int, 2)  # (T, 2)
-    tie_arm = array(float, 3)  # (T, 2, 3) ends from the centres of mass, world axes
-    tie_inertia = array(float, 1)  # (T)
-    tie_column = array(int, 1)  # (T) place of its three answers in `tie_columns`
-    tie_columns = array(float, 1)  # answers of a group's tree to unit forces along its ties
-    tie_factor = array(float, 2)  # (3T, 3 times the most ties of a group)
-    tie_reply = array(float, 2)  # (B, 6)
-    tie_speed = array(float, 1)  # (3 times the most ties of a group)
+    group_tie = array(int, "B", 2)  # of a group's first body: range of its ties
+    tie_body = array(int, "T", 2)
+    tie_arm = array(float, "T", 2, 3)  # ends from the centres of mass, world axes
+    tie_inertia = array(float, "T")
+    tie_column = array(int, "T")  # place of its three answers in `tie_columns`
+    tie_columns = array(float, "tie_columns")  # answers of a group's tree to unit forces along its ties
+    tie_factor = array(float, "3 * T", "most")
+    tie_reply = array(float, "B", 6)
+    tie_speed = array(float, "most")  # 3 times the most ties of a group
     # ---- springs
-    counts = array(int, 1)  # (4) springs in use
-    body = array(int, 2)  # (S, 2)
-    local = array(float, 3)  # (S, 2, 3) anchors from the centres of mass, body axes
-    limit = array(float, 1)  # (S) m: how far it may stretch in this step
-    holds = array(int, 1)  # (S) BOTH_WAYS .. UNLIMITED
-    normal = array(float, 2)  # (S, 3) N, world axes
-    held = array(float, 2)  # (S, 3) N: force found for body 0, the opposite acts on body 1
-    guess = array(float, 1)  # (S) N: its size to start Gauss-Newton's sweeps from; their result does not depend on it
+    counts = array(int, 4, saved=True)  # springs in use
+    body = array(int, "S", 2, saved=True)
+    local = array(float, "S", 2, 3, saved=True)  # anchors from the centres of mass, body axes
+    limit = array(float, "S")  # m: how far it may stretch in this step
+    holds = array(int, "S", saved=True)  # BOTH_WAYS .. UNLIMITED
+    normal = array(float, "S", 3, saved=True)  # N, world axes
+    held = array(float, "S", 3, saved=True)  # N: force found for body 0, the opposite acts on body 1
+    # N: its size to start Gauss-Newton's sweeps from; their result does not depend on it
+    guess = array(float, "S", saved=True)
     # ---- islands
-    island_count = array(int, 1)  # (1)
-    island_spring_start = array(int, 1)  # (B + 1)
-    island_spring = array(int, 1)  # (S)
-    island_body_start = array(int, 1)  # (B + 1)
-    island_body = array(int, 1)  # (B)
+    island_count = array(int, 1)
+    island_spring_start = array(int, "B + 1")
+    island_spring = array(int, "S")
+    island_body_start = array(int, "B + 1")
+    island_body = array(int, "B")
     # ---- work
-    new_position = array(float, 2)  # (B, 3)
-    new_rotation = array(float, 3)  # (B, 3, 3)
-    arm = array(float, 3)  # (S, 2, 3) anchors from the centres of mass, at the predicted poses
-    gap = array(float, 1)  # (S) g
-    direction = array(float, 2)  # (S, 3) n, along which body 1 must not go farther from body 0
-    row_force = array(float, 1)  # (S) per unit step along the search direction, N
-    row_direction = array(float, 2)  # (S, 3) direction it acts along
-    row_inverse = array(float, 1)  # (S) 0: not known yet
-    row_column = array(int, 1)  # (S) place of its answer in `columns`, -1: none there
-    columns = array(float, 1)  # answers of coupled bodies to unit forces along rows
-    reply = array(float, 3)  # (2, B, 6)
-    touched = array(int, 1)  # (4) bodies
-    gradient = array(float, 2)  # (B, 6)
-    search = array(float, 2)  # (B, 6)
-    before = array(float, 2)  # (B, 6)
-    root = array(int, 1)  # (B)
-    iwork = array(int, 1)  # (B + 1)
-    result = array(float, 1)  # (3)
+    new_position = array(float, "B", 3)
+    new_rotation = array(float, "B", 3, 3)
+    arm = array(float, "S", 2, 3)  # anchors from the centres of mass, at the predicted poses
+    gap = array(float, "S")  # g
+    direction = array(float, "S", 3)  # n, along which body 1 must not go farther from body 0
+    row_force = array(float, "S")  # per unit step along the search direction, N
+    row_direction = array(float, "S", 3)  # direction it acts along
+    row_inverse = array(float, "S")  # 0: not known yet
+    row_column = array(int, "S")  # place of its answer in `columns`, -1: none there
+    columns = array(float, "columns")  # answers of coupled bodies to unit forces along rows
+    reply = array(float, 2, "B", 6)
+    touched = array(int, 4)  # bodies
+    gradient = array(float, "B", 6)
+    search = array(float, "B", 6)
+    before = array(float, "B", 6)
+    root = array(int, "B")
+    iwork = array(int, "B + 1")
+    result = array(float, 3, saved=True)
 
 
 as_springs = viewer(SpringSet)
@@ -118,39 +119,25 @@ def make_springs(body_count: int, capacity: int, ties: Any = (), tops: Any = ())
     ties: pairs of bodies, a group's in a row; tops: of every body the first one of its group, -1 if no force moves it.
     """
     B, S = body_count, capacity
-    shapes: dict[str, Any] = {
-        "position": (B, 3), "rotation": (B, 3, 3), "inverse_mass": B, "inverse_inertia": (B, 6), "velocity": (B, 6),
-        "free": (B, 6), "lead": (B, 3),
-        "counts": 4, "body": (S, 2), "local": (S, 2, 3), "limit": S, "holds": S, "normal": (S, 3),
-        "held": (S, 3), "guess": S, "island_count": 1, "island_spring_start": B + 1, "island_spring": S,
-        "island_body_start": B + 1, "island_body": B, "new_position": (B, 3), "new_rotation": (B, 3, 3),
-        "arm": (S, 2, 3), "gap": S, "direction": (S, 3), "row_force": S, "row_direction": (S, 3), "row_inverse": S,
-        "group": B, "group_end": B, "above": B, "block": (B, 6, 6), "cross": (B, 6, 6), "factor": (B, 6, 6),
-        "link": (B, 6, 6), "row_column": S, "columns": min(6 * B * S, MOST_COLUMNS), "reply": (2, B, 6), "touched": 4,
-        "group_tie": (B, 2), "tie_body": (len(ties), 2), "tie_arm": (len(ties), 2, 3), "tie_inertia": len(ties),
-        "tie_column": len(ties), "tie_reply": (B, 6),
-        "gradient": (B, 6), "search": (B, 6), "before": (B, 6), "root": B, "iwork": B + 1, "result": 3,
-    }
-    arrays = {name: np.zeros(shape, dtype=np.int64 if SpringSet.fields[name].dtype is int else np.float64)
-              for name, shape in shapes.items()}
-    arrays["group"][:] = arrays["above"][:] = -1
-    arrays |= _tie_room(arrays, ties, tops)
-    arrays["rotation"][:] = np.eye(3)
-    arrays["new_rotation"][:] = np.eye(3)
-    return SpringSet(body_count=B, capacity=S, **arrays)
+    places, group_tie = _tie_places(ties, tops, B)
+    sizes = {"B": B, "S": S, "T": len(ties), "columns": min(6 * B * S, MOST_COLUMNS), "tie_columns": int(places[-1]),
+             "most": 3 * int(np.ptp(group_tie, axis=1).max(initial=0))}
+    springs = SpringSet.sized(sizes, body_count=B, capacity=S, group_tie=group_tie, tie_column=places[:-1],
+                              tie_body=np.array(ties, dtype=np.int64).reshape(-1, 2))
+    springs.group[:] = springs.above[:] = -1
+    springs.rotation[:] = springs.new_rotation[:] = np.eye(3)
+    return springs
 
 
-def _tie_room(arrays: dict[str, np.ndarray], ties: Any, tops: Any) -> dict[str, np.ndarray]:
-    """Where each group's ties and their answers stand."""
-    places = 0
+def _tie_places(ties: Any, tops: Any, body_count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Where each tie's answers begin, and where all end (T + 1); of a group's first body its ties' range (B, 2)."""
+    places, group_tie = np.zeros(len(ties) + 1, dtype=np.int64), np.zeros((body_count, 2), dtype=np.int64)
     for t, pair in enumerate(ties):
         top = max(tops[b] for b in pair)
-        first, last = arrays["group_tie"][top]
-        arrays["group_tie"][top] = (first, t + 1) if last > first else (t, t + 1)
-        arrays["tie_body"][t], arrays["tie_column"][t] = pair, places
-        places += 18 * (int(np.flatnonzero(np.asarray(tops) == top)[-1]) + 1 - top)
-    most = 3 * int(np.ptp(arrays["group_tie"], axis=1).max(initial=0))
-    return {"tie_columns": np.zeros(places), "tie_factor": np.zeros((3 * len(ties), most)), "tie_speed": np.zeros(most)}
+        first, last = group_tie[top]
+        group_tie[top] = (first, t + 1) if last > first else (t, t + 1)
+        places[t + 1] = places[t] + 18 * (int(np.flatnonzero(np.asarray(tops) == top)[-1]) + 1 - top)
+    return places, group_tie
 
 
 @jit
