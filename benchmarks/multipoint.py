@@ -37,7 +37,7 @@ def passes_of_a_fall(scene: ss.Scene, method: str, duration: float = 2.0, dt: fl
             passes.append(sim.report.iterations)
             contacts.append(len(sim.contacts))
             gains.append(sim.report.energy_change - sim.report.correction_work)
-    solved = sim.records["norm"].rank
+    solved = sim.work.norm.rank
     return {
         "passes_mean": round(float(np.mean(passes)), 3),
         "passes_most": int(max(passes)),

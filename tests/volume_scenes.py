@@ -28,11 +28,11 @@ def volume(**options):
 
 def wrench(sim, c=0):
     """f1 f2 fn t1 t2 tn of overlap c in N and N m, along (e1, e2, n) at its barycentre."""
-    return sim.records["memory"].wrench[c] / sim.dt
+    return sim.work.wrench[c] / sim.dt
 
 
 def polygon(sim, c=0):
-    shapes = sim.records["overlaps"]
+    shapes = sim.work.overlaps
     return shapes.polygon[shapes.polygon_start[c] : shapes.polygon_start[c + 1]].copy()
 
 

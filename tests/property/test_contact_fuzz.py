@@ -47,7 +47,7 @@ def draw(seed, chunk, n, method):
 
 def rebound_work(sim):
     """Normal impulse times the speed restitution asks for, J: the most that bouncing can bring."""
-    contacts, problem, work = sim.records["contacts"], sim.records["problem"], 0.0
+    contacts, problem, work = sim.work.contacts, sim.work.problem, 0.0
     for c in range(contacts.counts[0]):
         before = problem.velocity[c, 2]
         if before < -sim.method.options.restitution_speed and contacts.gap[c] <= 0.0:

@@ -45,7 +45,7 @@ def friction_power(sim, before):
             at = sim.model.link_coordinate[sim.bodies[name].link]
             center = before[0][at:at + 3] + 0.5 * sim.dt * before[1][k:k + 3]
             spin = max(np.linalg.norm(before[1][k + 3:k + 6]), np.linalg.norm(sim.v[k + 3:k + 6]))
-            turned = sim.records["memory"].turned[k + 3:k + 6]
+            turned = sim.work.turned[k + 3:k + 6]
             middle[name] = center, sim.v[k:k + 3], turn_back(sim.v[k + 3:k + 6], turned), spin
     for contact in sim.contacts:
         if "paddle" in contact.bodies or contact.normal_force <= 0.0:
@@ -70,7 +70,7 @@ def test_every_step_obeys_the_law_or_says_so(chunk):
         sim, _ = draw(chunk, n)
         for _ in range(min(round(0.6 / sim.dt), 250)):
             sim.step()
-            report, problem, contacts = sim.report, sim.records["problem"], sim.records["contacts"]
+            report, problem, contacts = sim.report, sim.work.problem, sim.work.contacts
             count = contacts.counts[0]
             steps += 1
             unsolved += not report.converged and "paddle" not in sim.bodies  # a script may wedge a body in: no solution

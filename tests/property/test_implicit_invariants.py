@@ -44,7 +44,7 @@ def test_momentum_of_a_free_system(method):
             for _ in range(round(0.1 / dt)):
                 sim.step()
                 touched += len(sim.contacts)
-                stiffest = sim.records["memory"].elastic[:, 0].max()  # boxes may start deep in each other
+                stiffest = sim.work.elastic[:, 0].max()  # boxes may start deep in each other
                 scale = dt * stiffest * sim.report.penetration  # springs and dampers of this size cancel
                 if sim.report.converged:
                     assert sim.report.momentum_residual < 1e-9 * max(1.0, scale)
@@ -63,7 +63,7 @@ def test_contacts_push_and_rub_within_their_law(method):
         rng = np.random.default_rng([SEED, 1, n])
         sim = ss.Simulation(boxes(rng), method, float(10 ** rng.uniform(-3.3, -2)))
         bound = 1.0 + 2.0 * sim.method.options.friction_tolerance
-        contacts, memory = sim.records["contacts"], sim.records["memory"]
+        contacts, memory = sim.work.contacts, sim.work
         for _ in range(120):
             sim.step()
             for c, contact in enumerate(sim.contacts):
@@ -91,7 +91,7 @@ def test_energy_does_not_grow_on_a_fixed_set_of_points():
         last = None
         for _ in range(100):
             sim.step()
-            memory, contacts = sim.records["memory"], sim.records["contacts"]
+            memory, contacts = sim.work, sim.work.contacts
             on = [c for c in range(contacts.counts[0]) if memory.on[c]]
             if len(on) < 4 or any(memory.slides[c] for c in on):
                 break
@@ -151,7 +151,7 @@ def test_a_scene_turned_and_moved_as_a_whole_moves_alike():
             scene.add_box(f"b{n}", material=ss.Material(0.0), **part)
         sim = ss.Simulation(scene, implicit(), 1e-3)
         sim.step(150)
-        assert sim.records["contacts"].counts[4] > 0
+        assert sim.work.contacts.counts[4] > 0
         return np.array([[sim.bodies[f"b{n}"].position, sim.bodies[f"b{n}"].velocity] for n in range(2)])
 
     plain = ends(False, (0, 1))

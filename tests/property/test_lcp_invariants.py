@@ -78,8 +78,8 @@ def test_bounds_hold_after_every_sweep(name, seed, sweeps):
     for _ in range(4):
         sim.step()
         count = len(sim.contacts)
-        x, law, mu = (sim.records["problem"].impulse[:count], sim.records["memory"].law[:count],
-                      sim.records["memory"].mu[:count])
+        x, law, mu = (sim.work.problem.impulse[:count], sim.work.law[:count],
+                      sim.work.mu[:count])
         assert (x[:, 2] >= 0.0).all()
         bound = mu * x[:, 2]
         slide, square, disc = law == SLIDE, law == SQUARE, law == DISC
@@ -107,9 +107,9 @@ def test_bounds_of_the_preset_hold_however_early_it_ends(seed, sweeps):
 def test_kinetic_friction_opposes_the_slip(seed):
     sim = ss.Simulation(heap(seed, speed=3.0), method("euler"), 1e-3)
     sim.step()
-    count, problem = len(sim.contacts), sim.records["problem"]
+    count, problem = len(sim.contacts), sim.work.problem
     for c, contact in enumerate(sim.contacts):
-        if sim.records["memory"].law[c] == SLIDE:
+        if sim.work.law[c] == SLIDE:
             slip = problem.axes[c, :2].T @ problem.velocity[c, :2]
             assert np.linalg.norm(slip) > 1e-3
             assert contact.friction_force @ slip <= 1e-12 * np.linalg.norm(contact.force) * np.linalg.norm(slip)
@@ -179,7 +179,7 @@ def test_normal_velocity_after_the_step_is_the_target(seed, bounce):
     start = sim.q.copy()
     sim.step()
     assume(sim.report.converged)
-    contacts, problem = sim.contacts, sim.records["problem"]
+    contacts, problem = sim.contacts, sim.work.problem
     after = sim.v.copy()
     sim.set_state(start, after)
     for c, contact in enumerate(contacts):

@@ -33,7 +33,7 @@ STUCK = {"slip_threshold": 1e6}  # with friction to spare no point slips: the tr
 def impulses(sim):
     """Impulses (N, 3) along (t1, t2, n), and slips (N)."""
     count = len(sim.contacts)
-    return sim.records["problem"].impulse[:count].copy(), sim.records["memory"].slips[:count].astype(bool)
+    return sim.work.problem.impulse[:count].copy(), sim.work.slips[:count].astype(bool)
 
 
 # ---- exact -----------------------------------------------------------------------------------------------------------
@@ -49,8 +49,8 @@ def test_nothing_pulls_and_friction_stays_in_its_cone(name, seed, bounce):
     for _ in range(5):
         sim.step()
         x, slips = impulses(sim)
-        material, memory = sim.records["contacts"].material, sim.records["memory"]
-        before = sim.records["problem"].velocity[: len(x), :2]
+        material, memory = sim.work.contacts.material, sim.work
+        before = sim.work.problem.velocity[: len(x), :2]
         assert (x[:, 2] >= 0.0).all()
         size = np.hypot(x[:, 0], x[:, 1])
         assert (size <= np.maximum(material[: len(x), 0], material[: len(x), 1]) * x[:, 2] * (1 + 1e-12) + 1e-300).all()
@@ -102,7 +102,7 @@ def test_points_that_all_stick_meet_the_impact_law(seed, bounce):
     assume(kept.any())
     rows, flat = np.repeat(kept, 3), J.reshape(-1, 6)
     M = (flat @ np.linalg.solve(H, flat.T))[np.ix_(rows, rows)]
-    target = sim.records["memory"].target[: len(x)]
+    target = sim.work.target[: len(x)]
     wanted = (target.reshape(-1) - flat @ free)[rows]
     assume(np.abs(M @ (reference.pseudo_inverse(M) @ wanted) - wanted).max() < 1e-10 * np.abs(wanted).max())
     assert _after(H, free, J, x)[kept] == pytest.approx(target[kept], abs=1e-8 * (1 + np.abs(free).max()))
@@ -110,7 +110,7 @@ def test_points_that_all_stick_meet_the_impact_law(seed, bounce):
 
 def _rows(sim):
     """Jacobians (3, V) of the contacts along their axes at the state before the step."""
-    problem = sim.records["problem"]
+    problem = sim.work.problem
     p0 = np.array([0, 0, sim.scene.bodies["b0"].position[2]])
     for c, contact in enumerate(sim.contacts):
         p = contact.point - p0
@@ -183,8 +183,8 @@ def test_the_axes_of_the_world_do_not_matter(name, seed):
 def _clear(sim):
     """No point so near to a threshold that rounding decides."""
     x, _ = impulses(sim)
-    memory, push = sim.records["memory"], np.abs(x[:, 2]).max(initial=0.0)
-    size, mu = np.hypot(x[:, 0], x[:, 1]), sim.records["contacts"].material[: len(x), 0]
+    memory, push = sim.work, np.abs(x[:, 2]).max(initial=0.0)
+    size, mu = np.hypot(x[:, 0], x[:, 1]), sim.work.contacts.material[: len(x), 0]
     loaded = x[:, 2] > 0.0
     near_cone = np.abs(size - mu * x[:, 2])[loaded & ~memory.slips[: len(x)].astype(bool)] < 1e-6 * push
     near_zero = x[loaded, 2] < 1e-6 * push

@@ -53,7 +53,7 @@ def tree(rng):
 
 
 def linear_momentum(sim):
-    bodies = sim.records["bodies"]
+    bodies = sim.work.bodies
     return bodies.mass @ bodies.velocity[:, :3]
 
 
@@ -104,7 +104,7 @@ def test_converged_steps_keep_every_spring_within_its_limit(keyword):
         held = 0
         for _ in range(60):
             sim.step()
-            springs, joints = sim.records["springs"], sim.records["joints"]
+            springs, joints = sim.work.springs, sim.work.joints
             if sim.report.converged:
                 first = slice(0, joints.spring_count)
                 limited = springs.holds[first] != UNLIMITED
@@ -116,9 +116,9 @@ def test_converged_steps_keep_every_spring_within_its_limit(keyword):
 
 def slip_of(sim, c):
     """Velocity of the guest of contact spring c against its host, at its point."""
-    bodies, presses = sim.records["bodies"], sim.records["presses"]
+    bodies, presses = sim.work.bodies, sim.work.presses
     guest, host = (bodies.velocity[b, :3] + np.cross(bodies.velocity[b, 3:], presses.point[c] - bodies.position[b])
-                   for b in sim.records["springs"].body[presses.first + c])
+                   for b in sim.work.springs.body[presses.first + c])
     return guest - host
 
 
@@ -128,7 +128,7 @@ def test_every_force_is_a_pair_without_moment(keyword):
     touched = 0
     for n in range(sample_count(3, 30)):
         sim = ss.Simulation(swarm(np.random.default_rng([SEED, n])), keyword, 2e-3)
-        bodies = sim.records["bodies"]
+        bodies = sim.work.bodies
         for _ in range(250):
             sim.step()
             if len(sim.contacts) == 0:
@@ -153,7 +153,7 @@ def test_contact_forces_push_and_friction_is_bounded_and_dissipates(keyword):
     for n in range(sample_count(3, 30)):
         rng = np.random.default_rng([SEED, n])
         sim = ss.Simulation(swarm(rng, floor=True, gravity=np.array([0, 0, -9.8])), keyword, 2e-3)
-        presses, springs = sim.records["presses"], sim.records["springs"]
+        presses, springs = sim.work.presses, sim.work.springs
         arguments = (sim.model, sim.data, *sim.records.values(), sim._parameters, sim.dt)
         sim.step()
         for _ in range(200):

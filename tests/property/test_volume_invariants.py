@@ -54,7 +54,7 @@ def test_every_step_keeps_the_law(keyword):
             for c, view in enumerate(overlaps(sim)):
                 judged[view.state] += 1
                 w, corners = wrench(sim, c), polygon(sim, c)
-                mu_s, mu_d, _ = sim.records["contacts"].material[c]
+                mu_s, mu_d, _ = sim.work.contacts.material[c]
                 if view.state == "released":
                     assert not w.any(), label
                     continue
@@ -64,7 +64,7 @@ def test_every_step_keeps_the_law(keyword):
                     assert inside(corners, np.array([-w[4], w[3]]) / w[2], 1e-6 * l), label
                 if view.state == "slip":
                     assert np.hypot(w[0], w[1]) <= mu_d * w[2] * (1 + 1e-6), label
-                    problem, onset = sim.records["problem"], sim.method.options.onset == "free"
+                    problem, onset = sim.work.problem, sim.method.options.onset == "free"
                     v, spin = problem.velocity[2 * c], problem.velocity[2 * c + 1, 2]
                     if not onset or np.hypot(v[0], v[1]) > 0.05:  # at onset the direction is that of the free motion
                         assert w[0] * v[0] + w[1] * v[1] + w[5] * spin <= 1e-6 * w[2] * (1 + abs(spin)), label

@@ -29,7 +29,7 @@ def touch(sim: Any) -> tuple[float, float]:
     """Sum of the normal forces of all contacts, N, and tangential speed of the fastest that carries force, m/s."""
     if hasattr(sim, "touch"):
         return sim.touch()
-    contacts = sim.records.get("contacts")
+    contacts = getattr(sim.work, "contacts", None)
     if contacts is None or contacts.counts[CONTACTS] == 0:
         return 0.0, 0.0
     count = contacts.counts[CONTACTS]

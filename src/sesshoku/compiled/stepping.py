@@ -37,9 +37,14 @@ class Stages:
     takes_over: Any = None
 
     @property
+    def named(self) -> dict[str, Any]:
+        """Every stage by its name, in order."""
+        return {name_of(stage): stage for stage in (*self.before, *self.each)}
+
+    @property
     def names(self) -> list[str]:
         """Of all stages, in words: "find contacts"."""
-        return [name_of(stage) for stage in (*self.before, *self.each)]
+        return list(self.named)
 
 
 def name_of(stage: Any) -> str:

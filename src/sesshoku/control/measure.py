@@ -48,7 +48,7 @@ def sum_contacts(count, shape, point, force, torque, shape_link, foot_of_link, w
 
 def foot_wrenches(sim: Simulation, biped: Biped) -> np.ndarray:
     """(2, 6) force (N) and moment about the world's origin (N m) that the last step's contacts gave each foot."""
-    found: Any = sim.records.get("contacts")
+    found: Any = getattr(sim.work, "contacts", None)
     wrench = np.zeros((2, 6))
     if found is None:  # a method without contact
         return wrench

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sesshoku.compiled.stepping import STAGE_CAPACITY
 from sesshoku.compiled.table import Record, array, viewer
 from sesshoku.model.arrays import LOOP_ROWS, Model
 from sesshoku.scene.compiler import CompiledScene
@@ -123,6 +124,7 @@ class Data(Record):
     loop_kept = array(float, "C", 24)
     # ---- report
     counters = array(int, 8)
+    clock = array(int, STAGE_CAPACITY)  # whether stages are to be timed, then ticks of each (compiled/stepping.py)
     report = array(float, 16, saved=True)
 
 

@@ -12,14 +12,14 @@ Schemes (`integrator`):
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from sesshoku.compiled.jit import jit
-from sesshoku.compiled.table import Record
+from sesshoku.compiled.stepping import Stages
+from sesshoku.compiled.table import Record, array, part
 from sesshoku.dynamics.actuation import joint_forces
-from sesshoku.dynamics.data import as_data
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import external_wrenches, link_velocities
 from sesshoku.errors import MethodError
@@ -27,9 +27,10 @@ from sesshoku.integrate import rk4, rkg
 from sesshoku.integrate.fast_joints import FAST, RUNGE_KUTTA_FAST, find_fast
 from sesshoku.integrate.position import move, move_kinematic
 from sesshoku.integrate.runge_kutta import runge_kutta
+from sesshoku.methods.definition import Definition, as_numbers, code_of, numbers_of
 from sesshoku.methods.registry import register
-from sesshoku.model.arrays import as_model
 from sesshoku.scene.compiler import CompiledScene
+from sesshoku.stages.common import place_links
 from sesshoku.stages.free_motion import (
     EULER,
     EULER_SPIN,
@@ -66,6 +67,7 @@ class Options:
 
 
 Numbers = numbers_of(Options)
+SEMI_IMPLICIT_EULER = code_of(Options, "integrator", "semi-implicit")
 
 
 class Work(Record):
@@ -81,27 +83,75 @@ def make_work(compiled: CompiledScene, options: Options) -> Work:
 
 
 @jit
-def forces(model, data, implicit_dt):
+def forces(model, data, work, dt):
     """Actuators, springs, external forces."""
+    find_forces(model, data, dt if work.options.integrator == SEMI_IMPLICIT_EULER else 0.0)
+
+
+@jit
+def find_forces(model, data, implicit_dt):
+    """The same; springs and dampers see the state implicit_dt later."""
     joint_forces(model, data, data.q, data.v, implicit_dt, 1.0)
     external_wrenches(model, data)
 
 
 @jit
+def free_motion(model, data, work, dt):
+    """new_v: the velocity at the end without joint constraints."""
+    joint_space_inertia(model, data)
+    if work.options.integrator == SEMI_IMPLICIT_EULER:
+        free_velocity(model, data, dt, SPIN)
+        coast(model, data, dt, FAST)
+    else:
+        free_velocity(model, data, dt, EULER_SPIN)
+
+
+@jit
+def constrain(model, data, work, dt):
+    """Impulses of joint constraints: limits, friction, loops, mimics."""
+    constrain_joints(model, data, data.q, data.new_v, dt, work.options.tolerance)
+
+
+@jit
+def advance(model, data, work, dt):
+    """Take the new state over if it is finite."""
+    semi = work.options.integrator == SEMI_IMPLICIT_EULER
+    return finish(model, data, SEMI_IMPLICIT if semi else EULER, dt)
+
+
+@jit
+def runge_kutta_step(model, data, work, dt):
+    """One Runge-Kutta step; by semi-implicit Euler where joints turn too far for its stages."""
+    if find_fast(model, data, data.v, dt, RUNGE_KUTTA_FAST, False) == 0:
+        smooth_motion(model, data, work, dt)
+        constrain_end(model, data, work, dt)
+        if find_fast(model, data, data.new_v, dt, RUNGE_KUTTA_FAST, False) == 0:
+            return finish(model, data, RUNGE_KUTTA, dt)
+        move_kinematic(model, data, -dt)
+    kinematics(model, data, data.q)
+    link_velocities(model, data, data.v)
+    find_forces(model, data, dt)
+    joint_space_inertia(model, data)
+    free_velocity(model, data, dt, SPIN)
+    coast(model, data, dt, FAST)
+    constrain(model, data, work, dt)
+    return finish(model, data, SEMI_IMPLICIT, dt)
+
+
+@jit
 def smooth_motion(model, data, work, dt):
     """Runge-Kutta step of the motion without joint constraints, into new_q and new_v."""
-    options = work.options
     for k in range(model.dof_count):
         data.held_force[k] = 0.0  # no contacts: nothing is held
-    runge_kutta(model, data, options[2:].reshape((5, 5)), dt, data.new_q, data.new_v)
+    runge_kutta(model, data, work.tableau, dt, data.new_q, data.new_v)
 
 
 @jit
 def constrain_end(model, data, work, dt):
     """Joint constraints at the end of a Runge-Kutta step: v changes by their impulse, q by half a step of it."""
-    options = work.options
+    tolerance = work.options.tolerance
     if model.group_count == 0:
-        constrain_joints(model, data, data.new_q, data.new_v, dt, options[1])  # clears the report
+        constrain_joints(model, data, data.new_q, data.new_v, dt, tolerance)  # clears the report
         return
     kinematics(model, data, data.new_q)
     link_velocities(model, data, data.new_v)
@@ -109,56 +159,15 @@ def constrain_end(model, data, work, dt):
         data.implicit_diagonal[k] = 0.0
         data.rate_v[0, k] = -data.new_v[k]
     joint_space_inertia(model, data)
-    constrain_joints(model, data, data.new_q, data.new_v, dt, options[1])
+    constrain_joints(model, data, data.new_q, data.new_v, dt, tolerance)
     for k in range(model.dof_count):
         data.rate_v[0, k] += data.new_v[k]
     move(model, data.new_q, data.rate_v[0], 0.5 * dt)
 
 
-# ---- the same stages one by one, for `Simulation.profile` ----------------------------------------------------------
-
-
-@jit
-def stage_nothing(model, data, options, dt):
-    """What a call of a stage costs."""
-
-
-@jit
-def stage_kinematics(model, data, options, dt):
-    kinematics(model, data, data.q)
-    link_velocities(model, data, data.v)
-
-
-@jit
-def stage_forces(model, data, options, dt):
-    forces(model, data, dt if options[0] == SEMI_IMPLICIT else 0.0)
-
-
-@jit
-def stage_inertia(model, data, options, dt):
-    joint_space_inertia(model, data)
-
-
-@jit
-def stage_free_velocity(model, data, options, dt):
-    free_velocity(model, data, dt, SPIN if options[0] == SEMI_IMPLICIT else EULER_SPIN)
-    if options[0] == SEMI_IMPLICIT:
-        coast(model, data, dt, FAST)
-
-
-@jit
-def stage_constraints(model, data, options, dt):
-    constrain_joints(model, data, data.q, data.new_v, dt, options[1])
-
-
-@jit
-def stage_finish(model, data, options, dt):
-    finish(model, data, options[0], dt)
-
-
-def stages(options: Options) -> dict[str, Any]:
-    """Stage name -> compiled function (model, data, parameters, dt), in the order of `step`."""
-    if options.integrator in TABLEAUS:
-        return {"smooth motion": smooth_motion, "joint constraints": constrain_end, "take over": stage_finish}
-    return {"kinematics": stage_kinematics, "forces": stage_forces, "mass matrix": stage_inertia,
-            "free velocity": stage_free_velocity, "joint constraints": stage_constraints, "take over": stage_finish}
+EULER_STAGES = Stages((place_links, forces, free_motion, constrain, advance))
+RUNGE_KUTTA_STAGES = Stages((runge_kutta_step,))
+METHOD = Definition(
+    Options, Work, make_work, lambda options: RUNGE_KUTTA_STAGES if options.integrator in TABLEAUS else EULER_STAGES,
+    guarantees={"books": lambda options: options.integrator not in TABLEAUS})
+register(__name__)

@@ -1,26 +1,8 @@
 """keyword -> contact method. A method is a module of this package; it is imported when it is first asked for.
 
-The module of a method provides
-    Options             a frozen dataclass of its options, defaults = the paper's behaviour
-    PRESETS             (optional) preset name -> options, e.g. {"recommended": Options(...)}
-    parameters(options) the float64 array compiled code takes of them
-    supports(compiled)  reasons why it cannot carry a scene; empty: it can
-    leaves_out(compiled)  what of a scene it leaves out, in words (`methods/features.py` has them): users are told, and
-                        `strict` refuses such a scene
-    make_records(compiled, options)  its records beyond model and data, by name ("contacts" is what users see), in the
-                        order `run` takes them; fields declared with saved=True are part of a saved state
-    cautions(compiled, options, records, dt)  (optional) what to warn of when a simulation is made: steps too long for
-                        springs the user chose
-    PARTS               its large parts, the largest first, compiled side by side on a cold start (compiled/prepare.py)
-    LINKED              (optional) the compiled entry that is worth preparing, where `run` only chooses one
-    GUARANTEES          what the contract suite may hold it to: friction_bound(options), passive(options);
-                        residual(options), False where its report has no residual of a contact law; finite(options),
-                        False where bodies that turn by radians per step may diverge; books(options), False where its
-                        report has no `applied_work`; elastic(options), True where contacts give energy back
-    run(model_table, data_table, *record_tables, parameters, dt, steps) -> steps done, compiled
-    stage_nothing       a stage that does nothing: `profile` subtracts what its call costs
-    stages(options)     name -> compiled function (model, data, *records, parameters, dt): what `step` calls, one by one
-and `register(__name__)` makes the module callable: `ss.methods.none(integrator="rk4")` is a method with options.
+A method's module declares itself by one line, `METHOD = Definition(Options, Work, make_work, stages, ...)`
+(methods/definition.py says what each is), and `register(__name__)` makes the module callable:
+`ss.methods.none(integrator="rk4")` is a method with options.
 """
 
 from __future__ import annotations
@@ -30,12 +12,15 @@ import importlib
 import sys
 from dataclasses import dataclass, fields, replace
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from sesshoku.errors import MethodError
 from sesshoku.scene.calls import checked_as
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sesshoku.methods.definition import Definition
     from sesshoku.scene.compiler import CompiledScene
 
 MODULES = {name: f"sesshoku.methods.{name}" for name in (
@@ -51,6 +36,11 @@ class Method:
     keyword: str
     options: Any
     module: ModuleType
+
+    @property
+    def definition(self) -> Definition:
+        """What its module declares: work, stages, what it can carry."""
+        return cast("Definition", self.module.METHOD)
 
     def __repr__(self) -> str:
         chosen = ", ".join(f"{field.name}={getattr(self.options, field.name)!r}" for field in fields(self.options))
@@ -81,12 +71,12 @@ class _CallableModule(ModuleType):
         keyword = self.__name__.rpartition(".")[2]
         if given:
             raise MethodError("options are given by name", element=f"method {keyword!r}", value=given[0],
-                              remedy=f"options: {', '.join(field.name for field in fields(load(keyword).Options))}")
+                              remedy=f"options: {', '.join(field.name for field in fields(load(keyword).METHOD.options))}")
         return make(keyword, options)
 
     def __getattr__(self, name: str) -> Method:
         """A preset: `methods.lcp.recommended`."""
-        if name.startswith("_") or name not in {"recommended", *vars(self).get("PRESETS", {})}:
+        if name.startswith("_") or name not in {"recommended", *presets_of(self)}:
             raise AttributeError(f"method {self.__name__.rpartition('.')[2]!r} has no {name!r}")
         return resolve(f"{self.__name__.rpartition('.')[2]}:{name}")
 
@@ -96,13 +86,19 @@ def register(module_name: str) -> None:
     sys.modules[module_name].__class__ = _CallableModule
 
 
+def presets_of(module: ModuleType) -> Mapping[str, Any]:
+    """Presets of a method, by name; none while its module is still being imported."""
+    definition = vars(module).get("METHOD")
+    return {} if definition is None else definition.presets
+
+
 @checked_as(MethodError)
 def keywords() -> list[str]:
     """Every keyword and preset, e.g. ["none", "lcp", "lcp:recommended"]."""
     names = []
     for keyword in MODULES:
         names.append(keyword)
-        names += [f"{keyword}:{preset}" for preset in getattr(load(keyword), "PRESETS", {})]
+        names += [f"{keyword}:{preset}" for preset in presets_of(load(keyword))]
     return names
 
 
@@ -132,13 +128,13 @@ def make(method: str | Method, options: dict[str, Any]) -> Method:
 
 def obstacles(method: Method, compiled: CompiledScene, strict: bool = False) -> list[str]:
     """Reasons why a method cannot carry a scene; with `strict` also what it would leave out."""
-    reasons = list(method.module.supports(compiled))
+    reasons = list(method.definition.supports(compiled))
     return reasons + [f"it leaves out {item}" for item in left_out(method, compiled)] if strict else reasons
 
 
 def left_out(method: Method, compiled: CompiledScene) -> list[str]:
     """What of a scene a method leaves out, in words: "rolling friction of ball"."""
-    return list(method.module.leaves_out(compiled))
+    return list(method.definition.leaves_out(compiled))
 
 
 @checked_as(MethodError)
@@ -154,10 +150,10 @@ def resolve(method: str | Method | ModuleType) -> Method:
     keyword, colon, preset = str(method).partition(":")
     module = load(keyword)
     if not colon:
-        return Method(keyword, module.Options(), module)
-    presets = getattr(module, "PRESETS", {})
+        return Method(keyword, module.METHOD.options(), module)
+    presets = presets_of(module)
     if preset == "recommended" and preset not in presets:  # what measures best is what it does by itself
-        return Method(keyword, module.Options(), module)
+        return Method(keyword, module.METHOD.options(), module)
     if preset not in presets:
         raise MethodError(f"no preset {preset!r}", element=f"method {keyword!r}",
                           remedy=f"presets: {', '.join(presets) or 'none'}")

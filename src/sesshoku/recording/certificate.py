@@ -97,7 +97,7 @@ class Certificate:
         return law if solved else f"{law} (nothing was touched or held in this run)"
 
     def _has_contacts(self) -> bool:
-        return self.sim.records.get("contacts") is not None
+        return getattr(self.sim.work, "contacts", None) is not None
 
     def _reasons(self, found: dict[str, Any], unbalanced: int) -> list[str]:
         """Why a run is not certified, in words."""
@@ -126,7 +126,7 @@ class Certificate:
 
 def has_residual(method: Any) -> bool:
     """Whether a method's report has a residual: all have, but where its GUARANTEES say residual(options) is False."""
-    says = getattr(method.module, "GUARANTEES", {}).get("residual")
+    says = method.definition.guarantees.get("residual")
     return True if says is None else bool(says(method.options))
 
 

@@ -185,7 +185,7 @@ def _read_contacts(compiled: Any) -> Read:
     out, total = np.zeros((count, len(CONTACT_PARTS))), np.zeros((count, 6))
 
     def read(sim: Any) -> np.ndarray:
-        record = sim.records.get("contacts")
+        record = getattr(sim.work, "contacts", None)
         if record is None:
             return np.zeros_like(out)
         sum_by_body(int(record.counts[CONTACTS]), record.shape, record.force, record.torque, record.normal,
@@ -206,7 +206,7 @@ def _read_contact_wrenches(compiled: Any) -> Read:
     out = np.zeros((count, 6))
 
     def read(sim: Any) -> np.ndarray:
-        record = sim.records.get("contacts")
+        record = getattr(sim.work, "contacts", None)
         if record is not None:
             wrench_by_body(int(record.counts[CONTACTS]), record.shape, record.point, record.force, record.torque, row,
                            out)

@@ -134,7 +134,7 @@ def _unpack(packed: bytes) -> tuple[list[float], list[Look]]:
 
 def contact_rows(sim: Any) -> np.ndarray:
     """(n, 11) contacts of the last step, released ones included."""
-    record = sim.records.get("contacts")
+    record = getattr(sim.work, "contacts", None)
     if record is None:
         return np.zeros((0, CONTACT), dtype=np.float32)
     count = int(record.counts[CONTACTS])
@@ -152,9 +152,9 @@ def contact_rows(sim: Any) -> np.ndarray:
 
 def polygon_rows(sim: Any) -> np.ndarray:
     """(n, 5) corners of the overlaps of method `volume`; none for others."""
-    if "overlaps" not in sim.records:
+    if "overlaps" not in sim.work.fields:
         return np.zeros((0, CORNER), dtype=np.float32)
-    contacts, shapes, memory = (sim.records[name] for name in ("contacts", "overlaps", "memory"))
+    contacts, shapes, memory = sim.work.contacts, sim.work.overlaps, sim.work
     rows = []
     for c in range(int(contacts.counts[CONTACTS])):
         corners = shapes.polygon[shapes.polygon_start[c]:shapes.polygon_start[c + 1]]
@@ -166,9 +166,9 @@ def polygon_rows(sim: Any) -> np.ndarray:
 
 def spring_rows(sim: Any) -> np.ndarray:
     """(n, 7) contact springs of method `springs`, from the host's point to the guest's; none for others."""
-    if "presses" not in sim.records:
+    if "presses" not in sim.work.fields:
         return np.zeros((0, LINE), dtype=np.float32)
-    contacts = sim.records["contacts"]
+    contacts = sim.work.contacts
     count = min(int(contacts.counts[CONTACTS]), MOST_CONTACTS)
     half = -0.5 * contacts.gap[:count, None] * contacts.normal[:count]  # the point is midway
     rows = np.empty((count, LINE), dtype=np.float32)
@@ -194,7 +194,7 @@ def zero_moment_point(sim: Any, robot: str | None = None) -> np.ndarray | None:
     In the horizontal plane through the mean height of the contacts, weighted by their forces along gravity; None where
     nothing presses. Contacts within the robot cancel and are left out.
     """
-    record = sim.records.get("contacts")
+    record = getattr(sim.work, "contacts", None)
     count = 0 if record is None else int(record.counts[CONTACTS])
     gx, gy, gz = sim.compiled.model.gravity.tolist()
     if count == 0 or gz * gz <= 50.0 * (gx * gx + gy * gy):  # gravity must be vertical, or nearly

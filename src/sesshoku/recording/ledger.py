@@ -135,7 +135,7 @@ def reasons(found: dict[str, Any]) -> list[str]:
 
 
 def _says(method: Any, what: str, default: bool) -> bool:
-    says = getattr(method.module, "GUARANTEES", {}).get(what)
+    says = method.definition.guarantees.get(what)
     return default if says is None else bool(says(method.options))
 
 

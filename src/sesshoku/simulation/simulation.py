@@ -89,16 +89,15 @@ class Simulation:
             warnings.warn(f"method {self.method.keyword!r} leaves out {'; '.join(self.left_out)} (strict=True refuses)",
                           UnsupportedFeature, stacklevel=3)
         self.model, self.data = self.compiled.model, make_data(self.compiled)
-        self._run = self.method.module.run
-        self._parameters = self.method.module.parameters(self.method.options)
-        self.records = self.method.module.make_records(self.compiled, self.method.options)
-        cautions = getattr(self.method.module, "cautions", None)
-        for caution in cautions(self.compiled, self.method.options, self.records, self.dt) if cautions else ():
+        definition, options = self.method.definition, self.method.options
+        self._run = definition.run(options)
+        self.work = definition.make_work(self.compiled, options)  # the method's own record
+        cautions = definition.cautions
+        for caution in cautions(self.compiled, options, self.work, self.dt) if cautions else ():
             category = type(caution) if isinstance(caution, Warning) else UnstableStep
             warnings.warn(f"method {self.method.keyword!r}: {caution}", category, stacklevel=3)
         self._model_table, self._data_table = self.model.table, self.data.table
-        tables = [record.table for record in self.records.values()]
-        self._arguments = (self._model_table, self._data_table, *tables, self._parameters, self.dt)
+        self._arguments = (self._model_table, self._data_table, self.work.table, self.dt)
         self._report = self.data.report[: len(CHANNELS)]
         self._report[CONVERGED] = 1.0  # nothing went wrong yet
         self._pushed = False  # external forces wait for the next step
@@ -171,12 +170,12 @@ class Simulation:
         judged, alarm = self._judged, self._alarm
         if judged[RESIDUAL] > alarm.residual or judged[ENERGY_CHANGE] > alarm.gain or alarm.count:
             alarm.look()
-        if judged[CONVERGED] == 0.0 and not self._told_deep and "contacts" in self.records:
+        if judged[CONVERGED] == 0.0 and not self._told_deep and "contacts" in self.work.fields:
             self._tell_deep_overlap()
 
     def _tell_deep_overlap(self) -> None:
         """Say once why steps do not converge, where bodies are too deep inside each other."""
-        found = deep_overlap(self.compiled, self.records["contacts"])
+        found = deep_overlap(self.compiled, self.work.contacts)
         if found is not None:
             self._told_deep = True
             warnings.warn(f"method {self.method.keyword!r}, at {self.time:g} s: {found}", type(found), stacklevel=3)
@@ -334,7 +333,7 @@ class Simulation:
 
     def _state(self) -> dict[str, np.ndarray]:
         """Every array that a saved state holds, by name."""
-        return _saved(self.data, self.records) | ({} if self._sensing is None else self._sensing.state)
+        return _saved(self.data, self.work) | ({} if self._sensing is None else self._sensing.state)
 
     def save(self) -> Snapshot:
         """The whole state; `restore` brings it back bit for bit."""
@@ -387,9 +386,9 @@ class Simulation:
 
     def _first_state(self) -> Snapshot:
         """The state a new simulation of this scene has."""
-        data, records = make_data(self.compiled), self.method.module.make_records(self.compiled, self.method.options)
+        data = make_data(self.compiled)
         data.report[CONVERGED] = 1.0
-        first = _saved(data, records)
+        first = _saved(data, self.method.definition.make_work(self.compiled, self.method.options))
         if self._sensing is not None:
             first |= {name: np.zeros_like(values) for name, values in self._sensing.state.items()}
         return Snapshot(first | {"fingerprint": self._fingerprint})
@@ -627,12 +626,10 @@ class Simulation:
                              remedy="give the bodies below it mass and inertia, or the joint armature")
 
 
-def _saved(data: Data, records: Mapping[str, Record]) -> dict[str, np.ndarray]:
-    """What the records declare as saved, by name: "q", "contacts.id"."""
-    arrays = data.saved()
-    for name, record in records.items():
-        arrays |= record.saved(f"{name}.")
-    return arrays
+def _saved(data: Data, work: Record) -> dict[str, np.ndarray]:
+    """What the records declare as saved, by name: "q", "contacts.id", and of the work's own arrays "memory.slip"."""
+    own = {name if "." in name else f"memory.{name}": values for name, values in work.saved().items()}
+    return data.saved() | own
 
 
 def _rebuild(scene: Scene, method: Method, dt: float, state: dict[str, np.ndarray]) -> Simulation:

@@ -409,7 +409,7 @@ STATES = ("released", "stick", "slip")
 
 def list_contacts(sim: Simulation) -> list[Contact]:
     """The contacts of a simulation's last step."""
-    record = sim.records.get("contacts")
+    record = getattr(sim.work, "contacts", None)
     if record is None:
         return []
     names, model = sim.compiled.frame_names, sim.model

@@ -37,7 +37,7 @@ def pack(numbers: dict[str, float], poses: np.ndarray, seen: Look | None = None)
 def numbers_of(sim: Any) -> dict[str, float]:
     """The header's entries that the state of a simulation gives."""
     kinetic, potential = sim.energy
-    report, record = sim.report_array, sim.records.get("contacts")
+    report, record = sim.report_array, getattr(sim.work, "contacts", None)
     count = 0 if record is None else int(record.counts[CONTACTS])
     force = 0.0 if record is None else float((record.force[:count] * record.normal[:count]).sum())
     return {"time": sim.time, "kinetic": kinetic, "potential": potential, "force": force,

@@ -86,7 +86,7 @@ def test_rod_that_is_pushed_over_its_foot(friction, speed):
         now = sum(sim.energy)
         assert now <= before + 5e-4 * start  # depth correction and the impacts' instants
         before = now
-        contacts, block = sim.records["contacts"], sim.records["problem"].block
+        contacts, block = sim.work.contacts, sim.work.problem.block
         for c in range(contacts.counts[0]):
             W = block[c]
             paradox |= bool(W[2, 2] < friction * np.hypot(W[0, 2], W[1, 2]))

@@ -33,7 +33,7 @@ def test_materials_combine_in_series():
     """Two equal surfaces of stiffness k: k / 2 between them; the damping is their mean."""
     sim = ss.Simulation(cube(k=2e5, d=300.0, height=0.0999), implicit(), 1e-3)
     sim.step()
-    assert sim.records["memory"].elastic[0] == pytest.approx([1e5, 300.0])
+    assert sim.work.elastic[0] == pytest.approx([1e5, 300.0])
 
 
 def floor_and(k, d, mu=0.5, kinetic=None):

@@ -180,7 +180,7 @@ def test_matrix_by_test_forces_is_that_of_the_mass_matrix(name):
         sim.step()
         rows = 3 * len(sim.contacts)
         assert rows >= 24
-        matrices[route] = sim.records["memory"].matrix[:rows, :rows].copy()
+        matrices[route] = sim.work.matrix[:rows, :rows].copy()
     K, other = matrices["aba"], matrices["mass_matrix"]
     largest = np.linalg.eigvalsh(other)[-1]
     np.testing.assert_allclose(K, other, rtol=0, atol=1e-9 * largest)

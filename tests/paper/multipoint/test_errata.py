@@ -92,7 +92,7 @@ def test_after_18_M_is_singular_from_two_points_on():
     scene = crate_on_floor(tilt=0.2)  # two points: an edge
     sim = ss.Simulation(scene, "multipoint", DT)
     sim.step()
-    assert len(sim.contacts) == 2 and sim.records["norm"].rank[0] == 5
+    assert len(sim.contacts) == 2 and sim.work.norm.rank[0] == 5
     assert all(np.isfinite(contact.force).all() for contact in sim.contacts)
 
 
@@ -104,7 +104,7 @@ def test_17_delta_a_is_a_velocity():
         for dt in (1e-3, 5e-4):
             sim = ss.Simulation(crate_on_floor(vertical=velocity[2]), "multipoint", dt)
             sim.step()
-            sums.append(float(sim.records["memory"].wanted[2]))
+            sums.append(float(sim.work.wanted[2]))
         assert sums[0] / sums[1] == pytest.approx(expected, rel=6e-3)
 
 
@@ -137,7 +137,7 @@ def test_24_a_point_without_load_does_not_leave():
     assert right.active.all() and right.passes == 1
     assert not wrong.active.any()
     sim = same_landing(np.zeros(6))
-    assert sim.report.iterations == 1 and (sim.records["memory"].part[:4] == 0).all()
+    assert sim.report.iterations == 1 and (sim.work.part[:4] == 0).all()
 
 
 def test_25_the_slip_speed_decides_not_the_speed():

@@ -177,7 +177,7 @@ def test_slip_directions():
         scene.bodies["crate"].velocity = np.array(velocity)
         sim = ss.Simulation(scene, "multipoint", 1e-3)
         sim.step()
-        assert sim.records["memory"].against[:4] == pytest.approx(np.tile(expected, (4, 1)), abs=1e-9)
+        assert sim.work.against[:4] == pytest.approx(np.tile(expected, (4, 1)), abs=1e-9)
 
 
 def test_sticking_points_creep_or_stop():

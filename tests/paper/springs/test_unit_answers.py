@@ -259,7 +259,7 @@ def test_a_joints_torque_is_a_couple():
     """Forces add up to nothing, moments to +-tau n."""
     sim = ss.Simulation(arm(), "springs", 1e-3)
     sim.step()
-    bodies = sim.records["bodies"]
+    bodies = sim.work.bodies
     bodies.force[:] = 0.0
     push_dof(sim.model, bodies, 1, 0, 0.7)
     assert bodies.force[:2, :3] == pytest.approx(np.zeros((2, 3)))

@@ -18,7 +18,7 @@ def test_moments_of_a_prism():
     a, b, d = 0.3, 0.2, 0.004
     sim = box((a, b, 0.1), depth=d, gravity=0.0)
     sim.step()
-    shapes, contacts = sim.records["overlaps"], sim.records["contacts"]
+    shapes, contacts = sim.work.overlaps, sim.work.contacts
     assert contacts.normal[0] == pytest.approx([0, 0, 1])
     assert shapes.area_moment[0] == pytest.approx([2 * a * b, 0, 0, 2 * a * b * a * a / 12, 0, 2 * a * b * b * b / 12],
                                                   abs=1e-15)
@@ -129,7 +129,7 @@ def test_rows_say_what_point_in_polygon_says():
 def test_gradient_of_the_least_squares():
     """P p + q against finite differences of E + lambda/2 p^2, E integrated over the faces by the moments of (8)."""
     sim, E, n = stack_problem()
-    memory, rng = sim.records["memory"], np.random.default_rng(SEED)
+    memory, rng = sim.work, np.random.default_rng(SEED)
     P, q = memory.hessian[:n, :n], memory.linear[:n]
     for _ in range(5):
         p, step = rng.normal(size=n), 1e-4

@@ -17,9 +17,9 @@ def test_14_the_twist_is_affine_in_the_wrench():
     """v+ = A p + b with the solved p, not A qdot + b: the twist a step ends with."""
     sim = box((0.2, 0.2, 0.1), velocity=(0.3, 0, -0.2), angular_velocity=(0.1, 0.2, 1.0), depth=1e-3)
     sim.step()
-    memory = sim.records["memory"]
+    memory = sim.work
     A, b, p = memory.delassus[:6, :6], memory.free[:6], memory.wrench[0]
-    body, contacts = sim.bodies["box"], sim.records["contacts"]
+    body, contacts = sim.bodies["box"], sim.work.contacts
     axes = np.array([*contacts.tangent[0], contacts.normal[0]])
     arm = memory.center[0] - (body.position - DT * body.velocity)
     twist = np.r_[axes @ (body.velocity + np.cross(body.angular_velocity, arm)), axes @ body.angular_velocity]
@@ -40,7 +40,7 @@ def test_16_the_depth_term_is_subtracted():
     """With the printed plus the gradient is another one by far, and a deep body is not pushed out."""
     for sign, right in ((-1.0, True), (1.0, False)):
         sim, E, n = stack_problem(sign)
-        memory, p = sim.records["memory"], np.linspace(-1, 1, n)
+        memory, p = sim.work, np.linspace(-1, 1, n)
         gradient = memory.hessian[:n, :n] @ p + memory.linear[:n]
         numeric = np.array([(E(p + 1e-4 * e) - E(p - 1e-4 * e)) / 2e-4 for e in np.eye(n)])
         assert (np.abs(gradient - numeric).max() < 1e-7 * np.abs(numeric).max()) == right
@@ -53,7 +53,7 @@ def test_25_inequalities():
     """A centred load leaves every row strictly positive: an equation would put the pressure on all edges at once."""
     sim = box((0.2, 0.1, 0.1))
     sim.step(50)
-    memory = sim.records["memory"]
+    memory = sim.work
     values = memory.cone_row[:5] @ memory.wrench[0]
     assert (values > 0.01 * memory.wrench[0, 2]).all()
 

@@ -88,7 +88,7 @@ def elastic_of(scene):
     sim = ss.Simulation(scene, "implicit", 1e-3)
     sim.step()
     assert len(sim.contacts) > 0
-    return sim.records["memory"].elastic[0].copy()
+    return sim.work.elastic[0].copy()
 
 
 def ball_on(floor, ball, **options):

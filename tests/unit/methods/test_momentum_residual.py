@@ -21,7 +21,7 @@ def stepped_with_error(method: str, mass: float, dof: int, error: float) -> floa
     arguments = (sim.model, sim.data, *sim.records.values(), sim._parameters, sim.dt)
     for name, stage in resolve(method).module.stages(sim.method.options).items():
         if name == "apply forces":
-            problem = sim.records["problem"]
+            problem = sim.work.problem
             problem.y[dof] += error / problem.root_dinv[dof]  # y is D^1/2 times the change of velocity here
             stage(*arguments)
             return float(sim.report.momentum_residual)

@@ -99,10 +99,10 @@ def test_states_the_user_sets_are_taken_and_kept(keyword):
     assert sim.joints["link"].position == pytest.approx(1.2, abs=0.02)
     saved = sim.save()
     sim.step(50)
-    ends = sim.q.copy(), sim.records["bodies"].position.copy()
+    ends = sim.q.copy(), sim.work.bodies.position.copy()
     sim.restore(saved)
     sim.step(50)
-    assert np.array_equal(sim.q, ends[0]) and np.array_equal(sim.records["bodies"].position, ends[1])
+    assert np.array_equal(sim.q, ends[0]) and np.array_equal(sim.work.bodies.position, ends[1])
 
 
 def test_scripted_bodies_carry_what_stands_on_them():
@@ -294,7 +294,7 @@ def spinning(method, joint, seed, dt=1e-3):
 
 def energy_and_angular_momentum(sim):
     """Of the bodies as they are, gaps of the joints included."""
-    bodies, energy, momentum = sim.records["bodies"], 0.0, np.zeros(3)
+    bodies, energy, momentum = sim.work.bodies, 0.0, np.zeros(3)
     for b in range(sim.model.link_count):
         xx, yy, zz, xy, xz, yz = bodies.own_inertia[b]
         R, u, m = bodies.rotation[b], bodies.velocity[b], bodies.mass[b]

@@ -32,7 +32,7 @@ def meeting(kind: str, rng: np.random.Generator) -> ss.Scene:
 @pytest.mark.parametrize("kind", ["sphere", "capsule", "cylinder", "tower"])
 def test_few_overlaps_of_round_shapes_find_room(kind: str, method: str, rng: np.random.Generator) -> None:
     sim = ss.Simulation(meeting(kind, rng), method=method, dt=1e-3)
-    memory, corners = sim.records["memory"], []
+    memory, corners = sim.work, []
     for _ in range(3):
         sim.step()
         count = len(sim.contacts)
@@ -41,4 +41,4 @@ def test_few_overlaps_of_round_shapes_find_room(kind: str, method: str, rng: np.
     assert max(corners) >= (12 if kind == "cylinder" else 24), corners
     # rows of an overlap's programme: one per corner, one of its normal force, a few of joints
     assert memory.row_capacity >= max(corners) + 2
-    assert len(memory.cone_at) >= max(corners) + 2 and len(sim.records["cone"].row) >= max(corners) + 2
+    assert len(memory.cone_at) >= max(corners) + 2 and len(sim.work.cone.row) >= max(corners) + 2

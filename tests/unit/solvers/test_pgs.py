@@ -33,7 +33,7 @@ def sim() -> ss.Simulation:
 
 def half_matrix(sim: ss.Simulation) -> np.ndarray:
     """Z (3 C, V), row by row, by reading unit vectors."""
-    p, count, dofs = sim.records["problem"], len(sim.contacts), sim.model.dof_count
+    p, count, dofs = sim.work.problem, len(sim.contacts), sim.model.dof_count
     columns = []
     for k in range(dofs):
         y = np.eye(dofs)[k]
@@ -42,13 +42,13 @@ def half_matrix(sim: ss.Simulation) -> np.ndarray:
 
 
 def test_scene_has_every_kind(sim: ss.Simulation) -> None:
-    body = sim.records["problem"].body[: len(sim.contacts)]
+    body = sim.work.problem.body[: len(sim.contacts)]
     assert (body == CHAIN).any() and (body == NOTHING).any() and (body >= 0).all(axis=1).any()
 
 
 def test_blocks_belong_to_the_rows(sim: ss.Simulation) -> None:
     """Blocks and single rows agree with the whole of Z."""
-    p, count = sim.records["problem"], len(sim.contacts)
+    p, count = sim.work.problem, len(sim.contacts)
     Z = half_matrix(sim)
     before = np.array([read_normal(sim.model.row_dof, p, c, np.ones(sim.model.dof_count)) for c in range(count)])
     assert np.allclose(before, Z[2::3].sum(axis=1), atol=1e-13)
@@ -59,13 +59,13 @@ def test_blocks_belong_to_the_rows(sim: ss.Simulation) -> None:
 def test_the_matrix_of_an_island_is_that_of_its_rows(sim: ss.Simulation) -> None:
     Z = half_matrix(sim)
     G = np.full((len(Z), len(Z)), np.nan)
-    fill_contacts(sim.model.row_dof, sim.records["problem"], np.arange(len(Z) // 3), G)
+    fill_contacts(sim.model.row_dof, sim.work.problem, np.arange(len(Z) // 3), G)
     assert np.allclose(G, Z @ Z.T, atol=1e-12)
 
 
 def test_push_is_the_transpose_of_read(sim: ss.Simulation) -> None:
     rng = np.random.default_rng(SEED)
-    p, Z = sim.records["problem"], half_matrix(sim)
+    p, Z = sim.work.problem, half_matrix(sim)
     for c in range(len(sim.contacts)):
         x, y = rng.normal(size=3), np.zeros(sim.model.dof_count)
         push_contact(sim.model.row_dof, p, c, *x, y)
@@ -75,7 +75,7 @@ def test_push_is_the_transpose_of_read(sim: ss.Simulation) -> None:
 @pytest.mark.parametrize("sweeps", [1, 12])
 def test_packed_visits_are_the_general_ones(sim: ss.Simulation, sweeps: int) -> None:
     rng = np.random.default_rng(SEED)
-    p, memory, count = sim.records["problem"], sim.records["memory"], len(sim.contacts)
+    p, memory, count = sim.work.problem, sim.work, len(sim.contacts)
     everything, none = np.arange(count), np.zeros(0, dtype=np.int64)
     free = rng.normal(size=(count, 3)) - (0, 0, 0.5)
     found = []
@@ -95,7 +95,7 @@ def test_packed_visits_are_the_general_ones(sim: ss.Simulation, sweeps: int) -> 
 
 def test_accelerated_sweeps_solve_the_same_problem(sim: ss.Simulation) -> None:
     """y stays Z^T x through the combinations, and both ways end at velocities of the same contact law."""
-    p, memory, count = sim.records["problem"], sim.records["memory"], len(sim.contacts)
+    p, memory, count = sim.work.problem, sim.work, len(sim.contacts)
     everything, none = np.arange(count), np.zeros(0, dtype=np.int64)
     ranges = np.array([[0, sim.model.dof_count]])
     p.free[:count] = (0.0, 0.0, -1.0)

@@ -113,7 +113,7 @@ class Recorder:
             return
         self.observations.append(self.round.observe(sim))
         self.won, self.finished = dict(self.round.won), self.round.over
-        record, model = sim.records["contacts"], sim.model
+        record, model = sim.work.contacts, sim.model
         n = int(record.counts[0])
         self.contacts.append((np.full(n, len(self.inputs) - 1), model.shape_frame[record.shape[:n]],
                               record.point[:n].copy(), record.normal[:n].copy(), record.force[:n].copy(),

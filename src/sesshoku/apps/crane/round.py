@@ -91,7 +91,7 @@ class Round:
 
     def load(self, sim: Simulation) -> np.ndarray:
         """Sum of the contact forces on the crane in the last step (3), N."""
-        contacts = sim.records["contacts"]
+        contacts = sim.work.contacts
         count = int(contacts.counts[0])
         shapes, force = contacts.shape[:count], contacts.force[:count]
         sign = self._crane_shape[shapes[:, 1]] - self._crane_shape[shapes[:, 0]]  # forces act on the second

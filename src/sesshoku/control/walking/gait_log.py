@@ -160,7 +160,7 @@ class GaitRecorder:
         walker, biped, rows = self.walker, self.walker.biped, self._rows
         wrench = foot_wrenches(sim, biped)
         sim.refresh()
-        found: Any = sim.records.get("contacts")
+        found: Any = getattr(sim.work, "contacts", None)
         values = (sim.time, _center(sim, walker), zmp(wrench, LEAST_LOAD * biped.mass * walker.pattern.gait.gravity),
                   wrench, float(sim.q[biped.legs.root_coordinate + 2]), walker.tilt(sim), _soles(sim, walker),
                   sim.report_array.copy(), sim.actuator_force[biped.actuator].copy(),

@@ -9,7 +9,7 @@ import numpy as np
 
 from sesshoku.solvers.problem import CHAIN, NOTHING, Problem, diagonal_block, make_problem
 from sesshoku.solvers.proximal.newton import solve_island
-from sesshoku.solvers.proximal.work import NewtonOptions, NewtonWork, make_newton_work, newton_parameters
+from sesshoku.solvers.proximal.work import NewtonOptions, NewtonWork, make_newton_work, newton_numbers
 
 
 @dataclass
@@ -57,7 +57,8 @@ class Island:
     def work(self) -> NewtonWork:
         if not self._work:
             p = self.problem
-            self._work.append(make_newton_work(len(p.impulse), p.joint_capacity, len(p.y), len(self.dof_list)))
+            self._work.append(make_newton_work(len(p.impulse), p.joint_capacity, len(p.y), len(self.dof_list),
+                                               NewtonOptions()))
         return self._work[0]
 
     def solve(self, options: NewtonOptions | None = None, warm: bool = False) -> tuple[int, float, bool]:
@@ -67,7 +68,7 @@ class Island:
 
     def solve_on(self, options: NewtonOptions | None = None) -> tuple[int, float, bool]:
         """Solve from the present impulses."""
-        parameters = newton_parameters(options or NewtonOptions())
+        parameters = newton_numbers(options or NewtonOptions())
         steps, residual, solved = solve_island(self.chains, self.problem, self.mu, self.contact_list, self.joint_list,
                                                self.dof_list, parameters, self.work())
         return int(steps), float(residual), bool(solved)

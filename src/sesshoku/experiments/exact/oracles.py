@@ -23,7 +23,7 @@ from sesshoku.solvers.block_sweeps import sweep_exactly
 from sesshoku.solvers.pgs import solve_rows
 from sesshoku.solvers.proximal.local import contact_violation
 from sesshoku.solvers.proximal.newton import solve_island
-from sesshoku.solvers.proximal.work import NewtonOptions, newton_parameters
+from sesshoku.solvers.proximal.work import NewtonOptions, newton_numbers
 
 
 class Solved(NamedTuple):
@@ -90,7 +90,7 @@ def admm(island: Island, most: int = 1000, tolerance: float = 1e-8) -> Solved:
 
 def newton(island: Island, options: NewtonOptions) -> Solved:
     """The exact solver itself."""
-    parameters, work = newton_parameters(options), island.work()
+    parameters, work = newton_numbers(options), island.work()
     clock = time.process_time()
     steps, _, _ = solve_island(island.chains, island.problem, island.mu, island.contact_list, island.joint_list,
                                island.dof_list, parameters, work)

@@ -9,14 +9,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from sesshoku.collision.contacts import CONTACTS, ISLANDS
 from sesshoku.errors import UnsupportedFeature
 from sesshoku.experiments.exact.islands import Island
-from sesshoku.methods.lcp import problem as pose
-from sesshoku.methods.lcp import stages as lcp_stages
 from sesshoku.methods.registry import Method, resolve
 from sesshoku.robots import path
 from sesshoku.scene.elements import Joint, Material
@@ -24,7 +23,7 @@ from sesshoku.scene.scene import Scene
 from sesshoku.simulation.simulation import Simulation
 from sesshoku.solvers.problem import JOINT_ROWS, make_problem
 from sesshoku.solvers.proximal.newton import solve_island
-from sesshoku.solvers.proximal.work import NewtonOptions, make_newton_work, newton_parameters
+from sesshoku.solvers.proximal.work import NewtonOptions, make_newton_work
 from sesshoku.spatial.rotation import axis_angle
 from sesshoku.stages import contact_forces, island_rows
 
@@ -37,26 +36,25 @@ class Stepper:
         options_of_step = replace(base.options, static_friction_speed=0.0, margin=0.01)
         self.sim = Simulation(scene, Method("lcp", options_of_step, base.module), dt)
         self.sim.step(0)
-        r = self.sim.records
-        self.contacts, self.problem, self.memory = r["contacts"], r["problem"], r["memory"]
+        self.memory: Any = self.sim.work
+        self.contacts, self.problem = self.memory.contacts, self.memory.problem
         m = self.sim.model
-        self.work = make_newton_work(self.contacts.capacity, self.problem.joint_capacity, m.dof_count, m.tree_count)
-        self.parameters = newton_parameters(options or NewtonOptions(tolerance=1e-10))
-        self.stages = lcp_stages(self.sim.method.options)
+        self.work = make_newton_work(self.contacts.capacity, self.problem.joint_capacity, m.dof_count, m.tree_count,
+                                     options or NewtonOptions(tolerance=1e-10))
+        self.stages = self.sim.method.definition.stages_of(self.sim.method.options).named
 
     def step(self, take: bool = False) -> list[Island]:
         """One time step; the islands with contact, as they stood before their solve, if wanted."""
         sim = self.sim
-        arguments = (sim.model, sim.data, *sim.records.values(), sim._parameters, sim.dt)
-        for name in ("kinematics", "detect", "free motion"):
+        arguments = (sim.model, sim.data, sim.work, sim.dt)
+        for name in ("place links", "find points", "free motion", "build problem"):
             self.stages[name](*arguments)
-        pose.pose_problem(*arguments)
         taken = [self.copy(*lists) for lists in self._islands()] if take else []
         sim.data.report[:] = 0.0
         self.problem.y[:] = 0.0
         for lists in self._islands():
             self.solve(*lists)
-        contact_forces.apply_forces(sim.model, sim.data, self.contacts, self.problem, self.memory, sim.dt)
+        contact_forces.apply_forces(*arguments)
         self.stages["advance"](*arguments)
         sim._release()
         sim._stale = True
@@ -65,17 +63,17 @@ class Stepper:
     def solve(self, contact_list: np.ndarray, joint_list: np.ndarray, dof_list: np.ndarray) -> None:
         """Impulses of one island, and y of its dofs, into the problem."""
         solve_island(self.sim.model.row_dof, self.problem, self.memory.mu, contact_list, joint_list, dof_list,
-                     self.parameters, self.work)
+                     self.work.options, self.work)
 
     def _islands(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Lists of contacts, joint rows and dof ranges of every island."""
         model, c = self.sim.model, self.contacts
-        rest = island_rows.group_joint_rows(model, c, self.problem, self.memory)
+        rest = island_rows.group_joint_rows(model, self.memory)
         for n in range(rest + 1):
             first, last = (c.island_start[n], c.island_start[n + 1]) if n < c.counts[ISLANDS] else (0, 0)
             joint_list = self.memory.joint_list[self.memory.joint_start[n] : self.memory.joint_start[n + 1]]
             if last > first or len(joint_list):
-                trees = island_rows.island_dofs(model, c, self.memory, n)
+                trees = island_rows.island_dofs(model, self.memory, n)
                 yield c.island_contact[first:last].copy(), joint_list.copy(), self.memory.dof_list[:trees].copy()
 
     def copy(self, contact_list: np.ndarray, joint_list: np.ndarray, dof_list: np.ndarray) -> Island:

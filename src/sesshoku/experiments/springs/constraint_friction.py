@@ -35,7 +35,7 @@ def friction(law: str, share: float) -> tuple[float, float]:
         if n == settle:
             before = float(sim.bodies["block"].velocity[0])
         sim.step()
-        held = sim.records["springs"].held[sim.records["presses"].first:][: len(sim.contacts), 2]
+        held = sim.work.springs.held[sim.work.presses.first:][: len(sim.contacts), 2]
         if n >= settle:
             carried.append(float(held.sum()) / G)
     slowed = (before - float(sim.bodies["block"].velocity[0])) / ((steps - settle) * DT)

@@ -49,27 +49,13 @@ def best_of(call: Callable[[], None], repeat: int = 15) -> float:
     return min(times)
 
 
-def stage_times(sim: Simulation, steps: int = 40) -> dict[str, float]:
-    """Median time of every stage over some steps, s, less that of an empty call."""
-    module, arguments = sim.method.module, (sim.model, sim.data, *sim.records.values(), sim._parameters, sim.dt)
-    stages = {"nothing": module.stage_nothing} | module.stages(sim.method.options)
-    times: dict[str, list[float]] = {name: [] for name in stages}
-    for _ in range(steps):
-        for name, stage in stages.items():
-            start = wall.perf_counter()
-            stage(*arguments)
-            times[name].append(wall.perf_counter() - start)
-    empty = float(np.median(times.pop("nothing")))
-    return {name: max(0.0, float(np.median(spent)) - empty) for name, spent in times.items()}
-
-
 def parts_of(keyword: str, count: int) -> tuple[dict[str, float], dict[str, int]]:
     """Seconds of each part of a step in the settling block; counts of the sweeps and the descent."""
     sim = Simulation(cubes(count), keyword, DT)
     sim.step(round(0.3 / DT))
-    breps, sweeps, events = sim.records["breps"], sim.records["sweeps"], sim.records["events"]
-    bodies, springs = sim.records["bodies"], sim.records["springs"]
-    stages = stage_times(sim)
+    breps, sweeps, events = sim.work.breps, sim.work.sweeps, sim.work.events
+    bodies, springs = sim.work.bodies, sim.work.springs
+    stages = sim.profile(40)
     # the sweeps alone, at the poses those steps left
     sweep_inflate(breps, sweeps, events, bodies.position, bodies.rotation, 0)
     inflate = best_of(lambda: sweep_inflate(breps, sweeps, events, bodies.position, bodies.rotation, 0))

@@ -46,7 +46,7 @@ def load(sim: Simulation, force: float, torque: float) -> None:
 
 def sticks(sim: Simulation) -> bool:
     """Whether static friction was declared in the last step."""
-    contacts: Any = sim.records["contacts"]
+    contacts: Any = sim.work.contacts
     return int(contacts.counts[0]) == 1 and int(contacts.state[0]) == STICK
 
 
@@ -97,13 +97,11 @@ def ramp(method: Method, angle: float, expected: float, steps: int = 600, dt: fl
 
 def verdict(sim: Simulation, force: float, torque: float) -> bool:
     """Whether the friction test alone, without motion, lets the settled box carry such a load."""
-    records: dict[str, Any] = sim.records
+    work: Any = sim.work
     spin = torque * STATIC * WEIGHT * RADIUS
     wrench = np.array([-force * STATIC * WEIGHT, 0.0, WEIGHT, 0.0, 0.0, -spin])
-    overlaps = records["overlaps"]
-    wrench[5] *= overlaps.polygon_radius[0] / RADIUS  # of the polygon as it is, to rounding
-    return bool(judge(records["contacts"], overlaps, records["memory"], records["simplex"],
-                      sim.method.module.parameters(sim.method.options), 0, wrench, 0.0) == HELD)
+    wrench[5] *= work.overlaps.polygon_radius[0] / RADIUS  # of the polygon as it is, to rounding
+    return bool(judge(work, 0, wrench, 0.0) == HELD)
 
 
 def bisect(sim: Simulation, angle: float) -> float:

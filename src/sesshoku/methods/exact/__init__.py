@@ -29,14 +29,11 @@ coefficient of it are one.
 
 from __future__ import annotations
 
-from typing import Any
-
-from sesshoku.collision.contacts import CONTACTS, RELEASED, SLIP, STICK, Contacts, as_contacts, make_contacts
-from sesshoku.collision.points.detect import CONTACT_STATE, CONTACT_VIEW, contact_capacity, detect, pair_capacity
+from sesshoku.collision.contacts import CONTACTS, RELEASED, SLIP, STICK
+from sesshoku.collision.points.detect import detect
 from sesshoku.compiled.jit import jit
-from sesshoku.compiled.table import Record
+from sesshoku.compiled.stepping import Stages
 from sesshoku.dynamics.actuation import advance_activations, joint_forces
-from sesshoku.dynamics.data import Data, as_data
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import external_wrenches, link_velocities
 from sesshoku.integrate.fast_joints import FAST as FAST_JOINT
@@ -51,18 +48,16 @@ from sesshoku.integrate.midpoint import (
     to_middle,
 )
 from sesshoku.integrate.position import move_kinematic
+from sesshoku.methods.definition import Definition
 from sesshoku.methods.exact.ahead import look_ahead
 from sesshoku.methods.exact.locks import hold_joints, keep_joint_friction, release_joints
-from sesshoku.methods.exact.options import AHEAD, ANCHOR, MARGIN, MIDPOINT, MOST, SLIP_SPEED, Options, parameters
-from sesshoku.methods.exact.problem import add_impact, frame_contacts, impact_longer, keep_anchors, pose_problem
+from sesshoku.methods.exact.options import MIDPOINT, Options
+from sesshoku.methods.exact.problem import add_impact, build_problem, frame_contacts, impact_longer, keep_anchors
 from sesshoku.methods.exact.solve import keep_states, solve_islands
 from sesshoku.methods.exact.spin import spin_evenly, turn_along
-from sesshoku.methods.exact.work import BOUNCE, SUPPORT, Memory, as_memory, make_memory
+from sesshoku.methods.exact.work import BOUNCE, SUPPORT, Work, make_work
 from sesshoku.methods.registry import register
-from sesshoku.model.arrays import Model, as_model
-from sesshoku.scene.compiler import CompiledScene
-from sesshoku.solvers.problem import TURNING, Problem, as_problem, push_contact
-from sesshoku.solvers.proximal.work import NewtonWork, as_newton_work
+from sesshoku.solvers.problem import TURNING, push_contact
 from sesshoku.stages.books import applied_work
 from sesshoku.stages.closing import close_loops
 from sesshoku.stages.contact_forces import apply_forces
@@ -82,6 +77,7 @@ from sesshoku.stages.joint_constraints import measure_errors, return_to_limits
 from sesshoku.stages.report import APPLIED_WORK
 from sesshoku.stages.report import FAST_TREES as REPORTED
 from sesshoku.stages.tunnelling import count_tunnelling
+
 
 @jit
 def middle(model, data, work, dt):

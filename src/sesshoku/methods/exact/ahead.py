@@ -11,7 +11,7 @@ from math import sqrt
 
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.carried import carried_velocities
-from sesshoku.methods.exact.options import AHEAD, MIDPOINT
+from sesshoku.methods.exact.options import MIDPOINT
 from sesshoku.spatial.algebra import cross
 
 

@@ -20,8 +20,8 @@ from __future__ import annotations
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.constraints.rows import AS_ROW, near_limit
 from sesshoku.dynamics.factor import factorize, multiply, solve
-from sesshoku.methods.exact.options import LOCKS, SLIP_SPEED
-from sesshoku.methods.exact.problem import pose_problem
+from sesshoku.methods.exact.options import LOCKS
+from sesshoku.methods.exact.problem import build_problem
 from sesshoku.methods.exact.solve import solve_islands
 from sesshoku.stages.contact_rows import velocity_change
 from sesshoku.stages.report import CONSTRAINT_WORK, ENERGY_CHANGE, ITERATIONS, RESIDUAL, ROWS
@@ -96,7 +96,7 @@ def release_joints(model, data, work, dt):
             for m in range(len(model.rubbing_dofs)):
                 data.friction_state[model.rubbing_dofs[m]] = AS_ROW
         lock(model, data, work, dt)
-        pose_problem(model, data, work, dt)
+        build_problem(model, data, work, dt)
         solve_islands(model, data, work, dt)
         made += data.report[ITERATIONS]
     data.report[ITERATIONS] = made

@@ -9,7 +9,6 @@ import numpy as np
 
 from sesshoku.errors import MethodError
 from sesshoku.methods.definition import code_of, numbers_of
-from sesshoku.solvers.proximal.work import NewtonOptions, newton_parameters
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from math import sqrt
 from sesshoku.collision.contacts import CONTACTS, SMOOTH
 from sesshoku.compiled.jit import jit
 from sesshoku.integrate.midpoint import lead_scripts, script_lead
-from sesshoku.methods.exact.options import ANCHOR, BOUNCE_SPEED, CORRECTION, CORRECTION_SPEED, MIDPOINT, SLOP
+from sesshoku.methods.exact.options import MIDPOINT
 from sesshoku.methods.exact.spin import split_free
 from sesshoku.methods.exact.turning import link_rates, measure_turning, turn_blocks, turn_contact, turn_loops
 from sesshoku.methods.exact.work import BOUNCE, GAINED, INSTANT, SPEED, SUPPORT, TAKEN
@@ -56,7 +56,7 @@ def frame_contacts(model, data, work, dt):
 
 
 @jit
-def pose_problem(model, data, work, dt):
+def build_problem(model, data, work, dt):
     """Rows, wanted velocities and start of every contact and joint row, at new_q, where the contacts were found."""
     contacts, problem, options = work.contacts, work.problem, work.options
     start_problem(model, data, problem)

@@ -6,7 +6,7 @@ from math import sqrt
 
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.constraints.rows import ROW_FRICTION, ROW_UPPER
-from sesshoku.methods.exact.options import BOUNCE_SPEED, MIDPOINT, NEWTON, ROUNDS, SLIP_SPEED
+from sesshoku.methods.exact.options import MIDPOINT
 from sesshoku.methods.exact.problem import add_impact, impact_longer, set_rebound
 from sesshoku.methods.exact.work import BOUNCE, INSTANT, SPEED
 from sesshoku.solvers.problem import JOINT_ROWS, contacts_among, read_contact, read_joint
@@ -76,7 +76,7 @@ def solve_rounds(model, data, work, dt, block_list, joint_list, dof_list, reboun
     made, solved, residual, rounds = 0, False, 0.0, options.rounds
     for n in range(rounds):
         steps, residual, solved = solve_island(model.row_dof, problem, work.mu, block_list, joint_list, dof_list,
-                                               options[NEWTON:], newton)
+                                               newton.options, newton)
         made += steps
         if n == rounds - 1:  # what is switched must be solved with
             break

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from sesshoku.compiled.table import Record, array, viewer
+from sesshoku.collision.contacts import Contacts, make_contacts
+from sesshoku.collision.points.detect import contact_capacity, pair_capacity
+from sesshoku.compiled.table import Record, array, part
 from sesshoku.dynamics.data import row_total
+from sesshoku.methods.definition import as_numbers
+from sesshoku.methods.exact.options import RELATIVE, Numbers, Options
 from sesshoku.scene.compiler import CompiledScene
 from sesshoku.solvers.pgs import DISC
 from sesshoku.solvers.problem import Problem, make_problem
-from sesshoku.solvers.proximal.work import NewtonWork, make_newton_work
+from sesshoku.solvers.proximal.work import NewtonOptions, NewtonWork, make_newton_work
 
 
-class Memory(Record):
+class Work(Record):
     """C contacts, E turning blocks (C or none), J joint rows, V dofs, T trees."""
 
+    options = part(Numbers)
+    contacts = part(Contacts)
+    problem = part(Problem)
+    newton = part(NewtonWork)
     # ---- contacts of this step
     law = array(int, "C")  # Coulomb's cone, all of them
     mu = array(float, "C")  # the coefficient in force
@@ -60,20 +66,23 @@ class Memory(Record):
     gyration = array(float, "V")  # change of a lone body's spin by gyroscopic torque
 
 
-as_memory = viewer(Memory)
 # places in `impact`: when (s), velocity then, what free motion adds until the end, restitution; and of the velocity
 # that the impulse makes the impact's part, and the part that carries load from then on
 INSTANT, SPEED, GAINED, BOUNCE, TAKEN, SUPPORT = range(6)
 
 
-def make_memory(compiled: CompiledScene, contacts: Any) -> tuple[Problem, Memory, NewtonWork]:
-    """The problem and the work space for as many contacts as `contacts` can hold."""
-    m, C = compiled.model, contacts.capacity
-    W, V, T = row_total(m), m.dof_count, m.tree_count
+def make_work(compiled: CompiledScene, options: Options) -> Work:
+    """Contacts, the problem's rows and the solver's work space, for as many contacts as a scene may have."""
+    m = compiled.model
+    contacts = make_contacts(m, contact_capacity(m), pair_capacity(m))
+    C, W, V, T = contacts.capacity, row_total(m), m.dof_count, m.tree_count
     E = C if m.has_turning else 0
-    memory = Memory.sized({"C": C, "E": E, "J": W, "V": V, "T": T})
-    memory.law[:] = DISC
-    memory.tree_rubs[m.link_tree[m.dof_link[m.rubbing_dofs]]] = 1
     problem = make_problem(C, W, V, int(max(m.dof_depth, default=-1)) + 1, turning=E > 0,
                            basis=int(m.cluster_start[-1, 1]))
-    return problem, memory, make_newton_work(C + E, W, V, T)
+    newton = NewtonOptions(tolerance=options.tolerance, cap=options.newton_cap, cap_many=options.newton_cap,
+                           relative=RELATIVE)
+    work = Work.sized({"C": C, "E": E, "J": W, "V": V, "T": T}, options=as_numbers(Numbers, options), contacts=contacts,
+                      problem=problem, newton=make_newton_work(C + E, W, V, T, newton))
+    work.law[:] = DISC
+    work.tree_rubs[m.link_tree[m.dof_link[m.rubbing_dofs]]] = 1
+    return work

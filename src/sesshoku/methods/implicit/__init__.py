@@ -26,24 +26,19 @@ friction dampers.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from sesshoku.collision.contacts import Contacts, make_contacts
-from sesshoku.collision.points.detect import CONTACT_STATE, CONTACT_VIEW, contact_capacity, pair_capacity
-from sesshoku.compiled.table import Record
-from sesshoku.dynamics.data import Data
-from sesshoku.errors import MethodError
+from sesshoku.compiled.stepping import Stages
+from sesshoku.methods.definition import Definition
 from sesshoku.methods.features import turning_friction
 from sesshoku.methods.implicit import usual
 from sesshoku.methods.implicit.elastic import damping_ratio_of, restitution_of, spring_and_damper
-from sesshoku.methods.implicit.options import PRESETS, VARIANT, Options, parameters
-from sesshoku.methods.implicit.work import Memory, make_memory
+from sesshoku.methods.implicit.options import PRESETS, Options, is_usual
+from sesshoku.methods.implicit.work import Work, make_work
 from sesshoku.methods.registry import register
 from sesshoku.methods.tendon_features import tendon_rows
-from sesshoku.model.arrays import Model
 from sesshoku.scene.compiler import CompiledScene
+
 
 def leaves_out(compiled: CompiledScene) -> list[str]:
     """What of a scene the method leaves out: friction against turning, limits and friction of tendons."""

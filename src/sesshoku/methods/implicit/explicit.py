@@ -20,7 +20,7 @@ from sesshoku.integrate.position import move_kinematic, normalize
 from sesshoku.integrate.rk4 import TABLEAU
 from sesshoku.integrate.runge_kutta import combine
 from sesshoku.methods.implicit.law import add_force, build_joint_laws
-from sesshoku.methods.implicit.options import LOOKAHEAD, MARGIN, MAX_PASSES, MOST, SLIP_SPEED, TANGENTIAL, VISCOUS
+from sesshoku.methods.implicit.options import MARGIN, VISCOUS
 from sesshoku.methods.implicit.problem import keep_contacts, moves, prepare
 from sesshoku.methods.implicit.solve import solve_group, start_joints, update_states
 from sesshoku.methods.implicit.work import COUPLING_OVERFLOW, GROUPS, PASSES, UNSETTLED

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.constraints.rows import loop_error
-from sesshoku.methods.implicit.options import TANGENTIAL
 from sesshoku.methods.implicit.problem import moves
 from sesshoku.methods.implicit.work import LIMIT_ON, PAIRS, RIGID
 from sesshoku.model.arrays import BALL, HINGE

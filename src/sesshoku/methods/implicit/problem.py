@@ -9,7 +9,7 @@ from sesshoku.collision.filter import find_pair
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.aba import gyroscopic_force
 from sesshoku.integrate.rotor import rotor
-from sesshoku.methods.implicit.options import BALANCED, LOOKAHEAD, RATE_TERMS, SLIP_SPEED, TANGENTIAL, VISCOUS
+from sesshoku.methods.implicit.options import BALANCED, VISCOUS
 from sesshoku.methods.implicit.work import CONTACT_PAIR, GROUPS, LOOP_PAIR, MIMIC_PAIR, PAIRS
 from sesshoku.model.arrays import FREE, KINEMATIC, RULED
 from sesshoku.stages.contact_rows import contact_velocity

@@ -17,11 +17,6 @@ from sesshoku.dynamics.efforts import switch_servo
 from sesshoku.methods.implicit.coupling import acts, couple, has_pairs
 from sesshoku.methods.implicit.law import build_joint_laws, build_laws, limit_gap
 from sesshoku.methods.implicit.options import (
-    LOOKAHEAD,
-    MAX_PASSES,
-    SLIP_SPEED,
-    TANGENTIAL,
-    TOLERANCE,
     VISCOUS,
 )
 from sesshoku.methods.implicit.work import (

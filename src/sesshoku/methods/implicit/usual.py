@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from sesshoku.collision.contacts import as_contacts
 from sesshoku.collision.points.detect import detect
 from sesshoku.compiled.jit import jit
+from sesshoku.compiled.stepping import Stages
 from sesshoku.dynamics.actuation import joint_forces
-from sesshoku.dynamics.data import as_data
-from sesshoku.dynamics.kinematics import kinematics
-from sesshoku.dynamics.rnea import external_wrenches, link_velocities
+from sesshoku.dynamics.rnea import external_wrenches
 from sesshoku.integrate.fast_joints import FAST, find_fast, rest_products
 from sesshoku.methods.implicit.apply import finish_contacts, finish_joints, finish_report, new_velocity
-from sesshoku.methods.implicit.options import IMPLICIT, IMPLICIT_DRIVE, INTEGRATOR, LOOKAHEAD, MARGIN, MOST
+from sesshoku.methods.implicit.options import IMPLICIT, MARGIN
 from sesshoku.methods.implicit.problem import prepare
 from sesshoku.methods.implicit.solve import solve
-from sesshoku.methods.implicit.work import as_memory
-from sesshoku.model.arrays import as_model
-from sesshoku.stages.free_motion import SEMI_IMPLICIT, SPIN, finish
+from sesshoku.stages.common import place_links, take_over
+from sesshoku.stages.free_motion import SPIN
 
 
 @jit

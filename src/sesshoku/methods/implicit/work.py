@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from sesshoku.compiled.table import Record, array, scalar, viewer
+from sesshoku.collision.contacts import Contacts, make_contacts
+from sesshoku.collision.points.detect import contact_capacity, pair_capacity
+from sesshoku.compiled.table import Record, array, part, scalar
 from sesshoku.dynamics.assembly.work import Assembly, make_assembly
 from sesshoku.dynamics.crba import mass_matrix
 from sesshoku.dynamics.data import make_data
 from sesshoku.dynamics.kinematics import kinematics
+from sesshoku.errors import MethodError
+from sesshoku.methods.definition import as_numbers
 from sesshoku.methods.implicit.elastic import elastic_tables
-from sesshoku.methods.implicit.options import Options
+from sesshoku.methods.implicit.options import Numbers, Options
+from sesshoku.model.arrays import Model
 from sesshoku.scene.compiler import CompiledScene
 
 MOST_NUMBERS = 8_000_000  # in the coupling matrix and in the rows of handles: an island of 2,800 dofs, all coupled
@@ -24,9 +27,12 @@ GROUPS, PAIRS, PORTS, UNSETTLED, COUPLING_OVERFLOW, PASSES, COUPLED = range(7)
 LIMIT_OFF, LIMIT_ON = range(2)
 
 
-class Memory(Record):
+class Work(Record):
     """C contacts, L links, V dofs, T trees, N loops, M mimics, P = C + N + M pairs of moving links, R ports."""
 
+    options = part(Numbers)
+    contacts = part(Contacts)
+    assembly = part(Assembly)
     matrix_capacity = scalar()
     row_capacity = scalar()
     counts = array(int, 8)
@@ -106,13 +112,16 @@ class Memory(Record):
     work = array(float, 8, 36)
 
 
-as_memory = viewer(Memory)
 CONTACT_PAIR, LOOP_PAIR, MIMIC_PAIR = range(3)
 
 
-def make_memory(compiled: CompiledScene, contacts: Any, options: Options) -> tuple[Memory, Assembly]:
-    """Work space for as many contacts as `contacts` can hold; room for another order of assembly where it is asked."""
-    m, C = compiled.model, contacts.capacity
+def make_work(compiled: CompiledScene, options: Options) -> Work:
+    """Contacts and work space, for as many contacts as a scene may have; room for another order of assembly where it is
+    asked."""
+    m = compiled.model
+    refuse_joined(m, options)
+    contacts = make_contacts(m, contact_capacity(m), pair_capacity(m))
+    C = contacts.capacity
     L, V, T, N, M = m.link_count, m.dof_count, m.tree_count, m.loop_count, m.mimic_count
     P = C + N + M
     R = min(2 * P, L + V)
@@ -120,16 +129,28 @@ def make_memory(compiled: CompiledScene, contacts: Any, options: Options) -> tup
     dofs = np.diff(m.tree_dof)
     rows = int(min(MOST_NUMBERS, np.sum((6 * links + dofs) * dofs) + 36 * T + 36)) if P else 0
     numbers = int(min(MOST_NUMBERS, V * (V + 1) // 2 + V)) if P else 0
-    memory = Memory.sized(
-        {"C": C, "L": L, "V": V, "T": T, "N": N, "M": M, "P": P, "R": R, "rows": rows, "numbers": numbers},
-        matrix_capacity=numbers, row_capacity=rows, **inertia_scales(compiled),
-        **elastic_tables(compiled, options.depth, options.damping_ratio))
-    memory.tree_looped[m.link_tree[m.loop_link[m.loop_link >= 0]]] = 1
     balanced = options.schedule == "balanced"
     spare = min(C + L, 2 * L + 64) if balanced else 0
     assembly = make_assembly(m, "balanced" if balanced else "leaves", spare_contacts=spare,
                              spare_pool=min(4_000_000, 36 * 64 * (spare + len(links)) + 36 * 16 * L) if balanced else 0)
-    return memory, assembly
+    work = Work.sized(
+        {"C": C, "L": L, "V": V, "T": T, "N": N, "M": M, "P": P, "R": R, "rows": rows, "numbers": numbers},
+        options=as_numbers(Numbers, options), contacts=contacts, assembly=assembly, matrix_capacity=numbers,
+        row_capacity=rows, **inertia_scales(compiled),
+        **elastic_tables(compiled, options.depth, options.damping_ratio))
+    work.tree_looped[m.link_tree[m.loop_link[m.loop_link >= 0]]] = 1
+    return work
+
+
+def refuse_joined(model: Model, options: Options) -> None:
+    """Options that cannot carry what joins links beside their joints are errors."""
+    joined = bool(model.loop_count or model.mimic_count)
+    if options.coupling == "frozen" and joined:
+        raise MethodError("coupling 'frozen' cannot carry loops and mimics", element="method 'implicit'",
+                          remedy="use coupling='assembled'")
+    if options.integrator == "rk4" and (joined or len(model.limited_dofs) or len(model.rubbing_dofs)):
+        raise MethodError("integrator 'rk4' cannot carry joint limits, joint friction, loops and mimics",
+                          element="method 'implicit'", remedy="use integrator='implicit'")
 
 
 def inertia_scales(compiled: CompiledScene) -> dict[str, np.ndarray]:

@@ -28,29 +28,23 @@ m/s, early stop 1e-9: ours.
 
 from __future__ import annotations
 
-from typing import Any
-
-from sesshoku.collision.contacts import Contacts, as_contacts, make_contacts
-from sesshoku.collision.points.detect import CONTACT_STATE, CONTACT_VIEW, contact_capacity, detect, pair_capacity
 from sesshoku.compiled.jit import jit
-from sesshoku.compiled.table import Record
+from sesshoku.compiled.stepping import Stages
 from sesshoku.dynamics.actuation import joint_forces
-from sesshoku.dynamics.data import Data, as_data
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import external_wrenches, link_velocities
 from sesshoku.integrate.fast_joints import FAST, FAST_TREES, RUNGE_KUTTA_FAST, find_fast
 from sesshoku.integrate.position import move_kinematic
 from sesshoku.integrate.rk4 import TABLEAU
 from sesshoku.integrate.runge_kutta import runge_kutta
+from sesshoku.methods.definition import Definition
 from sesshoku.methods.features import turning_friction
-from sesshoku.methods.lcp.options import AHEAD, MARGIN, MOST, PRESETS, RK4, Options, parameters
-from sesshoku.methods.lcp.problem import pose_problem
+from sesshoku.methods.lcp.options import PRESETS, RK4, Options
+from sesshoku.methods.lcp.problem import build_problem
 from sesshoku.methods.lcp.solve import solve_islands
-from sesshoku.methods.lcp.work import Memory, as_memory, make_memory
+from sesshoku.methods.lcp.work import Work, make_work
 from sesshoku.methods.registry import register
-from sesshoku.model.arrays import Model, as_model
-from sesshoku.scene.compiler import CompiledScene
-from sesshoku.solvers.problem import Problem, as_problem
+from sesshoku.stages.common import find_points, place_links
 from sesshoku.stages.contact_forces import apply_forces
 from sesshoku.stages.free_motion import (
     RUNGE_KUTTA,
@@ -65,6 +59,7 @@ from sesshoku.stages.free_motion import (
 )
 from sesshoku.stages.joint_constraints import measure_errors
 from sesshoku.stages.tunnelling import count_tunnelling
+
 
 @jit
 def free_motion(model, data, work, dt):

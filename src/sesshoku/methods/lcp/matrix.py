@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.aba import path_acceleration, wrench_response
-from sesshoku.methods.lcp.options import BY_TEST_FORCES, DENSE
+from sesshoku.methods.lcp.options import BY_TEST_FORCES
 from sesshoku.solvers.island_matrix import fill_contacts, fill_joints
 from sesshoku.solvers.pgs_dense import solve_dense
 from sesshoku.solvers.problem import push_contact, push_joint

@@ -7,17 +7,10 @@ from math import cos, pi, sin, sqrt
 from sesshoku.collision.contacts import CONTACTS, OLD_CONTACTS, VERTEX
 from sesshoku.compiled.jit import jit
 from sesshoku.methods.lcp.options import (
-    BOUNCE_SPEED,
-    CENTRIPETAL,
-    HOLD,
+    CONE,
+    INSCRIBED,
     KINETIC_CONE,
-    PYRAMID,
     RANDOM_AXES,
-    RATE,
-    SEED,
-    SLOP,
-    STATIC_SPEED,
-    WARM,
 )
 from sesshoku.solvers.pgs import DISC, SLIDE, SQUARE
 from sesshoku.solvers.problem import JOINT_ROWS
@@ -27,7 +20,7 @@ from sesshoku.stages.joint_rows import joint_rows
 
 
 @jit
-def pose_problem(model, data, work, dt):
+def build_problem(model, data, work, dt):
     """Axes, friction laws, rows, targets and start of every contact and joint row."""
     contacts, problem, options = work.contacts, work.problem, work.options
     start_problem(model, data, problem)

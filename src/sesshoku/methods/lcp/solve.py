@@ -7,15 +7,10 @@ from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.aba import articulate
 from sesshoku.methods.lcp.matrix import gather, solve_by_matrix
 from sesshoku.methods.lcp.options import (
-    ACCELERATE,
-    BUDGET,
     BY_TEST_FORCES,
-    DENSE,
     EXACT_PAIR,
-    MAX_SWEEPS,
+    NO_MATRIX,
     NORMALS_FIRST,
-    TOLERANCE,
-    WARM,
 )
 from sesshoku.solvers.pgs import solve_rows
 from sesshoku.stages.island_rows import group_joint_rows, island_dofs, island_lists

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from sesshoku.compiled.table import Record, array, scalar, viewer
+from sesshoku.collision.contacts import Contacts, make_contacts
+from sesshoku.collision.points.detect import contact_capacity, pair_capacity
+from sesshoku.compiled.table import Record, array, part, scalar
 from sesshoku.dynamics.data import row_total
-from sesshoku.methods.lcp.options import DENSE, Options, parameters
+from sesshoku.methods.definition import as_numbers
+from sesshoku.methods.lcp.options import NO_MATRIX, Numbers, Options, matrix_by
 from sesshoku.scene.compiler import CompiledScene
 from sesshoku.solvers.pgs_bodies import PACKED
 from sesshoku.solvers.problem import Problem, make_problem
@@ -14,9 +15,13 @@ from sesshoku.solvers.problem import Problem, make_problem
 DENSE_ROWS = 1200  # most rows of an island whose matrix is formed
 
 
-class Memory(Record):
+class Work(Record):
     """What `lcp` keeps and works with: C contacts, J joint rows, V dofs, T trees, D rows of a dense matrix."""
 
+    options = part(Numbers)
+    contacts = part(Contacts)
+    problem = part(Problem)
+    matrix_by = scalar()  # how an island's matrix is formed, if at all (options.py)
     dense_rows = scalar()
     law = array(int, "C")
     mu = array(float, "C")
@@ -47,14 +52,15 @@ class Memory(Record):
     small = array(float, 8, 8)
 
 
-as_memory = viewer(Memory)
 
 
-def make_memory(compiled: CompiledScene, contacts: Any, options: Options) -> tuple[Problem, Memory]:
-    """The problem and the work space for as many contacts as `contacts` can hold."""
-    m, C = compiled.model, contacts.capacity
-    W, V, T = row_total(m), m.dof_count, m.tree_count
-    problem = make_problem(C, W, V, int(max(m.dof_depth, default=-1)) + 1,
-                           basis=int(m.cluster_start[-1, 1]))
-    D = min(3 * C + W, DENSE_ROWS) if parameters(options)[DENSE] else 0
-    return problem, Memory.sized({"C": C, "J": W, "V": V, "T": T, "D": D}, dense_rows=D)
+def make_work(compiled: CompiledScene, options: Options) -> Work:
+    """Contacts, the problem's rows and the method's memory, for as many contacts as a scene may have."""
+    m = compiled.model
+    contacts = make_contacts(m, contact_capacity(m), pair_capacity(m))
+    C, W, V, T = contacts.capacity, row_total(m), m.dof_count, m.tree_count
+    problem = make_problem(C, W, V, int(max(m.dof_depth, default=-1)) + 1, basis=int(m.cluster_start[-1, 1]))
+    by = matrix_by(options)
+    D = min(3 * C + W, DENSE_ROWS) if by != NO_MATRIX else 0
+    return Work.sized({"C": C, "J": W, "V": V, "T": T, "D": D}, options=as_numbers(Numbers, options), contacts=contacts,
+                      problem=problem, matrix_by=by, dense_rows=D)

@@ -31,31 +31,25 @@ What else it can do stands in `options`: `stick_target`, `friction_coupling`, `r
 
 from __future__ import annotations
 
-from typing import Any
-
-from sesshoku.collision.contacts import CONTACTS, RELEASED, SLIP, STICK, Contacts, as_contacts, make_contacts
-from sesshoku.collision.points.detect import CONTACT_STATE, CONTACT_VIEW, contact_capacity, detect, pair_capacity
+from sesshoku.collision.contacts import CONTACTS, RELEASED, SLIP, STICK
 from sesshoku.compiled.jit import jit
-from sesshoku.compiled.table import Record
+from sesshoku.compiled.stepping import Stages
 from sesshoku.dynamics.actuation import joint_forces
-from sesshoku.dynamics.data import Data, as_data
-from sesshoku.dynamics.kinematics import kinematics
-from sesshoku.dynamics.rnea import external_wrenches, link_velocities
+from sesshoku.dynamics.rnea import external_wrenches
 from sesshoku.integrate.fast_joints import FAST
+from sesshoku.methods.definition import Definition
 from sesshoku.methods.features import turning_friction
-from sesshoku.methods.multipoint.options import AHEAD, MARGIN, MOST, PRESETS, Options, parameters
-from sesshoku.methods.multipoint.problem import pose_problem
+from sesshoku.methods.multipoint.options import PRESETS, Options
+from sesshoku.methods.multipoint.problem import build_problem
 from sesshoku.methods.multipoint.solve import solve_islands
-from sesshoku.methods.multipoint.work import Memory, as_memory, make_memory
+from sesshoku.methods.multipoint.work import Work, make_work
 from sesshoku.methods.registry import register
-from sesshoku.model.arrays import Model, as_model
-from sesshoku.scene.compiler import CompiledScene
-from sesshoku.solvers.minimum_norm import NormWork, as_norm_work
-from sesshoku.solvers.problem import Problem, as_problem
+from sesshoku.stages.common import find_points, place_links, take_over
 from sesshoku.stages.contact_forces import apply_forces
-from sesshoku.stages.free_motion import SEMI_IMPLICIT, SPIN, coast, finish, free_velocity, joint_space_inertia
+from sesshoku.stages.free_motion import SPIN, coast, free_velocity, joint_space_inertia
 from sesshoku.stages.joint_constraints import measure_errors
 from sesshoku.stages.tunnelling import count_tunnelling
+
 
 @jit
 def free_motion(model, data, work, dt):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import sqrt
 
 from sesshoku.compiled.jit import jit
-from sesshoku.methods.multipoint.options import RANK_TOLERANCE, READMIT, SLIP_SPEED, STOP
 from sesshoku.methods.multipoint.removal import change, clear, drop_offenders, put_back, seen_before
 from sesshoku.methods.multipoint.work import AWAY, HELD, IN, REMOVED
 from sesshoku.solvers.minimum_norm import solve_general

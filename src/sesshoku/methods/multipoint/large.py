@@ -13,7 +13,7 @@ from math import sqrt
 
 from sesshoku.compiled.jit import jit
 from sesshoku.methods.multipoint.friction import break_away, classify, cut_friction
-from sesshoku.methods.multipoint.options import READMIT, RESOLVE
+from sesshoku.methods.multipoint.options import RESOLVE
 from sesshoku.methods.multipoint.removal import APPROACHES, drop_offenders
 from sesshoku.methods.multipoint.work import AWAY, HELD, IN, REMOVED
 from sesshoku.solvers.problem import push_contact, push_joint, read_contact, read_joint

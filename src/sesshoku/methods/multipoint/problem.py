@@ -6,7 +6,7 @@ from math import sqrt
 
 from sesshoku.collision.contacts import CONTACTS
 from sesshoku.compiled.jit import jit
-from sesshoku.methods.multipoint.options import AHEAD, BOUNCE_SPEED, RATE, SLIP_SPEED, SLOP, STICK_ZERO
+from sesshoku.methods.multipoint.options import STICK_ZERO
 from sesshoku.solvers.problem import JOINT_ROWS
 from sesshoku.stages.contact_rows import contact_rows, contact_velocity, start_problem
 from sesshoku.stages.joint_rows import joint_rows
@@ -16,7 +16,7 @@ NEVER = 1e30  # m/s: the free normal velocity of a point that is left alone
 
 
 @jit
-def pose_problem(model, data, work, dt):
+def build_problem(model, data, work, dt):
     """Axes, rows and targets of every contact; rows of the joints."""
     contacts, problem, options = work.contacts, work.problem, work.options
     start_problem(model, data, problem)

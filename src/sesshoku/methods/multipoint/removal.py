@@ -9,7 +9,6 @@ from __future__ import annotations
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.constraints.rows import ROW_FRICTION, ROW_LOWER, ROW_UPPER
 from sesshoku.dynamics.constraints.tendon_rows import ROW_TENDON_FRICTION, ROW_TENDON_LOWER, ROW_TENDON_UPPER
-from sesshoku.methods.multipoint.options import RANK_TOLERANCE
 from sesshoku.methods.multipoint.work import HELD, IN, REMOVED
 from sesshoku.solvers.minimum_norm import drop_rows, solve_symmetric
 

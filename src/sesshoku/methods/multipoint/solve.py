@@ -7,7 +7,7 @@ from math import sqrt
 from sesshoku.compiled.jit import jit
 from sesshoku.methods.multipoint.friction import classify, cut_friction, resolve_loop
 from sesshoku.methods.multipoint.large import solve_large
-from sesshoku.methods.multipoint.options import READMIT, RESOLVE
+from sesshoku.methods.multipoint.options import RESOLVE
 from sesshoku.methods.multipoint.removal import put_back, removal_loop, seen_before
 from sesshoku.methods.multipoint.work import AWAY, IN
 from sesshoku.solvers.island_matrix import fill_contacts, fill_joints

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from sesshoku.compiled.table import Record, array, scalar, viewer
+from sesshoku.collision.contacts import Contacts, make_contacts
+from sesshoku.collision.points.detect import contact_capacity, pair_capacity
+from sesshoku.compiled.table import Record, array, part, scalar
 from sesshoku.dynamics.data import row_total
+from sesshoku.methods.definition import as_numbers
+from sesshoku.methods.multipoint.options import Numbers, Options
 from sesshoku.scene.compiler import CompiledScene
 from sesshoku.solvers.minimum_norm import NormWork, make_norm_work
 from sesshoku.solvers.pgs import DISC
@@ -17,9 +19,13 @@ DENSE_ROWS = 900  # most rows of an island whose matrix is formed
 IN, REMOVED, HELD, AWAY = range(4)
 
 
-class Memory(Record):
+class Work(Record):
     """C contacts, J joint rows, V dofs, T trees, R = 3 C + J rows, D rows of an island's matrix."""
 
+    options = part(Numbers)
+    contacts = part(Contacts)
+    problem = part(Problem)
+    norm = part(NormWork)
     dense_rows = scalar()
     # ---- contacts
     law = array(int, "C")  # Coulomb's cone, all of them
@@ -56,17 +62,17 @@ class Memory(Record):
     y_direction = array(float, "V")
 
 
-as_memory = viewer(Memory)
 
 
-def make_memory(compiled: CompiledScene, contacts: Any) -> tuple[Problem, Memory, NormWork]:
-    """The problem and the work space for as many contacts as `contacts` can hold."""
-    m, C = compiled.model, contacts.capacity
-    W, V, T = row_total(m), m.dof_count, m.tree_count
+def make_work(compiled: CompiledScene, options: Options) -> Work:
+    """Contacts, the problem's rows and the solver's work space, for as many contacts as a scene may have."""
+    m = compiled.model
+    contacts = make_contacts(m, contact_capacity(m), pair_capacity(m))
+    C, W, V, T = contacts.capacity, row_total(m), m.dof_count, m.tree_count
     R = 3 * C + W
     D = min(R, DENSE_ROWS)
-    memory = Memory.sized({"C": C, "J": W, "V": V, "T": T, "R": R, "D": D}, dense_rows=D)
-    memory.law[:] = DISC
-    problem = make_problem(C, W, V, int(max(m.dof_depth, default=-1)) + 1,
-                           basis=int(m.cluster_start[-1, 1]))
-    return problem, memory, make_norm_work(D)
+    problem = make_problem(C, W, V, int(max(m.dof_depth, default=-1)) + 1, basis=int(m.cluster_start[-1, 1]))
+    work = Work.sized({"C": C, "J": W, "V": V, "T": T, "R": R, "D": D}, options=as_numbers(Numbers, options),
+                      contacts=contacts, problem=problem, norm=make_norm_work(D), dense_rows=D)
+    work.law[:] = DISC
+    return work

@@ -38,19 +38,13 @@ Deviations from the thesis, and why:
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from sesshoku.collision.contacts import as_contacts, make_contacts
-from sesshoku.collision.points.detect import CONTACT_STATE, CONTACT_VIEW
-from sesshoku.collision.swept.brep import Breps, as_breps, make_breps
-from sesshoku.collision.swept.sweep import Events, Sweeps, as_events, as_sweeps, make_events, make_sweeps
 from sesshoku.compiled.jit import jit
-from sesshoku.compiled.table import Record
+from sesshoku.compiled.stepping import Stages
 from sesshoku.dynamics.actuation import advance_activations
-from sesshoku.dynamics.data import Data, as_data
 from sesshoku.integrate.position import move_kinematic
+from sesshoku.methods.definition import Definition
 from sesshoku.methods.features import restitution, sentence, turning_friction
 from sesshoku.methods.registry import register
 from sesshoku.methods.springs.apply import list_springs, momentum_residual, report_joints, report_step
@@ -66,43 +60,15 @@ from sesshoku.methods.springs.contacts import find_contacts, find_passing
 from sesshoku.methods.springs.coupling import start_coupling
 from sesshoku.methods.springs.drives import drive_joints, drive_mimics, rub_joints, settle_drives, want_drives
 from sesshoku.methods.springs.friction import press_contacts, rub_after, stiffen_contacts
+from sesshoku.methods.springs.gather import Work, make_work
 from sesshoku.methods.springs.joints import let_go, place_anchors
-from sesshoku.methods.springs.options import (
-    COUPLED,
-    FRICTION_NORMAL,
-    IMPLICIT_JOINTS,
-    MOST_ITERATIONS,
-    MOST_SWEEPS,
-    NEWTON,
-    SUBSTEP_ANGLE,
-    TOLERANCE,
-    Options,
-    parameters,
-)
+from sesshoku.methods.springs.options import COUPLED, IMPLICIT_JOINTS, Options
 from sesshoku.methods.springs.pulling import pull_joints, turn_axes
 from sesshoku.methods.springs.sensing import leave_motion, start_motion
-from sesshoku.methods.springs.solve.descent import ITERATIONS, SpringSet, as_springs, descend, make_springs, predict
-from sesshoku.methods.springs.stability import cautions, turned_inertia
-from sesshoku.methods.springs.work import (
-    LENT,
-    LOST,
-    PRESSES,
-    STRAY,
-    Bodies,
-    Joints,
-    Presses,
-    as_bodies,
-    as_joints,
-    as_presses,
-    inert,
-    lent_inertia,
-    make_bodies,
-    make_joints,
-    make_presses,
-    moving_top,
-    shape_margins,
-)
-from sesshoku.model.arrays import KINEMATIC, Model, as_model
+from sesshoku.methods.springs.solve.descent import ITERATIONS, descend, predict
+from sesshoku.methods.springs.stability import cautions
+from sesshoku.methods.springs.work import LENT, LOST, PRESSES, STRAY, inert, lent_inertia
+from sesshoku.model.arrays import KINEMATIC
 from sesshoku.scene.compiler import CompiledScene
 from sesshoku.scene.geometry.shapes import Mesh
 from sesshoku.stages.report import MOMENTUM_RESIDUAL
@@ -112,7 +78,6 @@ PRESETS = {"recommended": Options(joint_springs="implicit", friction_anchor="dra
                                   rest_damping="critical", friction_normal="coupled", constraint_solver="gauss-newton",
                                   constraint_tol=0.05, rotation="momentum", substep_angle=0.1,
                                   max_correction_speed=1.0)}
-MOST_CONTACTS = 8192
 MOST_SUBSTEPS = 16
 DRIVE_ROUNDS = 6  # of finding which servos are at their effort
 RUBBING_ROUNDS = 3  # of friction by the constraint force and the constraint force it calls for

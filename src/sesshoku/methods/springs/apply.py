@@ -8,7 +8,7 @@ from sesshoku.collision.contacts import CONTACTS, NEXT_ID, OLD_CONTACTS, OVERFLO
 from sesshoku.compiled.jit import jit
 from sesshoku.methods.springs.friction import arm_velocity
 from sesshoku.methods.springs.joints import joint_gap
-from sesshoku.methods.springs.options import DRAG, STICK_SPEED
+from sesshoku.methods.springs.options import DRAG
 from sesshoku.methods.springs.solve.descent import CONVERGED as SOLVED
 from sesshoku.methods.springs.solve.descent import ITERATIONS as USED
 from sesshoku.methods.springs.solve.descent import RESIDUAL as LEFT

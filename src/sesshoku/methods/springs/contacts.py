@@ -14,7 +14,7 @@ from sesshoku.collision.swept.sweep import EDGE_EDGE, EVENTS, PAIRS_LOST, sweep_
 from sesshoku.collision.swept.sweep import LOST as EVENTS_LOST
 from sesshoku.compiled.jit import jit
 from sesshoku.methods.springs.anchors import GUEST, HOST, NORMAL, attach, edge_cases
-from sesshoku.methods.springs.options import CROSSING, DRAG, LIMIT, SIDE_FACE, STICK_SPEED
+from sesshoku.methods.springs.options import DRAG
 from sesshoku.methods.springs.solve.descent import ONE_WAY
 from sesshoku.methods.springs.work import (
     EDGES,

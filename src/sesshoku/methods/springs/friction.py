@@ -16,14 +16,10 @@ from sesshoku.compiled.jit import jit
 from sesshoku.methods.springs.bodies import point_velocity, times_inertia
 from sesshoku.methods.springs.joints import anchor_distance, world_anchor
 from sesshoku.methods.springs.options import (
-    CORRECTION_SPEED,
     COUPLED,
-    DAMPING_STEPS,
     DRAG,
-    FRICTION_NORMAL,
     ISOTROPIC,
     PER_AREA,
-    RATE,
     WITH_CONSTRAINT,
 )
 from sesshoku.methods.springs.pulling import add_force, damped_velocity, touch_at

@@ -18,11 +18,7 @@ from sesshoku.compiled.jit import jit
 from sesshoku.methods.springs.bodies import joint_frame, link_origin, times_inertia
 from sesshoku.methods.springs.coupling import dof_speed
 from sesshoku.methods.springs.options import (
-    CORRECTION_SPEED,
-    DAMPING_STEPS,
     IMPLICIT_JOINTS,
-    JOINT_STICK_SPEED,
-    RATE,
     REST_CRITICAL,
 )
 from sesshoku.methods.springs.solve.descent import ACROSS, ALONG, BOTH_WAYS, ONE_WAY, UNLIMITED

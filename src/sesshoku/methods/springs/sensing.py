@@ -16,14 +16,14 @@ from sesshoku.spatial.algebra import cross
 
 def start_motion(sim: Any) -> np.ndarray:
     """Poses and velocities in front of a step, with what the user changed, for `leave_motion`."""
-    bodies = sim.records["bodies"]
-    take(sim.model.table, sim.data.table, bodies.table, sim.records["presses"].table)
+    bodies = sim.work.bodies
+    take(sim.model.table, sim.data.table, bodies.table, sim.work.presses.table)
     return np.concatenate([bodies.position, bodies.velocity, bodies.rotation.reshape(-1, 9)], axis=1)
 
 
 def leave_motion(sim: Any, start: np.ndarray) -> None:
     """The links where the step began, as the bodies were, and the mean acceleration of each over the step."""
-    leave(sim.model.table, sim.data.table, sim.records["bodies"].table, start, sim.dt)
+    leave(sim.model.table, sim.data.table, sim.work.bodies.table, start, sim.dt)
 
 
 @jit

@@ -46,10 +46,9 @@ def _given_springs(compiled: CompiledScene, breps: Any, presses: Any, shape: int
     return [entry for entry in found if entry[0] > 0.0]
 
 
-def cautions(compiled: CompiledScene, options: Options, records: dict[str, Any],
-             dt: float) -> list[str | Warning]:
+def cautions(compiled: CompiledScene, options: Options, work: Any, dt: float) -> list[str | Warning]:
     """What to warn of when a simulation is made: springs too stiff for the step, bodies too deep in each other."""
-    breps, presses, bodies = records["breps"], records["presses"], records["bodies"]
+    breps, presses, bodies = work.breps, work.presses, work.bodies
     found: list[str | Warning] = [*overlap_cautions(compiled, breps, _poses(compiled))]
     found += [UnsupportedFeature(f"it leaves out {item}") for item in tendon_rows(compiled)]
     for shape in range(breps.shape_count):
@@ -61,10 +60,10 @@ def cautions(compiled: CompiledScene, options: Options, records: dict[str, Any],
                 found.append(_text(f"the contact springs of {owner}", k, ratio * k, most, dt))
     if options.joint_springs == "implicit":
         return found  # joints and servos bear any step
-    if options.joint_stiffness is not None and records["joints"].spring_count:
+    if options.joint_stiffness is not None and work.joints.spring_count:
         k = options.joint_stiffness
         c = options.joint_damping if options.joint_damping is not None else options.damping_steps * k * dt
-        most = largest_step(k * joint_modes(compiled, records), c / k)
+        most = largest_step(k * joint_modes(compiled, work), c / k)
         if dt > most:
             found.append(_text("the springs of the joints", k, c, most, dt))
     return [*found, *servo_cautions(compiled, dt)]
@@ -176,9 +175,9 @@ def face_modes(breps: Any, bodies: Any, shape: int, b: int, per_area: bool) -> f
     return most
 
 
-def joint_modes(compiled: CompiledScene, records: dict[str, Any]) -> float:
+def joint_modes(compiled: CompiledScene, work: Any) -> float:
     """Largest omega^2 per unit stiffness of all joint springs, at the start."""
-    model, joints, springs, bodies = compiled.model, records["joints"], records["springs"], records["bodies"]
+    model, joints, springs, bodies = compiled.model, work.joints, work.springs, work.bodies
     poses = _poses(compiled)
     size = 6 * model.link_count
     stiff = np.zeros((size, size))

@@ -30,37 +30,24 @@ Islands of more than `memory.DENSE` unknowns are solved over sparse blocks (`spa
 
 from __future__ import annotations
 
-from typing import Any
-
-from sesshoku.collision.contacts import Contacts, as_contacts, make_contacts
 from sesshoku.collision.overlap.detect import find_overlaps
-from sesshoku.collision.overlap.overlaps import Overlaps, as_overlaps, make_overlaps
-from sesshoku.collision.overlap.polyhedra import Polyhedra, as_polyhedra, make_polyhedra
-from sesshoku.collision.points.detect import CONTACT_STATE, CONTACT_VIEW, contact_capacity, pair_capacity
 from sesshoku.compiled.jit import jit
-from sesshoku.compiled.table import Record
-from sesshoku.dynamics.data import Data, as_data
-from sesshoku.dynamics.kinematics import kinematics
-from sesshoku.dynamics.rnea import link_velocities
+from sesshoku.compiled.stepping import Stages
+from sesshoku.methods.definition import Definition
 from sesshoku.methods.features import restitution, turning_friction
 from sesshoku.methods.registry import register
 from sesshoku.methods.volume.apply import apply_wrenches
 from sesshoku.methods.volume.gill import THIN, free_motion, gill_step
-from sesshoku.methods.volume.options import INTEGRAL, PRESETS, RKG, Options, parameters
-from sesshoku.methods.volume.problem import pose_problem
+from sesshoku.methods.volume.options import PRESETS, Options
+from sesshoku.methods.volume.problem import build_problem
 from sesshoku.methods.volume.solve import solve_islands
 from sesshoku.methods.volume.view import OverlapView
 from sesshoku.methods.volume.view import overlaps as list_overlaps
-from sesshoku.methods.volume.work import Memory, Sparse, as_memory, as_sparse, make_memory, make_sparse
-from sesshoku.model.arrays import MOVES, SHAPE_FIELD, Model, as_model
+from sesshoku.methods.volume.work import Work, make_work
 from sesshoku.scene.compiler import CompiledScene
-from sesshoku.solvers.cone_qp import ConeSpace, as_cone_space
-from sesshoku.solvers.problem import Problem, as_problem
-from sesshoku.solvers.simplex import SimplexSpace, as_simplex_space
-from sesshoku.stages.free_motion import SEMI_IMPLICIT, finish
+from sesshoku.stages.common import place_links, take_over
 
-# triangles of a height field that one shape, and all together, may overlap; those under the shape if they are fewer
-ON_TERRAIN, ON_TERRAINS = 256, 1024
+
 @jit
 def find(model, data, work, dt):
     """Overlaps of all shapes: volume, its derivatives, the polygons of contact."""

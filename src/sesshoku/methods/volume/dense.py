@@ -9,7 +9,7 @@ from __future__ import annotations
 from sesshoku.collision.overlap.overlaps import POINT
 from sesshoku.compiled.jit import jit
 from sesshoku.methods.volume.friction import LEAST_FORCE, correct, judge
-from sesshoku.methods.volume.options import BY_TRACE, COUPLED, REGULARIZATION
+from sesshoku.methods.volume.options import BY_TRACE, COUPLED
 from sesshoku.methods.volume.work import FREED, HELD, SLIDES
 from sesshoku.solvers.cone_qp import SOLVED, cone_qp
 

@@ -10,7 +10,7 @@ from math import sqrt
 
 from sesshoku.collision.overlap.overlaps import POINT
 from sesshoku.compiled.jit import jit
-from sesshoku.methods.volume.options import NEAREST, SEPARATED, SIDES
+from sesshoku.methods.volume.options import NEAREST, SEPARATED
 from sesshoku.methods.volume.work import FREED, HELD, SLIDES
 from sesshoku.solvers.simplex import OPTIMAL, feasible, solve_lp
 

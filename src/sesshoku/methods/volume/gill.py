@@ -17,8 +17,7 @@ from sesshoku.integrate.position import move_kinematic, normalize
 from sesshoku.integrate.rkg import TABLEAU
 from sesshoku.integrate.runge_kutta import combine
 from sesshoku.methods.volume.apply import apply_wrenches
-from sesshoku.methods.volume.options import INTEGRAL
-from sesshoku.methods.volume.problem import pose_problem
+from sesshoku.methods.volume.problem import build_problem
 from sesshoku.methods.volume.solve import solve_islands
 from sesshoku.stages.free_motion import RUNGE_KUTTA, SPIN, coast, finish, free_velocity, joint_space_inertia
 
@@ -33,7 +32,7 @@ def solve_here(model, data, work, dt, implicit_dt):
     link_velocities(model, data, data.v)
     find_overlaps(model, data, contacts, polyhedra, overlaps, options.depth_integral, THIN)
     free_motion(model, data, dt, implicit_dt)
-    pose_problem(model, data, work, dt)
+    build_problem(model, data, work, dt)
     solve_islands(model, data, work, dt)
     apply_wrenches(model, data, work, dt)
 

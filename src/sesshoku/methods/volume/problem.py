@@ -11,7 +11,7 @@ from math import sqrt
 from sesshoku.collision.contacts import CONTACTS, OLD_CONTACTS
 from sesshoku.collision.overlap.overlaps import POINT
 from sesshoku.compiled.jit import jit
-from sesshoku.methods.volume.options import GAIN, ONSET, ONSET_SPEED, RECOVERY, REST, ZERO
+from sesshoku.methods.volume.options import ONSET
 from sesshoku.methods.volume.work import FREED
 from sesshoku.model.arrays import FREE
 from sesshoku.solvers.problem import diagonal_block
@@ -23,7 +23,7 @@ JOINT_SLIP = 1e-4  # rad/s or m/s: a joint that moves faster has kinetic frictio
 
 
 @jit
-def pose_problem(model, data, work, dt):
+def build_problem(model, data, work, dt):
     """Rows, free twists, targets, corners and joint rows. Needs the free velocity in new_v."""
     contacts, problem = work.contacts, work.problem
     start_problem(model, data, problem)

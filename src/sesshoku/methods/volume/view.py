@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -35,8 +35,7 @@ class OverlapView:
 
 def overlaps(sim: Simulation) -> list[OverlapView]:
     """The overlaps of a simulation with the method `volume`, after a step."""
-    records: dict[str, Any] = sim.records
-    contacts, shapes, memory, found = records["contacts"], records["overlaps"], records["memory"], []
+    contacts, shapes, memory, found = sim.work.contacts, sim.work.overlaps, sim.work, []
     for c in range(int(contacts.counts[0])):
         axes = np.array([*contacts.tangent[c], contacts.normal[c]])
         corners = shapes.polygon[shapes.polygon_start[c] : shapes.polygon_start[c + 1]]

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from sesshoku.compiled.table import Record, array, scalar, viewer
+from sesshoku.collision.contacts import Contacts, make_contacts
+from sesshoku.collision.filter import MOVES
+from sesshoku.collision.overlap.overlaps import Overlaps, make_overlaps
+from sesshoku.collision.overlap.polyhedra import Polyhedra, make_polyhedra
+from sesshoku.collision.points.detect import contact_capacity, pair_capacity
+from sesshoku.compiled.table import Record, array, part, scalar
 from sesshoku.dynamics.data import row_total
-from sesshoku.methods.volume.options import Options
+from sesshoku.methods.definition import as_numbers
+from sesshoku.methods.volume.options import Numbers, Options
+from sesshoku.model.arrays import SHAPE_FIELD, Model
 from sesshoku.scene.compiler import CompiledScene
 from sesshoku.solvers.cone_qp import ConeSpace, make_cone_space
 from sesshoku.solvers.problem import Problem, make_problem
@@ -20,13 +25,70 @@ ROWS_PER_UNKNOWN = 6  # room for the rows of the cone
 FREED, HELD, SLIDES = range(3)  # verdicts: no force, static friction, kinetic friction
 
 
-class Memory(Record):
+# triangles of a height field that one shape, and all together, may overlap; those under the shape if they are fewer
+ON_TERRAIN, ON_TERRAINS = 256, 1024
+
+
+class Sparse(Record):
+    """Of islands too large for dense matrices: V dofs, B trees, C overlaps, U unknowns (N of one overlap), M rows."""
+
+    block_capacity = scalar()  # B
+    info = array(int, 4)  # trees, numbers of the factor, rows
+    block_start = array(int, "B")  # twice the first dof
+    block_size = array(int, "B")  # twice the dofs
+    dof_block = array(int, "V")
+    dof_place = array(int, "V")
+    touch = array(int, "B", "B")
+    place = array(int, "B", "B")
+    order = array(int, "B")
+    degree = array(int, "B")
+    done = array(int, "B")
+    neighbour_start = array(int, "B + 1")
+    neighbour = array(int, "pairs")
+    arena = array(float, "arena")
+    pivot = array(int, "2 * V")
+    rhs = array(float, "2 * V")
+    y = array(float, "V")
+    eta = array(float, "V")
+    y_step = array(float, "V")
+    eta_step = array(float, "V")
+    c1 = array(float, "V")
+    g = array(float, "V")
+    r1 = array(float, "V")
+    r2 = array(float, "V")
+    r3 = array(float, "U")
+    h = array(float, "U")
+    step = array(float, "U")
+    slack = array(float, "M")
+    dual = array(float, "M")
+    slack_step = array(float, "M")
+    dual_step = array(float, "M")
+    correct = array(float, "M")
+    weight = array(float, "C", 6, 6)  # W
+    mean = array(float, "C")
+    mean_normal = array(float, "C")
+    first_row = array(int, "C + 1")
+    moment = array(float, 6, 6)
+    local = array(float, "N", "N")
+    half_weight = array(float, 6, "N")
+    small = array(float, 12)
+
+
+class Work(Record):
     """C overlaps, W joint rows, V dofs, T trees, K corners of all polygons, B columns; D unknowns and J joint rows of a
     dense island.
 
     Wrenches and twists of an overlap are taken at its barycentre along (e1, e2, n): f1 f2 fn, then the torques.
     """
 
+    options = part(Numbers)
+    contacts = part(Contacts)
+    polyhedra = part(Polyhedra)
+    overlaps = part(Overlaps)
+    problem = part(Problem)
+    sparse = part(Sparse)
+    cone = part(ConeSpace)
+    simplex = part(SimplexSpace)
     dense = scalar()  # D
     row_capacity = scalar()
     joint_capacity = scalar()
@@ -85,86 +147,51 @@ class Memory(Record):
     start_v = array(float, "V")
 
 
-as_memory = viewer(Memory)
-
-
-class Sparse(Record):
-    """Of islands too large for dense matrices: V dofs, B trees, C overlaps, U unknowns (N of one overlap), M rows."""
-
-    block_capacity = scalar()  # B
-    info = array(int, 4)  # trees, numbers of the factor, rows
-    block_start = array(int, "B")  # twice the first dof
-    block_size = array(int, "B")  # twice the dofs
-    dof_block = array(int, "V")
-    dof_place = array(int, "V")
-    touch = array(int, "B", "B")
-    place = array(int, "B", "B")
-    order = array(int, "B")
-    degree = array(int, "B")
-    done = array(int, "B")
-    neighbour_start = array(int, "B + 1")
-    neighbour = array(int, "pairs")
-    arena = array(float, "arena")
-    pivot = array(int, "2 * V")
-    rhs = array(float, "2 * V")
-    y = array(float, "V")
-    eta = array(float, "V")
-    y_step = array(float, "V")
-    eta_step = array(float, "V")
-    c1 = array(float, "V")
-    g = array(float, "V")
-    r1 = array(float, "V")
-    r2 = array(float, "V")
-    r3 = array(float, "U")
-    h = array(float, "U")
-    step = array(float, "U")
-    slack = array(float, "M")
-    dual = array(float, "M")
-    slack_step = array(float, "M")
-    dual_step = array(float, "M")
-    correct = array(float, "M")
-    weight = array(float, "C", 6, 6)  # W
-    mean = array(float, "C")
-    mean_normal = array(float, "C")
-    first_row = array(int, "C + 1")
-    moment = array(float, 6, 6)
-    local = array(float, "N", "N")
-    half_weight = array(float, 6, "N")
-    small = array(float, 12)
-
-
-as_sparse = viewer(Sparse)
 BLOCKS = 400  # most trees of an island in one factorisation
 ARENA = 3_000_000  # most numbers of its factor
 
 
-def make_sparse(compiled: CompiledScene, memory: Memory, contacts: Any, polyhedra: Any) -> Sparse:
-    """Work space; next to nothing where no island can be large."""
-    m, C = compiled.model, contacts.capacity
-    large = memory.dense < 6 * C or row_total(m) > DENSE_JOINTS
-    V, B, U, M = m.dof_count, min(m.tree_count, BLOCKS), len(memory.unknown), len(memory.cone_at)
-    arena = min(4 * V * V, ARENA)
-    N = max(2 * polyhedra.most_faces, 8)
-    if not large:
-        V, B, U, M, C, arena, N = 1, 0, 0, 0, 0, 0, 0
-    return Sparse.sized({"V": V, "B": B, "U": U, "M": M, "C": C, "N": N, "arena": arena, "pairs": B * B // 2 + 1},
-                        block_capacity=B)
+def overlap_capacity(model: Model) -> int:
+    """How many overlaps to make room for: a third of what contact points would need, or every pair there is.
+
+    And for moving shapes on terrain, which overlap it triangle by triangle.
+    """
+    pairs = len(model.allowed_pair) if model.pairs_listed else contact_capacity(model)
+    moving = int(model.shape_filter[:, MOVES].sum())
+    radii = model.shape_radius[(model.shape_filter[:, MOVES] == 1) & (model.shape_type != SHAPE_FIELD)]
+    terrain = sum(min(2 * int(2.0 * r / x + 2.0) * int(2.0 * r / y + 2.0), ON_TERRAIN)
+                  for x, y, _ in model.shape_size[model.shape_type == SHAPE_FIELD] for r in radii)
+    return max(1, min(pairs, max(64, 8 * moving))) + min(terrain, ON_TERRAINS)
 
 
-def make_memory(compiled: CompiledScene, contacts: Any, overlaps: Any, polyhedra: Any,
-                options: Options) -> tuple[Problem, Memory, ConeSpace, SimplexSpace]:
-    """Rows, memory and the solvers' work space for as many overlaps as `contacts` can hold."""
-    m, C = compiled.model, contacts.capacity
-    W, V, T, K = row_total(m), m.dof_count, m.tree_count, overlaps.polygon_capacity
+def make_work(compiled: CompiledScene, options: Options) -> Work:
+    """Overlaps, rows and the solvers' work space, for as many overlaps as a scene may have."""
+    m = compiled.model
+    contacts = make_contacts(m, overlap_capacity(m), pair_capacity(m))
+    polyhedra = make_polyhedra(m)
+    overlaps = make_overlaps(contacts, polyhedra)
+    C, W, V, T, K = contacts.capacity, row_total(m), m.dof_count, m.tree_count, overlaps.polygon_capacity
     D, J, P = min(6 * C, DENSE), min(W, DENSE_JOINTS), options.pyramid_sides
     R = max(ROWS_PER_UNKNOWN * D, 2 * polyhedra.most_faces + 34)  # the rows of any one overlap fit, however round
     M, U = max(R, K + 2 * C), max(D, 6 * C + K)
     B = max(2 * polyhedra.most_faces, 8) * P + 8  # a section has at most one corner per face of the two shapes
-    memory = Memory.sized({"C": C, "W": W, "V": V, "T": T, "Q": m.coordinate_count, "K": K, "D": D, "J": J, "M": M,
-                           "U": U, "P": P, "B": B, "linear": max(D, 6 * C)},
-                          dense=D, row_capacity=R, joint_capacity=J)
+    problem = make_problem(2 * C, W, V, int(max(m.dof_depth, default=-1)) + 1, basis=int(m.cluster_start[-1, 1]))
+    sizes = {"C": C, "W": W, "V": V, "T": T, "Q": m.coordinate_count, "K": K, "D": D, "J": J, "M": M, "U": U, "P": P,
+             "B": B, "linear": max(D, 6 * C)}
+    work = Work.sized(sizes, options=as_numbers(Numbers, options), contacts=contacts, polyhedra=polyhedra,
+                      overlaps=overlaps, problem=problem, sparse=make_sparse(m, sizes, polyhedra.most_faces),
+                      cone=make_cone_space(D, R, 6), simplex=make_simplex_space(B), dense=D, row_capacity=R,
+                      joint_capacity=J)
     angle = 2.0 * np.pi * np.arange(P) / P
-    memory.side[:] = np.c_[np.cos(angle), np.sin(angle)]
-    problem = make_problem(2 * C, W, V, int(max(m.dof_depth, default=-1)) + 1,
-                           basis=int(m.cluster_start[-1, 1]))
-    return problem, memory, make_cone_space(D, R, 6), make_simplex_space(B)
+    work.side[:] = np.c_[np.cos(angle), np.sin(angle)]
+    return work
+
+
+def make_sparse(model: Model, sizes: dict[str, int], most_faces: int) -> Sparse:
+    """Work space of large islands; next to nothing where no island can be large."""
+    C, V, B, U, M = sizes["C"], sizes["V"], min(model.tree_count, BLOCKS), sizes["U"], sizes["M"]
+    arena, N = min(4 * V * V, ARENA), max(2 * most_faces, 8)
+    if sizes["D"] >= 6 * C and sizes["W"] <= DENSE_JOINTS:
+        V, B, U, M, C, arena, N = 1, 0, 0, 0, 0, 0, 0
+    return Sparse.sized({"V": V, "B": B, "U": U, "M": M, "C": C, "N": N, "arena": arena, "pairs": B * B // 2 + 1},
+                        block_capacity=B)

@@ -24,12 +24,12 @@ class Sensing:
     """The sensors of a simulation. `advance` makes its steps; `unread`: the last one has not been read yet."""
 
     def __init__(self, sim: Any) -> None:
-        module = sim.method.module
-        self.mounts = make_mounts(sim.compiled, hasattr(module, "leave_motion"))
+        definition = sim.method.definition
+        self.mounts = make_mounts(sim.compiled, definition.leave_motion is not None)
         self.unread = False
-        self._contacts = sim.records.get("contacts")
-        self._leave_motion = getattr(module, "leave_motion", None)  # methods in coordinates of their own
-        self._start_motion = getattr(module, "start_motion", None)
+        self._contacts = getattr(sim.work, "contacts", None)
+        self._leave_motion = definition.leave_motion  # methods in coordinates of their own
+        self._start_motion = definition.start_motion
         self._start: Any = None  # what it gave
         runge_kutta = getattr(sim.method.options, "integrator", "") in RUNGE_KUTTA
         self._place = GIVEN if self._leave_motion else MIDDLE if runge_kutta else LEFT

@@ -38,36 +38,15 @@ from sesshoku.solvers.proximal.turning import (
     turning_violation,
 )
 from sesshoku.solvers.proximal.work import (
-    ACCEPT,
     AUTO,
-    CALM,
-    CAP,
-    CAP_MANY,
     CONTACT_BLOCKS,
     DUAL,
-    FEW,
-    FORM,
     FORM_USED,
-    INNER,
-    INNER_ACCURACY,
-    INNER_MANY,
-    LARGE,
-    MOST_FLOPS,
     NEWTON_STEPS,
-    OUTER,
     OUTER_PASSES,
-    POLISH,
     PRIMAL,
-    QUIET,
-    RELATIVE,
-    RESCUE,
-    SHRINK,
-    SIGMA,
-    SIGMA_LEAST,
-    SWEEPS,
     SWEEPS_FIRST,
     SWEEPS_USED,
-    TOLERANCE,
     TRIALS,
 )
 
@@ -93,7 +72,7 @@ def solve_island(chains, problem, mu, contact_list, joint_list, dof_list, option
     step's, or zero; they are brought into their cones first) and the result, and problem.y of the island's dofs comes
     out as Z^T x of them, whatever it held. mu (C): friction coefficient of each contact. contact_list, joint_list:
     rows of the island; contact_list may end with turning blocks of its contacts, in their order. dof_list (n, 2):
-    ranges of dofs of its trees, all trees that its rows reach. options: `newton_parameters`. work: NewtonWork;
+    ranges of dofs of its trees, all trees that its rows reach. options: NewtonNumbers. work: NewtonWork;
     work.info tells more about the solve.
 
     The residual is zero iff complementarity, cone and direction of friction hold in every row. Where no solution exists

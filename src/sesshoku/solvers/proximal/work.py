@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from sesshoku.compiled.table import Record, array, scalar, viewer
+from sesshoku.compiled.table import Record, array, part, scalar, viewer
 from sesshoku.solvers.pgs import DISC
 from sesshoku.solvers.pgs_bodies import PACKED
 
@@ -40,18 +38,41 @@ class NewtonOptions:
     relative: float = 0.0  # islands of many trees: a share of the first residual will do, up to a tenth of `accept`
 
 
-(TOLERANCE, SIGMA, SIGMA_LEAST, SHRINK, INNER, INNER_MANY, OUTER, CAP, CAP_MANY, FEW, ACCEPT, INNER_ACCURACY, FORM,
- LARGE, SWEEPS, POLISH, QUIET, MOST_FLOPS, RESCUE, CALM, RELATIVE) = range(21)
+class NewtonNumbers(Record):
+    """The same, for kernels to read."""
+
+    tolerance = scalar(float)
+    sigma = scalar(float)
+    sigma_least = scalar(float)
+    shrink = scalar(float)
+    inner = scalar(int)
+    inner_many = scalar(int)
+    outer = scalar(int)
+    cap = scalar(int)
+    cap_many = scalar(int)
+    few = scalar(int)
+    accept = scalar(float)
+    inner_accuracy = scalar(float)
+    form = scalar(int)
+    large = scalar(int)
+    sweeps = scalar(int)
+    polish = scalar(int)
+    quiet = scalar(float)
+    most_flops = scalar(float)
+    rescue = scalar(int)
+    calm = scalar(int)
+    relative = scalar(float)
 
 
-def newton_parameters(options: NewtonOptions) -> np.ndarray:
-    """What compiled code takes of the options, in the order of the constants above."""
-    return np.array([getattr(options, name) for name in NewtonOptions.__dataclass_fields__], dtype=np.float64)
+def newton_numbers(options: NewtonOptions) -> NewtonNumbers:
+    """What compiled code reads of the options."""
+    return NewtonNumbers(**vars(options))
 
 
 class NewtonWork(Record):
     """C contacts and turning blocks, W joints, N = 3 C + W rows, V dofs; B trees of a sparse factor, D dense ones."""
 
+    options = part(NewtonNumbers)
     dense_rows = scalar()  # D
     block_capacity = scalar()  # B
     info = array(int, 8)  # see the constants below
@@ -118,7 +139,7 @@ BLOCKS = 400  # most trees of an island in primal form
 ARENA = 400_000  # most numbers in a sparse factor: 3.2 MB
 
 
-def make_newton_work(contacts: int, joint_rows: int, dofs: int, trees: int) -> NewtonWork:
+def make_newton_work(contacts: int, joint_rows: int, dofs: int, trees: int, options: NewtonOptions) -> NewtonWork:
     """Work space for islands of up to so many contacts (and turning blocks), joint rows, dofs and trees."""
     C, W, V, B = contacts, joint_rows, dofs, min(trees, BLOCKS)
     D = min(3 * C + W, DENSE_ROWS)
@@ -126,6 +147,6 @@ def make_newton_work(contacts: int, joint_rows: int, dofs: int, trees: int) -> N
     sizes = {"C": C, "W": W, "N": 3 * C + W, "V": V, "D": D, "B": B, "pivots": max(D, V), "small": max(6 * V, 9),
              "pairs": min(B * (B - 1) // 2, ARENA // 72),
              "arena": min(dofs * dofs, ARENA) if trees <= BLOCKS else ARENA}
-    work = NewtonWork.sized(sizes, dense_rows=D, block_capacity=B)
+    work = NewtonWork.sized(sizes, options=newton_numbers(options), dense_rows=D, block_capacity=B)
     work.law[:] = DISC
     return work

@@ -117,7 +117,7 @@ def test_pieces_of_a_body_are_coupled():
     sim = ss.Simulation(scene, PRESET, DT)
     sim.step(300)
     assert [contact.normal_force for contact in sim.contacts] == pytest.approx([2 * G] * 4, rel=1e-3)
-    assert sim.records["contacts"].counts[3] == 1
+    assert sim.work.contacts.counts[3] == 1
 
 
 def test_overlaps_are_shown_with_polygon_and_wrench():

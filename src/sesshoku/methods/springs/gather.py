@@ -1,0 +1,62 @@
+"""The whole work space of `springs`: its records in one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sesshoku.collision.contacts import Contacts, make_contacts
+from sesshoku.collision.swept.brep import Breps, make_breps
+from sesshoku.collision.swept.events import Events, make_events
+from sesshoku.collision.swept.sweep import Sweeps, make_sweeps
+from sesshoku.compiled.table import Record, part
+from sesshoku.methods.definition import as_numbers
+from sesshoku.methods.springs.options import Numbers, Options
+from sesshoku.methods.springs.solve.descent import SpringSet, make_springs
+from sesshoku.methods.springs.stability import turned_inertia
+from sesshoku.methods.springs.work import (
+    Bodies,
+    Joints,
+    Presses,
+    make_bodies,
+    make_joints,
+    make_presses,
+    moving_top,
+    shape_margins,
+)
+from sesshoku.scene.compiler import CompiledScene
+
+MOST_CONTACTS = 8192
+
+
+class Work(Record):
+    """Contacts as users see them, bodies, joints, springs, contact springs, polyhedra and the sweeps' work space."""
+
+    options = part(Numbers)
+    contacts = part(Contacts)
+    bodies = part(Bodies)
+    joints = part(Joints)
+    springs = part(SpringSet)
+    presses = part(Presses)
+    breps = part(Breps)
+    sweeps = part(Sweeps)
+    events = part(Events)
+
+
+def make_work(compiled: CompiledScene, options: Options) -> Work:
+    """Room for as many contacts as the features of a scene's shapes may have."""
+    model = compiled.model
+    bodies = make_bodies(model)
+    joints, rows = make_joints(compiled, bodies, options)
+    joints.inertia[:] = turned_inertia(compiled)
+    breps = make_breps(compiled, shape_margins(compiled, options), options.merge_coplanar)
+    used = int(breps.vertex_used.sum() + breps.edge_used.sum())
+    capacity = min(2 * used + 64, MOST_CONTACTS)
+    ties = [rows[s]["body"] for s in np.argsort(joints.tie, kind="stable") if joints.tie[s] >= 0]
+    springs = make_springs(model.link_count + 1, len(rows) + capacity, ties, moving_top(bodies))
+    springs.counts[0] = len(rows)
+    for n, row in enumerate(rows):
+        springs.body[n] = row["body"]
+        springs.local[n] = np.array(row["local"])
+    return Work(options=as_numbers(Numbers, options), contacts=make_contacts(model, capacity, 1), bodies=bodies,
+                joints=joints, springs=springs, presses=make_presses(compiled, breps, len(rows), capacity), breps=breps,
+                sweeps=make_sweeps(breps), events=make_events(capacity))
