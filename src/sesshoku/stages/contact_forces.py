@@ -1,6 +1,6 @@
 """From impulses to the new velocity, the contacts' forces and the report.
 
-`memory`: a method's record with law and mu of each contact, impulse_world and old_impulse, y_before and y_direction.
+`work`: a method's record with contacts and problem, law and mu of each contact, impulse_world and old_impulse, y_before and y_direction.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def apply_forces(model, data, work, dt):
     count = contacts.counts[CONTACTS]
     for k in range(model.dof_count):
         fresh[k] = 0.0
-    worst = energy = brought = work = deepest = outside = 0.0
+    worst = energy = brought = undone = deepest = outside = 0.0
     for c in range(count):
         x, axes, free = problem.impulse[c], problem.axes[c], problem.free[c]
         if x[2] != 0.0 or x[0] != 0.0 or x[1] != 0.0:
@@ -55,7 +55,7 @@ def apply_forces(model, data, work, dt):
         )
         contacts.state[c] = RELEASED if x[2] <= 0.0 else (SLIP if moving and contacts.slip[c] > 1e-6 else STICK)
         outside = max(outside, size - bound)
-        work += x[2] * problem.correction[c]
+        undone += x[2] * problem.correction[c]
         deepest = max(deepest, -contacts.gap[c])
     if model.has_turning:  # also without blocks in this step: torques of older contacts are cleared
         turning, over = apply_torques(model, contacts, problem, fresh, dt)
@@ -63,7 +63,7 @@ def apply_forces(model, data, work, dt):
     for j in range(problem.counts[JOINT_ROWS]):
         push_joint(chains, problem, j, problem.joint_impulse[j], fresh)
         worst = max(worst, joint_residual(chains, problem, j, y))
-    report[RESIDUAL], report[CORRECTION_WORK], report[PENETRATION] = worst, work, deepest
+    report[RESIDUAL], report[CORRECTION_WORK], report[PENETRATION] = worst, undone, deepest
     report[CONE_VIOLATION] = outside / dt
     report[REPORT_OVERFLOW] = float(contacts.counts[OVERFLOW] + problem.counts[PROBLEM_OVERFLOW])
     change = work.y_direction

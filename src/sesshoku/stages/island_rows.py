@@ -1,4 +1,4 @@
-"""Which joint rows and dofs belong to an island. `memory`: a record with joint_list, joint_start and dof_list."""
+"""Which joint rows and dofs belong to an island. `work`: a record with contacts, problem, joint_list, joint_start and dof_list."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def spin_evenly(model, data, gyration_out, dt, fast):
 def split_free(model, data, work):
     """Of every contact the free velocity as its rows have it, and the share in its change that forces have.
 
-    The rest of the change is gyroscopic, and does no work. Needs `contact_rows` and memory.gyration.
+    The rest of the change is gyroscopic, and does no work. Needs `contact_rows` and work.gyration.
     """
     contacts, problem = work.contacts, work.problem
     for c in range(contacts.counts[CONTACTS]):

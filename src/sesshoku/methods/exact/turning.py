@@ -35,7 +35,7 @@ def link_rates(model, data):
 
 @jit
 def measure_turning(model, data, work, dt, c):
-    """memory.turn of contact c: dt/2 J' v along its axes. Needs `link_rates` of v.
+    """work.turn of contact c: dt/2 J' v along its axes. Needs `link_rates` of v.
 
     Of v, not of the predicted free velocity: contacts keep a body from turning that its torques would turn.
     """

@@ -26,8 +26,6 @@ friction dampers.
 
 from __future__ import annotations
 
-import numpy as np
-
 from sesshoku.compiled.stepping import Stages
 from sesshoku.methods.definition import Definition
 from sesshoku.methods.features import turning_friction

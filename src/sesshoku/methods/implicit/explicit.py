@@ -28,7 +28,7 @@ from sesshoku.methods.implicit.work import COUPLING_OVERFLOW, GROUPS, PASSES, UN
 
 @jit
 def contact_force(work, c):
-    """Force on b of contact c (memory.force), of the present depth, velocity and anchor. True if it pushes."""
+    """Force on b of contact c (work.force), of the present depth, velocity and anchor. True if it pushes."""
     contacts, options = work.contacts, work.options
     n, u, e, f = contacts.normal[c], work.before[c], work.stretch[c], work.force[c]
     k, d = work.elastic[c, 0], work.elastic[c, 1]
@@ -94,7 +94,6 @@ def solve_explicit(model, data, work, dt):
 @jit
 def rk4_step(model, data, work, dt):
     """(q, v) -> (new_q, new_v) by four stages, contacts found at each."""
-    contacts, options = work.contacts, work.options
     q, v, stage_q, stage_v, rate_q, rate_v = data.q, data.v, data.stage_q, data.stage_v, data.rate_q, data.rate_v
     time = 0.0
     for s in range(4):
@@ -105,7 +104,7 @@ def rk4_step(model, data, work, dt):
         coordinate_rate(model, stage_q, stage_v, rate_q[s])
         if s > 0:
             keep_contacts(model, data, work)
-        stage_acceleration(model, data, contacts, work, options, stage_q, stage_v, dt)
+        acceleration_at(model, data, work, dt, stage_q, stage_v)
         for k in range(model.dof_count):
             rate_v[s, k] = data.free_acceleration[k]
     move_kinematic(model, data, (1.0 - time) * dt)
@@ -115,23 +114,24 @@ def rk4_step(model, data, work, dt):
 
 
 @jit
-def stage_acceleration(model, data, contacts, memory, options, q, v, dt):
+def acceleration_at(model, data, work, dt, q, v):
     """free_acceleration (V) at q, v with all forces explicit."""
+    contacts, options = work.contacts, work.options
     kinematics(model, data, q)
     link_velocities(model, data, v)
     detect(model, data, contacts, MARGIN, options.lookahead * dt, options.most_per_pair)
     joint_forces(model, data, q, v, 0.0, 1.0)
     external_wrenches(model, data)
-    prepare(model, data, contacts, memory, options, 0.0)
-    push_contacts(model, data, contacts, memory, options)
+    prepare(model, data, work, 0.0)
+    push_contacts(model, data, work)
     for i in range(model.link_count):
-        memory.stiffened[i] = 0
+        work.stiffened[i] = 0
         for a in range(6):
-            memory.push[i, a] = 0.0
+            work.push[i, a] = 0.0
     for t in range(model.tree_count):
-        assemble_tree(model, data, t, memory.stiff, memory.stiffened, data.implicit_diagonal, memory.none)
-        disassemble_tree(model, data, t, memory.bias, memory.push, data.joint_force, memory.none,
+        assemble_tree(model, data, t, work.stiff, work.stiffened, data.implicit_diagonal, work.none)
+        disassemble_tree(model, data, t, work.bias, work.push, data.joint_force, work.none,
                          data.free_acceleration)
     for c in range(contacts.counts[CONTACTS]):
-        f = memory.force[c]
-        memory.on[c] = 1 if f[0] != 0.0 or f[1] != 0.0 or f[2] != 0.0 else 0
+        f = work.force[c]
+        work.on[c] = 1 if f[0] != 0.0 or f[1] != 0.0 or f[2] != 0.0 else 0

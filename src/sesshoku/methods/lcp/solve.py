@@ -23,7 +23,7 @@ LONG_STEP = 5e-3  # s; the way an error goes grows with stake and step, the squa
 @jit
 def solve_islands(model, data, work, dt):
     """Solve each island apart, then report how well the whole problem is solved."""
-    contacts, problem, options = work.contacts, work.problem, work.options
+    contacts, problem = work.contacts, work.problem
     report = data.report
     for n in range(len(report)):
         report[n] = 0.0

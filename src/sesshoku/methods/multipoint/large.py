@@ -28,7 +28,7 @@ STEADY = 1e-6  # and those when no normal impulse changes by more than this shar
 
 @jit
 def solve_large(model, data, work, dt, contact_list, joint_list, dof_list):
-    """The method on one island, matrix-free; impulses in memory.impulse. Returns the number of solves."""
+    """The method on one island, matrix-free; impulses in work.impulse. Returns the number of solves."""
     options = work.options
     m = len(contact_list)
     prepare(work, contact_list, joint_list)
@@ -79,7 +79,7 @@ def prepare(work, contact_list, joint_list):
 def large_loop(model, data, work, dt, contact_list, joint_list, dof_list, lagging, again):
     """Solve and remove until nothing pulls, and `again` times with removed points that approach put back.
 
-    lagging: friction of slipping points stands as it is in memory.impulse.
+    lagging: friction of slipping points stands as it is in work.impulse.
     """
     problem = work.problem
     m, passes, x, chains = len(contact_list), 0, work.impulse, model.row_dof
@@ -204,7 +204,7 @@ def times_columns(work, chains, contact_list, joint_list, dof_list, lagging, row
 
 @jit
 def conjugate_gradients(work, chains, contact_list, joint_list, dof_list, lagging):
-    """memory.answer = (Z^T)^+ Z^+ memory.right; memory.right is used up. False if the steps did not suffice."""
+    """work.answer = (Z^T)^+ Z^+ work.right; work.right is used up. False if the steps did not suffice."""
     n = 3 * len(contact_list) + len(joint_list)
     y, s, p, q, r, x = work.lines[0], work.lines[1], work.lines[2], work.image, work.right, work.answer
     zero(dof_list, y)

@@ -18,7 +18,7 @@ APPROACHES = 1e-8  # m/s; a removed point that approaches faster comes back with
 
 @jit
 def removal_loop(model, data, work, dt, m, joint_list):
-    """Solve and remove until nothing pulls; returns the number of solves. Impulses of the island: memory.impulse."""
+    """Solve and remove until nothing pulls; returns the number of solves. Impulses of the island: work.impulse."""
     norm, options = work.norm, work.options
     passes, known, rows, b, z = 0, False, work.rows, work.right, work.answer
     while True:
@@ -45,7 +45,7 @@ def removal_loop(model, data, work, dt, m, joint_list):
 
 @jit
 def list_rows(work, m, joints):
-    """Rows that take part, in memory.rows; how many. `part` holds m contacts, then the joint rows."""
+    """Rows that take part, in work.rows; how many. `part` holds m contacts, then the joint rows."""
     n = 0
     for i in range(m):
         if work.part[i] == IN:
@@ -71,7 +71,7 @@ def clear(work, m, joints):
 
 @jit
 def subtract_held(work, m, joints, n):
-    """memory.right: less what joint friction at its bound does."""
+    """work.right: less what joint friction at its bound does."""
     for j in range(joints):
         if work.part[m + j] == HELD:
             column, x = work.matrix[3 * m + j], work.impulse[3 * m + j]

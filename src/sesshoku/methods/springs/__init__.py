@@ -38,8 +38,6 @@ Deviations from the thesis, and why:
 
 from __future__ import annotations
 
-import numpy as np
-
 from sesshoku.compiled.jit import jit
 from sesshoku.compiled.stepping import Stages
 from sesshoku.dynamics.actuation import advance_activations

@@ -67,7 +67,7 @@ def find_deep(work, dt):
     breps, sweeps, events = work.breps, work.sweeps, work.events
     bodies, presses, options = work.bodies, work.presses, work.options
     sweep_core(breps, sweeps, events, bodies.position, bodies.rotation, options.crossing)
-    place, counts, work = 0, presses.counts, presses.work
+    place, counts, scratch = 0, presses.counts, presses.work
     for n in range(events.counts[EVENTS]):
         while place < counts[OLD_SORTED] and presses.old_key[place] < events.key[n]:
             place += 1
@@ -77,7 +77,7 @@ def find_deep(work, dt):
             seen = seen or (guest == a and host == b) or (guest == b and host == a)
         if seen and events.kind[n] != EDGE_EDGE and not known(presses, events.key[n], counts[SORTED]):
             depth, _, _, _ = attach(breps, bodies.position, bodies.rotation, VERTEX_FACE, events.feature[n, 0],
-                                    events.feature[n, 1], events.normal[n], options.side_face, work)
+                                    events.feature[n, 1], events.normal[n], options.side_face, scratch)
             seen = not depth > pair_limit(work, a, b)
         if not seen:
             make_from(work, dt, n, bodies.position, bodies.rotation, place)
@@ -118,13 +118,13 @@ def find_old(presses, key, variant, place):
 def make_from(work, dt, n, position, rotation, place):
     """The springs of crossing n, as they were in the set before or new."""
     breps, events, presses, options = work.breps, work.events, work.presses, work.options
-    f0, f1, work = events.feature[n, 0], events.feature[n, 1], presses.work
+    f0, f1, scratch = events.feature[n, 0], events.feature[n, 1], presses.work
     outward = events.normal[n]
     if events.kind[n] != EDGE_EDGE:
         make_spring(work, dt, events.key[n], VERTEX_FACE, f0, f1, outward, position, rotation, place)
         return
     reach = 2.0 * pair_limit(work, events.shape[n, 0], events.shape[n, 1])
-    cases = edge_cases(breps, position, rotation, f0, f1, outward, reach, options.side_face, work)
+    cases = edge_cases(breps, position, rotation, f0, f1, outward, reach, options.side_face, scratch)
     for variant in range(EDGES, SIDE_0 + 2):
         if cases & (1 << variant):
             make_spring(work, dt, events.key[n], variant, f0, f1, outward, position, rotation, place)
@@ -145,8 +145,8 @@ def make_spring(work, dt, key, variant, f0, f1, outward, position, rotation, pla
     if c >= P.capacity:
         P.counts[LOST] += 1
         return
-    work, s, side_face = P.work, P.first + c, options.side_face
-    depth, _, along0, along1 = attach(breps, position, rotation, variant, f0, f1, outward, side_face, work)
+    scratch, s, side_face = P.work, P.first + c, options.side_face
+    depth, _, along0, along1 = attach(breps, position, rotation, variant, f0, f1, outward, side_face, scratch)
     if not depth > 0.0:
         return  # a spring that would pull
     if variant == VERTEX_FACE:
@@ -162,15 +162,15 @@ def make_spring(work, dt, key, variant, f0, f1, outward, position, rotation, pla
     springs.body[s, 0], springs.body[s, 1] = a, b
     P.depth[c] = depth
     for k in range(3):
-        P.normal[c, k], P.point[c, k], P.foot[c, k] = work[NORMAL, k], work[GUEST, k], work[HOST, k]
+        P.normal[c, k], P.point[c, k], P.foot[c, k] = scratch[NORMAL, k], scratch[GUEST, k], scratch[HOST, k]
         P.held[c, k] = P.moved[c, k] = 0.0
         for side in range(2):
-            R, n = rotation[a if side == 0 else b], work[NORMAL]
+            R, n = rotation[a if side == 0 else b], scratch[NORMAL]
             P.facing[c, side, k] = R[0, k] * n[0] + R[1, k] * n[1] + R[2, k] * n[2]
     P.mu[c, 0], P.mu[c, 1], P.mu[c, 2] = pair_coefficients(breps, guest, host)
     P.limit[c] = pair_limit(work, guest, host)
-    to_local(position, rotation, a, work[GUEST], springs.local[s, 0])
-    to_local(position, rotation, b, work[HOST], springs.local[s, 1])
+    to_local(position, rotation, a, scratch[GUEST], springs.local[s, 0])
+    to_local(position, rotation, b, scratch[HOST], springs.local[s, 1])
     old = find_old(P, key, variant, place)
     measure_place(work, c, s, variant, f0, f1, along0, along1)
     if old < 0:
@@ -241,7 +241,7 @@ def keep_deep(work, dt):
     The thesis's limit keeps such depths away; they come up where the descent was cut off, or the scene began so.
     """
     breps, bodies, presses, options = work.breps, work.bodies, work.presses, work.options
-    counts, work = presses.counts, presses.work
+    counts, scratch = presses.counts, presses.work
     for old in range(counts[OLD_PRESSES]):
         if presses.old_used[old]:
             continue
@@ -249,11 +249,11 @@ def keep_deep(work, dt):
         if variant != VERTEX_FACE:
             continue
         f0, f1 = presses.old_feature[old, 0], presses.old_feature[old, 1]
-        depth, _, _, _ = attach(breps, bodies.position, bodies.rotation, variant, f0, f1, work[NORMAL],
-                                   options.side_face, work)
+        depth, _, _, _ = attach(breps, bodies.position, bodies.rotation, variant, f0, f1, scratch[NORMAL],
+                                   options.side_face, scratch)
         limit = pair_limit(work, presses.old_shape[old, 0], presses.old_shape[old, 1])
-        if depth > limit and depth < 20.0 * limit and above_patch(breps, bodies, f1, work):
-            make_spring(work, dt, presses.old_key[old], variant, f0, f1, work[NORMAL], bodies.position, bodies.rotation,
+        if depth > limit and depth < 20.0 * limit and above_patch(breps, bodies, f1, scratch):
+            make_spring(work, dt, presses.old_key[old], variant, f0, f1, scratch[NORMAL], bodies.position, bodies.rotation,
                         old)
 
 

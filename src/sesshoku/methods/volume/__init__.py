@@ -25,7 +25,7 @@ limits, joint friction, loops and mimics take part (`islands`). The paper integr
 Euler's step, so semi-implicit Euler, which meets (14) exactly, is the default and `rkg` an option (`gill`: a solve at
 every stage). No restitution: the target velocity knows nothing of the approach speed.
 
-Islands of more than `memory.DENSE` unknowns are solved over sparse blocks (`sparse`).
+Islands of more than `work.DENSE` unknowns are solved over sparse blocks (`sparse`).
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ def apply_wrenches(model, data, work, dt):
     report, y, fresh, chains = data.report, problem.y, work.y_before, model.row_dof
     for k in range(model.dof_count):
         fresh[k] = 0.0
-    worst = energy = brought = work = deepest = outside = 0.0
+    worst = energy = brought = undone = deepest = outside = 0.0
     for c in range(contacts.counts[CONTACTS]):
         p = work.wrench[c]
         push_contact(chains, problem, 2 * c, p[0], p[1], p[2], fresh)
@@ -42,13 +42,13 @@ def apply_wrenches(model, data, work, dt):
         outside = max(outside, sqrt(p[0] * p[0] + p[1] * p[1]) - contacts.material[c, 0] * p[2])
         S = overlaps.area_moment[c, 0]
         if S > 0.0:
-            work += p[2] * work.target[c, 0] / S
+            undone += p[2] * work.target[c, 0] / S
         deepest = max(deepest, -contacts.gap[c])
     for j in range(problem.counts[JOINT_ROWS]):
         push_joint(chains, problem, j, problem.joint_impulse[j], fresh)
         worst = max(worst, joint_residual(chains, problem, j, y))
     report[RESIDUAL] = max(report[RESIDUAL], worst)
-    report[CORRECTION_WORK], report[PENETRATION] = work, deepest
+    report[CORRECTION_WORK], report[PENETRATION] = undone, deepest
     report[CONE_VIOLATION] = outside / dt
     report[REPORT_OVERFLOW] = float(contacts.counts[OVERFLOW] + problem.counts[PROBLEM_OVERFLOW])
     change = work.y_direction

@@ -24,7 +24,7 @@ NOISE = 1e-13  # of the island's largest normal impulse: less is none
 
 @jit
 def solve_dense(work, dt, contact_list):
-    """Wrenches of an island from memory.delassus and memory.free into memory.impulse; returns (solved, iterations)."""
+    """Wrenches of an island from work.delassus and work.free into work.impulse; returns (solved, iterations)."""
     options = work.options
     m, solved, total = len(contact_list), True, 0
     for i in range(m):
@@ -213,7 +213,7 @@ def choose_ridge(work, i, c, A):
 
 @jit
 def solve_cone(work, contact_list):
-    """The programme in wrenches, or in corner forces for what slides; memory.impulse gets the wrenches."""
+    """The programme in wrenches, or in corner forces for what slides; work.impulse gets the wrenches."""
     cone = work.cone
     m, start, mixed = len(contact_list), work.unknown_start, False
     at = 0

@@ -15,10 +15,10 @@ LOW, CLAMPED, HIGH = range(3)
 
 @jit
 def joint_response(work, m, joint_list):
-    """Impulses of an island's joint rows for the wrenches in memory.impulse; True if they meet the tolerance."""
+    """Impulses of an island's joint rows for the wrenches in work.impulse; True if they meet the tolerance."""
     problem = work.problem
-    nj, G, M, work = len(joint_list), work.matrix, work.joint_matrix, work.joint_work
-    b, low, high, x = work[0], work[1], work[2], work[3]
+    nj, G, M, scratch = len(joint_list), work.matrix, work.joint_matrix, work.joint_work
+    b, low, high, x = scratch[0], scratch[1], scratch[2], scratch[3]
     for i in range(nj):
         j, t = joint_list[i], problem.joint_free[joint_list[i]]
         for a in range(6 * m):
@@ -26,7 +26,7 @@ def joint_response(work, m, joint_list):
         b[i], low[i], high[i], x[i] = t, problem.joint_low[j], problem.joint_high[j], problem.joint_impulse[j]
         for k in range(nj):
             M[i, k] = G[6 * m + i, 6 * m + k]
-    residual, _ = solve_box(nj, M, b, low, high, JOINT_TOLERANCE, x, work.joint_factor, work[4:7],
+    residual, _ = solve_box(nj, M, b, low, high, JOINT_TOLERANCE, x, work.joint_factor, scratch[4:7],
                             work.joint_state[1])
     for i in range(nj):
         problem.joint_impulse[joint_list[i]] = x[i]
@@ -80,10 +80,10 @@ def solve_group(model, data, work, joint_list):
 def joint_solve(work, chains, joint_list, y):
     """Impulses of joint rows given y of everything else; y gets them. True if they meet the tolerance."""
     problem = work.problem
-    nj, M, work, unit = len(joint_list), work.joint_matrix, work.joint_work, work.y_before
+    nj, M, scratch, unit = len(joint_list), work.joint_matrix, work.joint_work, work.y_before
     if nj == 0:
         return True
-    b, low, high, x = work[0], work[1], work[2], work[3]
+    b, low, high, x = scratch[0], scratch[1], scratch[2], scratch[3]
     for i in range(nj):
         j = joint_list[i]
         b[i] = problem.joint_free[j] + read_joint(chains, problem, j, y)
@@ -93,7 +93,7 @@ def joint_solve(work, chains, joint_list, y):
         push_joint(chains, problem, j, 1.0, unit)
         for k in range(nj):
             M[i, k] = read_joint(chains, problem, joint_list[k], unit)
-    residual, _ = solve_box(nj, M, b, low, high, JOINT_TOLERANCE, x, work.joint_factor, work[4:7],
+    residual, _ = solve_box(nj, M, b, low, high, JOINT_TOLERANCE, x, work.joint_factor, scratch[4:7],
                             work.joint_state[1])
     for i in range(nj):
         problem.joint_impulse[joint_list[i]] = x[i]

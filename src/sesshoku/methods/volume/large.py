@@ -67,7 +67,7 @@ def push_wrench(chains, problem, c, p, sign, y):
 
 @jit
 def own_matrix(work, chains, c):
-    """A (6, 6) of overlap c by itself, into memory.delassus; a point contact has no torque."""
+    """A (6, 6) of overlap c by itself, into work.delassus; a point contact has no torque."""
     overlaps, problem = work.overlaps, work.problem
     blocks, A = work.block_list[:2], work.delassus
     blocks[0], blocks[1] = 2 * c, 2 * c + 1

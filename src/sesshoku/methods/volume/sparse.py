@@ -223,7 +223,7 @@ def transpose(work, i, c, w, k):
 
 @jit
 def interior_point(model, work, contact_list, joint_list, dof_list):
-    """Solve for the unknowns of the island, wrenches into memory.impulse; returns (converged, Newton steps)."""
+    """Solve for the unknowns of the island, wrenches into work.impulse; returns (converged, Newton steps)."""
     sparse = work.sparse
     m, chains = len(contact_list), model.row_dof
     x, z, s = work.unknown, sparse.slack, sparse.dual
