@@ -23,7 +23,7 @@ from typing import Any
 from numba import types
 from numba.core import config
 
-from sesshoku.compiled.jit import module_cache
+from sesshoku.compiled.plain import module_cache
 from sesshoku.compiled.table import Record, RecordType
 
 #: a part: "module:function", and for each argument a record class, float, int, "options" or "table" (arrays)
@@ -115,7 +115,7 @@ def prepare(methods: list[ModuleType], progress: Callable[[str, float], None] = 
     Of one method only the parts: the caller's own call of `run` links them. Of several also `run`.
     """
     cold = [method for method in methods if not marker(method).exists()]
-    processes = os.cpu_count() or 1
+    processes = 1
     if config.DISABLE_JIT or not cold or processes < 2:
         return
     most = max(len(method.PARTS) for method in cold)
