@@ -42,6 +42,21 @@ def store() -> Store:
     return Store(trusted_directory(cache_root() / "kernels"))
 
 
+class KernelFlags(compiler.Flags):  # type: ignore[misc]
+    """Numba's flags, compared fast: the front end looks up every operator's implementation by them."""
+
+    def __eq__(self, other: object) -> Any:
+        if isinstance(other, KernelFlags) and self._values == other._values:
+            return True
+        return super().__eq__(other)
+
+    def __hash__(self) -> int:
+        return _FLAGS  # of the names of all options, as Numba's own
+
+
+_FLAGS = hash(compiler.Flags())
+
+
 class Pipeline(compiler.Compiler):  # type: ignore[misc]
     """Numba's front end; names of symbols come from the kernel's identity, not from a count of the process."""
 
@@ -62,7 +77,7 @@ class FrontEnd(_FunctionCompiler):  # type: ignore[misc]
 
     def flags(self) -> Any:
         """Numba's flags of the kernel's options."""
-        flags = compiler.Flags()
+        flags = KernelFlags()
         self.targetdescr.options.parse_as_flags(flags, self.targetoptions)
         return flags
 

@@ -21,7 +21,7 @@ from numba.core.runtime import rtsys
 
 from sesshoku.compiled.keys import digest
 
-UNIT_SIZE = 400_000  # bytes of bitcode from which a kernel with its callees is a unit
+UNIT_SIZE = 100_000  # bytes of bitcode from which a kernel with its callees is a unit
 
 
 class KernelLibrary(JITCodeLibrary):  # type: ignore[misc]
