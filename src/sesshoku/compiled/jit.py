@@ -1,104 +1,71 @@
-"""How this package compiles: one decorator, one cache directory, one progress line.
+"""How this package compiles: one decorator, one store of compiled code, one progress line.
 
-Numba's own on-disk cache stamps only the file of the function itself, so an edited callee in another file leaves stale
-machine code behind. Here the kernels of a module are cached in a directory named by a hash over the module and all
-modules of the package it imports, directly or through others (`compiled/sources.py`): an edit means new directories
-for whatever could have been compiled with the edited file, and for nothing else. Where the sources lie does not matter:
-two checkouts of the same sources share what either compiled.
+Kernels are compiled one by one, each once, and kept as bitcode; what Python calls is linked from them
+(`compiled/kernel.py`). An edit compiles the edited kernel and links what can reach it, and nothing else. Where the sources
+lie does not matter: two checkouts share what either compiled.
+
+That goes through Numba's inner interfaces. Where a version of Numba does not have them as they are known here, kernels are
+compiled and cached by Numba itself (`compiled/plain.py`), with a warning; SESSHOKU_COMPILER=numba asks for that.
 """
 
 from __future__ import annotations
 
-import atexit
-import contextlib
 import functools
+import inspect
 import os
-import shutil
 import sys
-import tempfile
-import time
+import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-import numba
-from numba import types
 from numba.core import config
-from numba.core.caching import UserProvidedCacheLocator
 
-from sesshoku.compiled.sources import source_hash
+from sesshoku.compiled.store import cache_root, trusted_directory
 
-KEPT_CACHES = 4  # directories of a module's older sources kept, newest first,
-KEPT_SECONDS = 3600.0  # and those used less than an hour ago: a running process may still write there
-
-
-def cache_root() -> Path:
-    """Where this package keeps what it can make again: $SESSHOKU_CACHE, else in the user's cache directory."""
-    chosen = os.environ.get("SESSHOKU_CACHE")
-    if chosen:
-        return Path(chosen)
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return Path(base) / "sesshoku"
+CACHE_DIRECTORY = trusted_directory(cache_root() / "compiled")
+CONTRACT = {"contract"}  # a * b + c in one rounding (fused): keeps the order of operations, no other fast-math liberty
 
 
-def _writable(directory: Path) -> bool:
-    """Whether the directory exists (made if need be) and takes files; what a read-only disk says only on writing."""
+def misfit() -> str:
+    """What this version of Numba lacks for our code generator; empty: nothing."""
     try:
-        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with tempfile.TemporaryFile(dir=directory):
-            os.utime(directory)
-    except OSError:
-        return False
-    return True
+        from llvmlite.binding import ExecutionEngine
+        from numba.core import codegen, compiler, environment, registry
 
+        from sesshoku.compiled import kernel  # imports what else is needed by name
 
-def _drop_old(root: Path) -> None:
-    """Remove the directories of older sources. Another process may be at the same work: what is gone is gone."""
-    ages: dict[str, list[tuple[float, Path]]] = {}
-    for path in root.iterdir():
-        with contextlib.suppress(OSError):
-            if path.is_dir():
-                ages.setdefault(path.name.partition("-")[0], []).append((time.time() - path.stat().st_mtime, path))
-    for found in ages.values():
-        for age, path in sorted(found)[KEPT_CACHES:]:
-            if age > KEPT_SECONDS:
-                shutil.rmtree(path, ignore_errors=True)
-
-
-def _choose_cache_directory() -> Path:
-    root = cache_root() / "compiled"
-    if _writable(root):
-        _drop_old(root)
-        return root
-    # A directory of our own for this process only: a fixed name in a shared place could hold another user's code,
-    # and Numba left alone would cache beside the sources, where an edited callee goes unnoticed.
-    directory = Path(tempfile.mkdtemp(prefix="sesshoku-"))
-    atexit.register(shutil.rmtree, directory, ignore_errors=True)
-    return directory
-
-
-CACHE_DIRECTORY = _choose_cache_directory()
+        wanted = [
+            (codegen.JITCodeLibrary, ("_optimize_final_module", "_get_module_for_linking", "add_linking_library")),
+            (codegen.JITCPUCodegen, ("_create_empty_module", "set_env", "magic_tuple")),
+            (codegen.JitEngine, ("finalize_object", "get_function_address")),
+            (ExecutionEngine, ("add_object_file",)),
+            (compiler, ("_make_subtarget", "compile_result")),
+            (compiler.Flags, ("no_compile", "no_cpython_wrapper", "no_cfunc_wrapper", "release_gil")),
+            (registry.CPUDispatcher, ("get_call_template", "get_overload", "compile", "_compile_for_args")),
+            (environment.Environment, ("from_fndesc",)),
+        ]
+        missing = [f"{owner.__name__}.{name}" for owner, names in wanted for name in names if not hasattr(owner, name)]
+        if "library" not in inspect.signature(compiler.compile_extra).parameters:
+            missing.append("compile_extra(library=...)")
+        if "unique_id" not in vars(kernel.FunctionIdentity.from_function(misfit)):
+            missing.append("FunctionIdentity.unique_id")
+        return ", ".join(missing)
+    except (ImportError, AttributeError, TypeError) as error:
+        return str(error)
 
 
 @functools.cache
-def module_cache(module: str) -> Path:
-    """The directory of a module's kernels, marked as used now."""
-    directory = CACHE_DIRECTORY / f"{module}-{source_hash(module)}"
-    with contextlib.suppress(OSError):
-        directory.mkdir(exist_ok=True, mode=0o700)
-        os.utime(directory)
-    return directory
+def uses_numba() -> bool:
+    """Whether kernels are compiled and cached by Numba itself."""
+    if os.environ.get("SESSHOKU_COMPILER") == "numba":
+        return True
+    reason = misfit()
+    if reason:
+        import numba
 
-
-class SharedLocator(UserProvidedCacheLocator):
-    """Where Numba keeps a kernel: in the directory of its module, which is named by content, not by path."""
-
-    @classmethod
-    def get_suitable_cache_subpath(cls, py_file: str) -> str:
-        return ""
-
-
-CONTRACT = {"contract"}  # a * b + c in one rounding (fused): keeps the order of operations, no other fast-math liberty
+        warnings.warn(f"Numba {numba.__version__} is not known to this version of sesshoku ({reason}): kernels are "
+                      "compiled by Numba itself, which takes several times as long", RuntimeWarning, stacklevel=2)
+    return bool(reason)
 
 
 def jit(function: Callable[..., Any] | None = None, *, fastmath: Any = CONTRACT, inline: str = "never",
@@ -107,35 +74,20 @@ def jit(function: Callable[..., Any] | None = None, *, fastmath: Any = CONTRACT,
 
     into_callers: a small leaf of a hot loop, whose call must cost nothing (the optimiser is told to always inline it).
     """
+    options = {"error_model": "numpy", "fastmath": fastmath, "inline": inline, "forceinline": into_callers}
 
     def compile_(target: Callable[..., Any]) -> Any:
-        # Numba settles where a function is cached when it is decorated. Set only for that moment, the settings
-        # serve this package alone, and a later change of a NUMBA_ variable (which resets them) does no harm.
-        before = config.CACHE_DIR, config.CACHE_LOCATOR_CLASSES
-        config.CACHE_DIR = str(module_cache(target.__module__))
-        config.CACHE_LOCATOR_CLASSES = f"{SharedLocator.__module__}.{SharedLocator.__name__}"
-        try:
-            kernel = numba.njit(cache=True, error_model="numpy", fastmath=fastmath, inline=inline,
-                                forceinline=into_callers)(target)
-            return kernel if config.DISABLE_JIT else _without_literals(kernel)
-        finally:
-            config.CACHE_DIR, config.CACHE_LOCATOR_CLASSES = before
+        if config.DISABLE_JIT:
+            return target
+        if uses_numba():
+            from sesshoku.compiled.plain import plain_kernel
+
+            return plain_kernel(target, options)
+        from sesshoku.compiled.kernel import Kernel
+
+        return Kernel(target, {}, options | {"nopython": True, "boundscheck": None})
 
     return compile_ if function is None else compile_(function)
-
-
-def _without_literals(kernel: Any) -> Any:
-    """Let calls with 0 and with 1 share one compiled kernel.
-
-    Numba would compile it again for every literal argument.
-    """
-    resolve = kernel.get_call_template
-
-    def get_call_template(args: Any, kws: Any) -> Any:
-        return resolve(tuple(types.unliteral(a) for a in args), {name: types.unliteral(a) for name, a in kws.items()})
-
-    kernel.get_call_template = get_call_template
-    return kernel
 
 
 class CompileProgress:
@@ -153,7 +105,7 @@ class CompileProgress:
 
         progress = self
 
-        class Listener(event.Listener):
+        class Listener(event.Listener):  # type: ignore[misc]
             def on_start(self, event_: Any) -> None:
                 if not progress.said and sys.stderr is not None:
                     progress.said = True

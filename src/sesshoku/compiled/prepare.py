@@ -1,140 +1,269 @@
-"""A cold start on all cores: parts of methods are compiled by processes of their own, and meet in the cache on disk.
+"""A cold start on all cores: kernels are compiled by processes of their own, callees first, and meet in the store.
 
-Numba compiles in one thread. A method lists its large, independent parts (`PARTS`: function -> argument types); while
-they are not in the cache yet, child processes compile them side by side, and what links them (`run`) comes last and
-finds them there. With a warm cache nothing is started.
+First the front end, kernel by kernel, each once, for the argument types that `compiled/signatures.py` lists; then machine
+code, unit by unit (`compiled/library.py`). What is in the store is not made again, whoever made it; with a warm store
+nothing is started. Whatever the children cannot do is done, or fails with its reason, in the process that calls.
 """
 
 from __future__ import annotations
 
-import importlib
+import contextlib
 import inspect
 import json
 import os
 import subprocess
 import sys
+import tempfile
 import threading
-from collections import deque
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
+import numba.core.event as numba_event
 from numba import types
 from numba.core import config
 
-from sesshoku.compiled.jit import module_cache
-from sesshoku.compiled.table import Record, RecordType
+from sesshoku.compiled.jit import uses_numba
+from sesshoku.compiled.signatures import listed, read_type, spelled_all
+from sesshoku.errors import SesshokuError
 
-#: a part: "module:function", and for each argument a record class, float, int, "options" or "table" (arrays)
-Part = tuple[str, tuple[Any, ...]]
-ARRAYS = {"options": types.Array(types.float64, 1, "C"), "table": types.Array(types.int64, 1, "C")}
-
-
-def numba_type(argument: Any) -> types.Type:
-    """The Numba type of an argument of a part."""
-    if isinstance(argument, type) and issubclass(argument, Record):
-        return RecordType(argument.type_name)
-    if argument in ARRAYS:
-        return ARRAYS[argument]
-    return types.float64 if argument is float else types.int64
+ARGUMENTS = {"options": types.Array(types.float64, 1, "C"), "dt": types.float64, "steps": types.int64}
+TABLE = types.Array(types.int64, 1, "C")
+ALONE = 3.0  # s of work below which children are not worth their start
+KERNEL_SECONDS, UNIT_SECONDS = 0.15, 3.0  # what one costs, roughly: shares of the progress follow
+#: variables that would make a child do something else than compile
+HOOKS = ("PYTHONINSPECT", "PYTHONBREAKPOINT", "PYTHONSTARTUP", "PYTHONPROFILEIMPORTTIME", "PYTHONDEVMODE",
+         "COVERAGE_PROCESS_START", "COVERAGE_PROCESS_CONFIG", "NUMBA_ENABLE_PROFILING")
 
 
-def compile_part(part: Part) -> None:
-    """Compile one function for the types of its arguments, into the cache."""
-    module, _, name = part[0].partition(":")
-    function = getattr(importlib.import_module(module), name)
-    function.compile(tuple(numba_type(argument) for argument in part[1]))
+class CompileError(SesshokuError):
+    """Kernels that could not be compiled, each with its reason."""
 
 
-def spelled(part: Part) -> str:
-    """A part as a line of text for a child process: record classes by module and name."""
-    arguments = [f"{a.__module__}:{a.__qualname__}" if isinstance(a, type) and issubclass(a, Record) else
-                 (a if isinstance(a, str) else a.__name__) for a in part[1]]
-    return json.dumps([part[0], arguments])
+@dataclass
+class Task:
+    """Something a child can do."""
+
+    do: str  # kernel, unit or entry
+    name: str
+    args: list[Any]
+    unit: str = ""
+    waits_for: set[int] = field(default_factory=set)  # tasks that must be done before
+
+    def line(self) -> str:
+        """As text for a child."""
+        return json.dumps({"do": self.do, "name": self.name, "args": self.args, "unit": self.unit}) + "\n"
 
 
-def read_part(text: str) -> Part:
-    """The part that `spelled` wrote."""
-    name, arguments = json.loads(text)
-    plain: dict[str, Any] = {"float": float, "int": int} | {array: array for array in ARRAYS}
-    found = []
-    for argument in arguments:
-        module, _, attribute = argument.partition(":")
-        found.append(plain[argument] if argument in plain else getattr(importlib.import_module(module), attribute))
-    return name, tuple(found)
+@dataclass
+class Progress:
+    """How far a compilation is: what there is to do, and what is done."""
+
+    kernels: int = 0
+    kernels_done: int = 0
+    links: int = 0  # units and entries; not known before the kernels are done
+    links_done: int = 0
+
+    @property
+    def share(self) -> float:
+        """The share of the work that is done, in time."""
+        links = self.links or max(1, self.kernels // 60)
+        total = KERNEL_SECONDS * self.kernels + UNIT_SECONDS * links
+        return min(1.0, (KERNEL_SECONDS * self.kernels_done + UNIT_SECONDS * self.links_done) / total)
 
 
-def linked(method: ModuleType) -> Part:
-    """The entry of a method as a part: what links all others. Its arguments are told by their names."""
-    entry, kinds = getattr(method, "LINKED", method.run).py_func, {"options": "options", "dt": float, "steps": int}
-    return (f"{entry.__module__}:{entry.__name__}",
-            tuple(kinds.get(name, "table") for name in inspect.signature(entry).parameters))
+def entry_of(method: ModuleType) -> tuple[Any, tuple[Any, ...]]:
+    """The entry of a method and the types of its arguments, which their names tell."""
+    entry = getattr(method, "LINKED", method.run)
+    return entry, tuple(ARGUMENTS.get(name, TABLE) for name in inspect.signature(entry.py_func).parameters)
 
 
-def marker(method: ModuleType) -> Path:
-    """A file that says that the parts of a method were compiled from the present sources."""
-    return module_cache(method.__name__) / "prepared"
+def missing_kernels(entries: list[tuple[Any, Any]]) -> list[Task]:
+    """The listed kernels of entries that are not in the store, callees first."""
+    from sesshoku.compiled.kernel import store
+
+    kernels: dict[Any, None] = {}
+    for entry, _ in entries:
+        kernels |= entry.reached()
+    tasks: list[Task] = []
+    numbers: dict[Any, set[int]] = {}  # kernel -> its tasks
+
+    def visit(kernel: Any) -> None:
+        open_ = [(kernel, iter(kernel.content.kernels))]
+        numbers[kernel] = set()
+        while open_:
+            kernel, rest = open_[-1]
+            callee = next(rest, None)
+            if callee is not None:
+                if callee not in numbers:
+                    numbers[callee] = set()
+                    open_.append((callee, iter(callee.content.kernels)))
+                continue
+            open_.pop()
+            waits = set().union(*(numbers[callee] for callee in kernel.content.kernels))
+            for name, spelled, args in wanted(kernel, entries):
+                key = kernel.key(args)
+                if key and not store().has("kernel", key):
+                    tasks.append(Task("kernel", name, spelled, waits_for=waits - numbers[kernel]))
+                    numbers[kernel] = numbers[kernel] | {len(tasks) - 1}
+            numbers[kernel] = numbers[kernel] or waits  # who calls what is there waits for what that calls
+
+    for kernel in kernels:
+        if kernel not in numbers:
+            visit(kernel)
+    return tasks
 
 
-def compile_side_by_side(parts: list[Part], processes: int, say: Callable[[str], None]) -> bool:
-    """Compile parts in child processes, telling each; True if all went well.
-
-    What failed is compiled by whoever calls it, and fails there with its reason.
-    """
-    waiting, failed = deque(parts), []
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-
-    def serve() -> None:
-        with subprocess.Popen([sys.executable, "-m", "sesshoku.compiled.prepare"], env=environment, text=True,
-                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as child:
-            assert child.stdin is not None and child.stdout is not None
-            try:
-                while waiting:
-                    part = waiting.popleft()
-                    child.stdin.write(spelled(part) + "\n")
-                    child.stdin.flush()
-                    if child.stdout.readline().strip() != "done":
-                        failed.append(part[0])
-                        break
-                    say(part[0])
-            except (OSError, IndexError):  # the child is gone, or another thread took the last part
-                failed.extend([] if child.poll() is None else ["a child"])
-
-    threads = [threading.Thread(target=serve) for _ in range(min(processes, len(parts)))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return not failed
-
-
-def prepare(methods: list[ModuleType], progress: Callable[[str, float], None] = lambda part, share: None) -> None:
-    """Compile what is missing of these methods, side by side, telling each part and the share that is done.
-
-    Of one method only the parts: the caller's own call of `run` links them. Of several also `run`.
-    """
-    cold = [method for method in methods if not marker(method).exists()]
-    processes = os.cpu_count() or 1
-    if config.DISABLE_JIT or not cold or processes < 2:
+def wanted(kernel: Any, entries: list[tuple[Any, Any]]) -> Iterator[tuple[str, list[Any], Any]]:
+    """Name, spelled and read argument types for which a kernel is to be compiled; none if a child cannot find it."""
+    function = kernel.py_func
+    name = f"{function.__module__}:{function.__qualname__}"
+    if "<" in name or function.__module__ == "__main__" or kernel.targetoptions.get("inline") == "always":
         return
-    most = max(len(method.PARTS) for method in cold)
-    ranked = [method.PARTS[rank] for rank in range(most) for method in cold if rank < len(method.PARTS)]
-    stages = [list(dict.fromkeys(ranked)), [linked(method) for method in cold] if len(methods) > 1 else []]
-    done, total = 0, sum(map(len, stages))
-
-    def say(part: str) -> None:
-        nonlocal done
-        done += 1
-        progress(part, done / total)
-
-    for stage in stages:
-        compile_side_by_side(stage, processes, say)
-    for method in cold:
-        marker(method).touch()  # also where a part failed: it would fail again
+    known = [spelled_all(args) for entry, args in entries if entry is kernel]
+    for spelled in [*known, *(args for args in listed().get(name, []) if args not in known)]:
+        with contextlib.suppress(ImportError, AttributeError):  # the list is of other sources
+            yield name, spelled, tuple(map(read_type, spelled))
 
 
-if __name__ == "__main__":
-    for line in sys.stdin:
-        compile_part(read_part(line))
-        print("done", flush=True)
+class Children:
+    """Processes that compile, started when there is something to do."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.errors: dict[str, str] = {}  # name of a kernel -> why it could not be compiled
+        self._children: list[subprocess.Popen[str]] = []
+        self._said = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
+
+    def __enter__(self) -> Children:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        for child in self._children:
+            with contextlib.suppress(OSError):
+                child.terminate()
+        for child in self._children:
+            child.communicate()
+        self._said.close()
+
+    def _start(self) -> subprocess.Popen[str]:
+        """-P: nothing is imported from the working directory that the parent would not import."""
+        environment = {name: value for name, value in os.environ.items() if name not in HOOKS}
+        environment["PYTHONPATH"] = os.pathsep.join(os.path.abspath(path) for path in sys.path if path)
+        return subprocess.Popen([sys.executable, "-P", "-m", "sesshoku.compiled.worker"], env=environment, text=True,
+                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said)
+
+    def work(self, tasks: list[Task], say: Callable[[Task], None]) -> None:
+        """Do tasks side by side, each after those it waits for. What fails is noted; what waits for it goes on."""
+        todo, done, lock = dict(enumerate(tasks)), set[int](), threading.Condition()
+        while len(self._children) < min(self.count, len(tasks)):
+            self._children.append(self._start())
+
+        def take() -> int | None:
+            with lock:
+                while todo:
+                    for number, task in todo.items():
+                        if task.waits_for <= done:
+                            del todo[number]
+                            return number
+                    lock.wait(1.0)
+                return None
+
+        def serve(child: subprocess.Popen[str]) -> None:
+            assert child.stdin is not None and child.stdout is not None
+            while (number := take()) is not None:
+                task = tasks[number]
+                try:
+                    child.stdin.write(task.line())
+                    child.stdin.flush()
+                    answer = json.loads(child.stdout.readline() or "null")
+                except (OSError, ValueError):
+                    answer = None
+                if answer is None:
+                    self.errors[task.name] = f"{task.name}: the process that compiled it ended ({self._last_words()})"
+                elif "error" in answer:
+                    self.errors[task.name] = answer["error"]
+                with lock:
+                    done.add(number)
+                    say(task)
+                    lock.notify_all()
+                if answer is None:
+                    return
+
+        threads = [threading.Thread(target=serve, args=(child,), daemon=True) for child in self._children]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self._children = [child for child in self._children if child.poll() is None]
+
+    def _last_words(self) -> str:
+        self._said.flush()
+        self._said.seek(0)
+        lines = self._said.read().strip().splitlines()
+        return lines[-1] if lines else "without a word"
+
+
+def prepare(methods: list[ModuleType], progress: Callable[[str, float], None] = lambda part, share: None,
+            tell: Callable[[Progress], None] = lambda state: None) -> None:
+    """Compile what is missing of these methods on all cores, telling each part and the share that is done.
+
+    CompileError where several methods are asked for and one cannot be compiled; of one, its own call says why.
+    """
+    if config.DISABLE_JIT or uses_numba():
+        return
+    from sesshoku.compiled.kernel import store
+
+    entries = [entry_of(method) for method in methods]
+    entries = [(entry, args) for entry, args in dict(entries).items()
+               if (key := entry.entry_key(args)) and not store().has("entry", key)]
+    if not entries:
+        return
+    kernels, state = missing_kernels(entries), Progress()
+    state.kernels = len(kernels)
+    processes = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+    def say(task: Task) -> None:
+        state.kernels_done += task.do == "kernel"
+        state.links_done += task.do != "kernel"
+        progress(task.name, state.share)
+        tell(state)
+
+    if processes < 2 or KERNEL_SECONDS * len(kernels) + UNIT_SECONDS * len(entries) < ALONE:
+        return
+    told = numba_event.trigger_event("numba:compile", data={"dispatcher": entries[0][0], "args": entries[0][1],
+                                                            "return_type": None})
+    with told, Children(processes) as children:
+        children.work(kernels, say)
+        links = missing_links(entries, children.errors)
+        state.links = len(links)
+        children.work(links, say)
+        if len(methods) > 1:
+            unfinished = [entry for entry, args in entries if not store().has("entry", entry.entry_key(args))]
+            if unfinished and children.errors:
+                raise CompileError("\n".join(children.errors.values()))
+
+
+def missing_links(entries: list[tuple[Any, Any]], errors: dict[str, str]) -> list[Task]:
+    """Units and entries that are not in the store; an entry that cannot be compiled is left to its caller."""
+    from numba.core.errors import NumbaError
+
+    from sesshoku.compiled.kernel import store
+    from sesshoku.compiled.library import units_of
+
+    links: dict[str, Task] = {}
+    for entry, args in entries:
+        name, spelled = f"{entry.py_func.__module__}:{entry.py_func.__qualname__}", spelled_all(args)
+        entry.targetctx.refresh()
+        try:
+            units = units_of(entry.resolve(args).library)
+        except NumbaError as error:
+            errors[name] = f"{name}: {error}"
+            continue
+        for unit in units[:-1]:
+            if not store().has("unit", unit.key):
+                links.setdefault(unit.key, Task("unit", name, spelled, unit.root.symbol))
+        links[f"entry {name}"] = Task("entry", name, spelled)
+    return sorted(links.values(), key=lambda task: task.do == "unit")  # the last unit, with the entry, is the largest
+
