@@ -75,7 +75,7 @@ class Progress:
 
 def entry_of(method: ModuleType) -> tuple[Any, tuple[Any, ...]]:
     """The entry of a method and the types of its arguments, which their names tell."""
-    entry = getattr(method, "LINKED", method.run)
+    entry = method.run
     return entry, tuple(ARGUMENTS.get(name, TABLE) for name in inspect.signature(entry.py_func).parameters)
 
 

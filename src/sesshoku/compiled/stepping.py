@@ -107,5 +107,5 @@ def make_run(stages: Stages, views: tuple[Callable[..., Any], ...], module: str,
     lines.append("    return steps")
     exec(compile("\n".join(lines), f"<stages of {module}>", "exec"), space)
     function = space[name]
-    function.__module__ = module
+    function.__module__, function.__qualname__ = module, name
     return jit(function)

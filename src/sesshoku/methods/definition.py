@@ -26,7 +26,7 @@ def _nothing(compiled: CompiledScene) -> list[str]:
 class Definition:
     """A method as its module declares it (docs/methods/writing-a-method.md has an example).
 
-    options: a frozen dataclass; its defaults are the paper's behaviour. work: the record class that its kernels take
+    module: its module's name. options: a frozen dataclass; its defaults are the paper's behaviour. work: the record class that its kernels take
     third. make_work(compiled, options) allocates it. stages: what a step does, or a function of the options where that
     depends on them. presets: name -> options. supports(compiled): reasons why it cannot carry a scene. leaves_out: what
     of a scene it leaves out, in words (methods/features.py has them): users are told, and `strict` refuses such a
@@ -41,6 +41,7 @@ class Definition:
     start_motion, leave_motion: of a method with coordinates of its own, what sensors are to take for the links' motion.
     """
 
+    module: str
     options: type
     work: type[Record]
     make_work: Callable[[CompiledScene, Any], Record]
@@ -63,7 +64,8 @@ class Definition:
         their stages."""
         stages = self.stages_of(options)
         if stages not in self._runs:
-            self._runs[stages] = make_run(stages, (as_model, as_data, viewer(self.work)), self.work.__module__)
+            name = "_".join(["run", *(name.replace(" ", "_") for name in stages.names)]) if self._runs else "run"
+            self._runs[stages] = make_run(stages, (as_model, as_data, viewer(self.work)), self.module, name)
         return self._runs[stages]
 
 

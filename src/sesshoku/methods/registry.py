@@ -83,7 +83,9 @@ class _CallableModule(ModuleType):
 
 def register(module_name: str) -> None:
     """Make a method's module callable: `methods.none(integrator="rk4")`, `methods.lcp.recommended(max_sweeps=50)`."""
-    sys.modules[module_name].__class__ = _CallableModule
+    module: Any = sys.modules[module_name]
+    module.run = module.METHOD.run(module.METHOD.options())  # where other processes find what they compile
+    module.__class__ = _CallableModule
 
 
 def presets_of(module: ModuleType) -> Mapping[str, Any]:

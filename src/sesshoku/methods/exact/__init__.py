@@ -229,7 +229,7 @@ def shift_impacts(model, data, work, dt):
 
 
 METHOD = Definition(
-    Options, Work, make_work,
+    __name__, Options, Work, make_work,
     Stages((middle, predict, find_contacts, free_motion, hold_joints, build_problem, solve_islands, release_joints, apply,
             end)),
     guarantees={

@@ -102,7 +102,7 @@ def advance(model, data, work, dt):
 
 
 METHOD = Definition(
-    Options, Work, make_work,
+    __name__, Options, Work, make_work,
     Stages((place_links, find_points, free_motion, build_problem, solve_islands, apply, advance)),
     presets=PRESETS, leaves_out=turning_friction,
     guarantees={

@@ -31,7 +31,7 @@ def gather(chains, problem, contact_list, joint_list, y):
 @jit
 def solve_by_matrix(model, data, work, contact_list, joint_list, dof_list, most, tolerance):
     """The paper's way: form K of the island, sweep its rows."""
-    problem, options = work.problem, work.options
+    problem = work.problem
     m, nj, K, x, w = len(contact_list), len(joint_list), work.matrix, work.row_impulse, work.row_velocity
     for i in range(m):
         c = contact_list[i]

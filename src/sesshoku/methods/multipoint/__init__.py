@@ -74,7 +74,7 @@ def apply(model, data, work, dt):
 
 
 METHOD = Definition(
-    Options, Work, make_work,
+    __name__, Options, Work, make_work,
     Stages((place_links, find_points, free_motion, build_problem, solve_islands, apply, take_over)),
     presets=PRESETS, leaves_out=turning_friction,
     guarantees={

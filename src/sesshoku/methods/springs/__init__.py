@@ -261,7 +261,7 @@ def find(model, data, work, dt):
 
 
 METHOD = Definition(
-    Options, Work, make_work,
+    __name__, Options, Work, make_work,
     Stages((forces, constrain, release, measure, move, find), before=(start,), parts=substeps, takes_over=move),
     presets=PRESETS, supports=supports, leaves_out=leaves_out, cautions=cautions, start_motion=start_motion,
     leave_motion=leave_motion,

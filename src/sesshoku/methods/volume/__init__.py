@@ -73,7 +73,7 @@ def stages(options: Options) -> Stages:
 USUAL = Stages((place_links, find, move_freely, build_problem, solve_islands, apply_wrenches, take_over))
 GILL = Stages((gill_step,))
 METHOD = Definition(
-    Options, Work, make_work, stages, presets=PRESETS, leaves_out=leaves_out,
+    __name__, Options, Work, make_work, stages, presets=PRESETS, leaves_out=leaves_out,
     guarantees={
         "friction_bound": lambda options: 1.0,
         "passive": lambda options: False,  # the least squares weigh by area, not by inertia, and depth is recovered
