@@ -33,7 +33,7 @@ class FakeSimulation:
     def __init__(self, dt: float = 1e-3) -> None:
         self.compiled = compile_scene(pendulum_scene())
         self.dt, self.steps = dt, 0
-        self.records: dict[str, object] = {}  # of a method without contact
+        self.work = object()  # of a method without contact
         model = self.compiled.model
         self.q, self.v = self.compiled.q.copy(), self.compiled.v.copy()
         self._one_axis = [self.compiled.joint_link["swing"], self.compiled.joint_link["slide"]]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 import sesshoku as ss
-from sesshoku.methods.multipoint import stage_free, stage_kinematics
+from sesshoku.methods.multipoint import free_motion
 from sesshoku.spatial.rotation import multiply, quaternion_to_matrix
+from sesshoku.stages.common import place_links
 
 
 def heap(seed, *, order=None, turn=None, friction=None, bounce=0.0, speed=1.0):
@@ -63,7 +64,7 @@ def tumbling_body(seed, *, friction=0.3, bounce=0.0):
 
 def free_velocity(sim):
     """Velocity after the next step without contacts, by the stages that all methods share."""
-    records = (sim.model, sim.data, *sim.records.values(), sim.method.module.parameters(sim.method.options), sim.dt)
-    stage_kinematics(*records)
-    stage_free(*records)
+    arguments = (sim.model, sim.data, sim.work, sim.dt)
+    place_links(*arguments)
+    free_motion(*arguments)
     return sim.data.new_v.copy()

@@ -43,10 +43,6 @@ def inside(corners, point, tolerance=0.0):
     return bool((d[:, 0] * r[:, 1] - d[:, 1] * r[:, 0] >= -tolerance * np.hypot(*d.T)).all())
 
 
-def parameters(sim):
-    return sim.method.module.parameters(sim.method.options)
-
-
 def turn(x, y, z):
     """A unit quaternion along (1, x, y, z)."""
     q = np.array([1.0, x, y, z])
@@ -63,10 +59,9 @@ def stack_problem(sign=-1.0):
                   rotation=turn(0.003, -0.002, 1), angular_velocity=(0.1, 0.2, 2.0), material=RUBBER)
     sim = ss.Simulation(scene, "volume", DT)
     sim.step()
-    records = sim.records
-    memory, shapes, contacts, n = records["memory"], records["overlaps"], np.array([0, 1]), 12
+    memory, shapes, contacts, n = sim.work, sim.work.overlaps, np.array([0, 1]), 12
     memory.verdict[:2] = HELD
-    least_squares(shapes, memory, parameters(sim), contacts, True)
+    least_squares(sim.work, contacts, True)
     A, b = memory.delassus[:n, :n].copy(), memory.free[:n].copy()
 
     def E(p):

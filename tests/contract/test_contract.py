@@ -1,6 +1,6 @@
 """What every contact method must keep, whatever its law: parametrised over the registry, presets included.
 
-A method declares its guarantees in `GUARANTEES` (methods/registry.py says which exist); what it does not declare is
+A method declares its guarantees in its `METHOD` (methods/definition.py says which exist); what it does not declare is
 measured elsewhere, not asserted here. A new method faces this suite the day it is registered. Guarantees that depend
 on options which no keyword has are asked of the entries in VARIANTS.
 """
@@ -8,6 +8,7 @@ on options which no keyword has are asked of the entries in VARIANTS.
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -28,8 +29,8 @@ everyone = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 G = 9.8
 
 
-def guarantees(method):
-    return resolve(method).module.GUARANTEES
+def guaranteed(method, what):
+    return resolve(method).definition.guaranteed(what, resolve(method).options)
 
 
 def collision_in_space(seed=3):
@@ -70,7 +71,7 @@ def test_nothing_pulls(method):
 
 @everyone
 def test_friction_stays_within_the_declared_bound(method):
-    factor = guarantees(method)["friction_bound"](resolve(method).options)
+    factor = guaranteed(method, "friction_bound")
     sim = ss.Simulation(crate_on_floor(3.0, heading=0.4, height=0.1, tilt=0.2, static=0.6, kinetic=0.4), method, 1e-3)
     for _ in range(800):
         sim.step()
@@ -92,7 +93,7 @@ def test_action_equals_reaction(method):
     )  # the integrator's, not the contact's: orders are tested apart
 
 
-PASSIVE = {name: method for name, method in METHODS.items() if guarantees(method)["passive"](method.options)}
+PASSIVE = {name: method for name, method in METHODS.items() if guaranteed(method, "passive")}
 
 
 def test_every_registered_method_is_tested_for_passivity_if_it_can_be():
@@ -159,7 +160,7 @@ def test_report_and_contacts_are_finite_and_named(method):
     report = sim.report
     assert all(np.isfinite(getattr(report, name)) for name in CHANNELS) and report.left_out == ()
     ids = [contact.id for contact in sim.contacts]
-    per_pair = guarantees(method).get("contacts_per_pair", 4)  # a method may see overlaps, not points
+    per_pair = guaranteed(method, "contacts_per_pair")  # a method may see overlaps, not points
     assert len(set(ids)) == len(ids) >= per_pair
     for contact in sim.contacts:
         assert set(contact.bodies) == {"crate", "ground"}
@@ -197,8 +198,9 @@ def test_robots_with_servos_limits_and_loops_run(method):
 def test_what_a_method_leaves_out_it_says_and_strict_refuses(method, monkeypatch):
     """`leaves_out` of the module decides: a warning, the report, a row of compare; refused where strict."""
     resolved = resolve(method)
-    assert resolved.module.leaves_out(ss.Simulation(crate_on_floor(), method, strict=True).compiled) == []
-    monkeypatch.setattr(resolved.module, "leaves_out", lambda compiled: ["the colour of crate"])
+    assert resolved.definition.leaves_out(ss.Simulation(crate_on_floor(), method, strict=True).compiled) == []
+    monkeypatch.setattr(resolved.module, "METHOD",
+                        replace(resolved.definition, leaves_out=lambda compiled: ["the colour of crate"]))
     with pytest.warns(ss.UnsupportedFeature, match="leaves out the colour of crate"):
         sim = ss.Simulation(crate_on_floor(), method, 1e-3)
     sim.step(3)
@@ -235,8 +237,9 @@ def test_a_ball_with_every_kind_of_friction_is_carried(method):
 def test_what_a_method_does_not_carry_it_refuses_with_reasons(method, monkeypatch):
     """`supports` of the module decides: reasons come out of Simulation as they are, in compare as a refusal."""
     resolved = resolve(method)
-    assert resolved.module.supports(ss.Simulation(crate_on_floor(), method).compiled) == []
-    monkeypatch.setattr(resolved.module, "supports", lambda compiled: ["it has a crate", "and a floor"])
+    assert resolved.definition.supports(ss.Simulation(crate_on_floor(), method).compiled) == []
+    monkeypatch.setattr(resolved.module, "METHOD",
+                        replace(resolved.definition, supports=lambda compiled: ["it has a crate", "and a floor"]))
     with pytest.raises(ss.SesshokuError, match="it has a crate.*and a floor"):
         ss.Simulation(crate_on_floor(), method)
     refused = ss.compare(crate_on_floor(), [method], time=0.01, dt=1e-3).outcomes[0]

@@ -36,7 +36,7 @@ def draw(seed, chunk, n, method):
     """A simulation, its restitution, and a steady push on its first body (often none)."""
     rng = np.random.default_rng([seed, chunk, n])
     restitution = float(rng.choice([0.0, 0.0, 0.5, 1.0]))
-    if not resolve(method).module.GUARANTEES.get("restitution", True):
+    if not resolve(method).definition.guaranteed("restitution", resolve(method).options):
         restitution = 0.0  # the method refuses materials that bounce
     scene = random_scene(rng, restitution)
     dt = float(10 ** rng.uniform(-4, np.log10(0.02)))
@@ -97,7 +97,7 @@ def step(sim, label):
     try:
         sim.step()
     except ss.SimulationDiverged as error:
-        declared = sim.method.module.GUARANTEES.get("finite", lambda options: True)(sim.method.options)
+        declared = sim.method.definition.guaranteed("finite", sim.method.options)
         spin = np.abs(sim.v.reshape(-1, 6)[:, 3:]).max()
         assert not declared and sim.dt * spin > 1.0, (label, error)
         assert np.isfinite(sim.q).all() and np.isfinite(sim.v).all() and "rad per step" in str(error), (label, error)
@@ -169,5 +169,5 @@ def test_random_scenes_stay_finite_and_within_their_energy(method, chunk):
     print(f"{method}, seed {SEED}, chunk {chunk}: {json.dumps(vars(total))}")
     assert total.overflowed == 0 and total.diverged <= 0.01 * total.scenes
     chosen = resolve(method)
-    if chosen.module.GUARANTEES.get("carries_any_mass", lambda options: True)(chosen.options):
+    if chosen.definition.guaranteed("carries_any_mass", chosen.options):
         assert total.through_floor <= 0.05 * total.bodies + 1

@@ -135,8 +135,7 @@ def test_every_force_is_a_pair_without_moment(keyword):
                 continue
             kept = sim.save()
             bodies.velocity[:, 3:] = 0.0  # so that no gyroscopic torque is among them
-            sim.method.module.stages(sim.method.options)["forces"](
-                sim.model, sim.data, *sim.records.values(), sim._parameters, sim.dt)
+            sim.method.definition.stages.named["forces"](sim.model, sim.data, sim.work, sim.dt)
             force, torque = bodies.force[:, :3], bodies.force[:, 3:]
             size = max(1.0, float(np.abs(force).max()))
             assert np.abs(force.sum(axis=0)).max() < 1e-12 * size
@@ -154,10 +153,10 @@ def test_contact_forces_push_and_friction_is_bounded_and_dissipates(keyword):
         rng = np.random.default_rng([SEED, n])
         sim = ss.Simulation(swarm(rng, floor=True, gravity=np.array([0, 0, -9.8])), keyword, 2e-3)
         presses, springs = sim.work.presses, sim.work.springs
-        arguments = (sim.model, sim.data, *sim.records.values(), sim._parameters, sim.dt)
+        arguments = (sim.model, sim.data, sim.work, sim.dt)
         sim.step()
         for _ in range(200):
-            for name, stage in sim.method.module.stages(sim.method.options).items():
+            for name, stage in sim.method.definition.stages.named.items():
                 stage(*arguments)
                 if name != "forces":
                     continue

@@ -11,7 +11,9 @@ import pytest
 
 import sesshoku as ss
 from command_line import Call, caller
+from sesshoku.compiled.table import Record
 from sesshoku.experiments.scenes import crate_on_floor
+from sesshoku.methods.definition import Definition
 from sesshoku.methods.registry import keywords
 from sesshoku.recording.certificate import Certificate
 from sesshoku.stages.report import CHANNELS
@@ -117,9 +119,9 @@ class Made:
         self.data = SimpleNamespace(kinematic_velocity=np.zeros((1, 6)), q=np.zeros(0))
         self.compiled = SimpleNamespace(frame_names=["slow", "finger"])
         self.pushed, self.kinetic = False, 1.0
-        self.method = SimpleNamespace(keyword="made", options=None,
-                                      module=SimpleNamespace(GUARANTEES=guarantees or {}))
-        self.records = {"contacts": object()}
+        self.method = SimpleNamespace(keyword="made", options=None, definition=Definition(
+            "made", object, Record, None, None, guarantees=guarantees or {}))
+        self.work = SimpleNamespace(contacts=object())
 
     @property
     def energy(self) -> tuple[float, float]:

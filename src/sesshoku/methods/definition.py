@@ -22,22 +22,31 @@ def _nothing(compiled: CompiledScene) -> list[str]:
     return []
 
 
+#: what a method is held to where it declares nothing else
+EXPECTED: dict[str, Any] = {"friction_bound": 1.0, "passive": True, "residual": True, "finite": True, "books": True,
+                            "elastic": False, "restitution": True, "contacts_per_pair": 4, "carries_any_mass": True}
+
+
 @dataclass(frozen=True)
 class Definition:
     """A method as its module declares it (docs/methods/writing-a-method.md has an example).
 
-    module: its module's name. options: a frozen dataclass; its defaults are the paper's behaviour. work: the record class that its kernels take
-    third. make_work(compiled, options) allocates it. stages: what a step does, or a function of the options where that
+    module: its module's name. options: a frozen dataclass; its defaults are the paper's behaviour. work: the record
+    class that its kernels take third. make_work(compiled, options) allocates it. stages: what a step does, or a function of the options where that
     depends on them. presets: name -> options. supports(compiled): reasons why it cannot carry a scene. leaves_out: what
     of a scene it leaves out, in words (methods/features.py has them): users are told, and `strict` refuses such a
     scene. cautions(compiled, options, work, dt): what to warn of when a simulation is made. guarantees: what the
     contract suite and the certificate may hold it to, name -> function of the options:
-        friction_bound      friction over mu times the normal force, at most (1.0 where not declared)
-        passive             contact never adds kinetic energy (True)
-        residual            its report has the residual of a contact law (True)
-        finite              bodies that turn by radians per step do not make it diverge (True)
-        books               its report has the work applied by motors, springs and gravity (True)
-        elastic             contacts may give energy back (False)
+        friction_bound      friction over mu times the normal force, at most
+        passive             contact never adds kinetic energy
+        residual            its report has the residual of a contact law
+        finite              bodies that turn by radians per step do not make it diverge
+        books               its report has the work applied by motors, springs and gravity
+        elastic             contacts may give energy back
+        restitution         it knows restitution
+        contacts_per_pair   contacts of a box that lies on another
+        carries_any_mass    no weight drowns a body
+    What is not declared is expected as EXPECTED says.
     start_motion, leave_motion: of a method with coordinates of its own, what sensors are to take for the links' motion.
     """
 
@@ -54,6 +63,11 @@ class Definition:
     start_motion: Callable[..., Any] | None = None
     leave_motion: Callable[..., Any] | None = None
     _runs: dict[Stages, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def guaranteed(self, what: str, options: Any) -> Any:
+        """What it guarantees with these options: as declared, else what a method is expected to hold."""
+        declared = self.guarantees.get(what)
+        return EXPECTED[what] if declared is None else declared(options)
 
     def stages_of(self, options: Any) -> Stages:
         """The stages of a step with these options."""

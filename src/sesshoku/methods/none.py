@@ -168,6 +168,7 @@ def constrain_end(model, data, work, dt):
 EULER_STAGES = Stages((place_links, forces, free_motion, constrain, advance))
 RUNGE_KUTTA_STAGES = Stages((runge_kutta_step,))
 METHOD = Definition(
-    __name__, Options, Work, make_work, lambda options: RUNGE_KUTTA_STAGES if options.integrator in TABLEAUS else EULER_STAGES,
+    __name__, Options, Work, make_work,
+    lambda options: RUNGE_KUTTA_STAGES if options.integrator in TABLEAUS else EULER_STAGES,
     guarantees={"books": lambda options: options.integrator not in TABLEAUS})
 register(__name__)

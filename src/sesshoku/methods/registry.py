@@ -70,8 +70,9 @@ class _CallableModule(ModuleType):
     def __call__(self, *given: Any, **options: Any) -> Method:
         keyword = self.__name__.rpartition(".")[2]
         if given:
+            known = ", ".join(field.name for field in fields(load(keyword).METHOD.options))
             raise MethodError("options are given by name", element=f"method {keyword!r}", value=given[0],
-                              remedy=f"options: {', '.join(field.name for field in fields(load(keyword).METHOD.options))}")
+                              remedy=f"options: {known}")
         return make(keyword, options)
 
     def __getattr__(self, name: str) -> Method:

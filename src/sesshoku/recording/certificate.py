@@ -125,9 +125,8 @@ class Certificate:
 
 
 def has_residual(method: Any) -> bool:
-    """Whether a method's report has a residual: all have, but where its GUARANTEES say residual(options) is False."""
-    says = method.definition.guarantees.get("residual")
-    return True if says is None else bool(says(method.options))
+    """Whether a method's report has a residual: all have, but where its guarantees say residual(options) is False."""
+    return bool(method.definition.guaranteed("residual", method.options))
 
 
 def _worst(values: np.ndarray, signed: bool = False) -> float:

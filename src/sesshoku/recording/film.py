@@ -134,7 +134,7 @@ def _unpack(packed: bytes) -> tuple[list[float], list[Look]]:
 
 def contact_rows(sim: Any) -> np.ndarray:
     """(n, 11) contacts of the last step, released ones included."""
-    record = getattr(sim.work, "contacts", None)
+    record: Any = getattr(sim.work, "contacts", None)
     if record is None:
         return np.zeros((0, CONTACT), dtype=np.float32)
     count = int(record.counts[CONTACTS])
@@ -194,7 +194,7 @@ def zero_moment_point(sim: Any, robot: str | None = None) -> np.ndarray | None:
     In the horizontal plane through the mean height of the contacts, weighted by their forces along gravity; None where
     nothing presses. Contacts within the robot cancel and are left out.
     """
-    record = getattr(sim.work, "contacts", None)
+    record: Any = getattr(sim.work, "contacts", None)
     count = 0 if record is None else int(record.counts[CONTACTS])
     gx, gy, gz = sim.compiled.model.gravity.tolist()
     if count == 0 or gz * gz <= 50.0 * (gx * gx + gy * gy):  # gravity must be vertical, or nearly

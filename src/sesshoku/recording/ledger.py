@@ -29,7 +29,7 @@ class Ledger:
     def __init__(self, sim: Any) -> None:
         self.sim = sim
         self.energy = self._mechanical()
-        self.books = bool(_says(sim.method, "books", True))
+        self.books = bool(sim.method.definition.guaranteed("books", sim.method.options))
         self.elastic = gives_back(sim)
         self.kinetic = self.most_kinetic = float(sim.energy[0])
         self.constraints = self.applied = self.turned_over = 0.0
@@ -75,7 +75,7 @@ class Ledger:
         """Kinetic energy and that of weight, J: the work of springs is booked as what it does."""
         sim = self.sim
         kinetic, potential = sim.energy
-        if not _says(sim.method, "books", True):
+        if not sim.method.definition.guaranteed("books", sim.method.options):
             return float(kinetic + potential)
         return float(kinetic + potential) - _in_springs(sim)
 
@@ -86,7 +86,7 @@ class Ledger:
             return "a scripted body moves, and may bring any energy"
         if self._skipped:
             return "not every step was looked at"
-        if not self.books and _says(self.sim.method, "elastic", False):
+        if not self.books and self.sim.method.definition.guaranteed("elastic", self.sim.method.options):
             return "the method does not book the energy in its springs"
         if not self.books and (self._pushed or self.sim.model.actuator_count > 0):
             return "the method does not book the work of actuators and pushes"
@@ -134,15 +134,10 @@ def reasons(found: dict[str, Any]) -> list[str]:
     return texts
 
 
-def _says(method: Any, what: str, default: bool) -> bool:
-    says = method.definition.guarantees.get(what)
-    return default if says is None else bool(says(method.options))
-
-
 def gives_back(sim: Any) -> bool:
     """Whether contacts may give back energy that they took: springs, or restitution."""
     materials = np.concatenate([sim.model.shape_material[:, 2], sim.model.pair_material[:, 2]])
-    return _says(sim.method, "elastic", False) or bool((materials > 0.0).any())
+    return sim.method.definition.guaranteed("elastic", sim.method.options) or bool((materials > 0.0).any())
 
 
 def _in_springs(sim: Any) -> float:

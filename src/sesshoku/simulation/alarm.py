@@ -68,7 +68,7 @@ class Alarm:
 
     def _deepest(self) -> str:
         """The bodies of the deepest contact."""
-        contacts = getattr(self.sim.work, "contacts", None)
+        contacts: Any = getattr(self.sim.work, "contacts", None)
         count = 0 if contacts is None else int(contacts.counts[CONTACTS])
         if count == 0:
             return ""

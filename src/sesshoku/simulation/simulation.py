@@ -91,7 +91,7 @@ class Simulation:
         self.model, self.data = self.compiled.model, make_data(self.compiled)
         definition, options = self.method.definition, self.method.options
         self._run = definition.run(options)
-        self.work = definition.make_work(self.compiled, options)  # the method's own record
+        self.work: Any = definition.make_work(self.compiled, options)  # the method's own record
         cautions = definition.cautions
         for caution in cautions(self.compiled, options, self.work, self.dt) if cautions else ():
             category = type(caution) if isinstance(caution, Warning) else UnstableStep

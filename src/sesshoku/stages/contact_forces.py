@@ -1,6 +1,7 @@
 """From impulses to the new velocity, the contacts' forces and the report.
 
-`work`: a method's record with contacts and problem, law and mu of each contact, impulse_world and old_impulse, y_before and y_direction.
+`work`: a method's record with contacts and problem, law and mu of each contact, impulse_world and old_impulse, y_before
+and y_direction.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Which joint rows and dofs belong to an island. `work`: a record with contacts, problem, joint_list, joint_start and dof_list."""
+"""Which joint rows and dofs belong to an island.
+
+`work`: a record with contacts, problem, joint_list, joint_start and dof_list.
+"""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def test_6_the_cases_of_the_slip_direction_are_swapped():
             lands, _, _ = cube([0, 0, -1.0, 0, 0, 0], printed=printed)
         ok = np.allclose(slides.slip_direction, [1.0, 0, 0]) and np.array_equal(lands.slip_direction, np.zeros((4, 3)))
         assert ok == holds
-    assert same_landing([1.0, 0, -1e-3, 0, 0, 0]).records["memory"].against[0] == pytest.approx([1.0, 0.0])
+    assert same_landing([1.0, 0, -1e-3, 0, 0, 0]).work.against[0] == pytest.approx([1.0, 0.0])
 
 
 def test_after_3_K_has_a_row_for_every_generalised_coordinate():

@@ -11,7 +11,7 @@ from sesshoku.methods.volume.dense import cone_rows
 from sesshoku.methods.volume.friction import correct, judge
 from sesshoku.methods.volume.work import HELD
 from support import SEED, sample_count
-from volume_scenes import DT, RUBBER, G, box, inside, parameters, polygon, stack_problem, turn, volume, wrench
+from volume_scenes import DT, RUBBER, G, box, inside, polygon, stack_problem, turn, volume, wrench
 
 
 def test_moments_of_a_prism():
@@ -112,11 +112,10 @@ def test_rows_say_what_point_in_polygon_says():
     rng = np.random.default_rng(SEED)
     sim = box((0.2, 0.13, 0.1), depth=2e-3, rotation=turn(0.01, 0.02, 0.3), gravity=0.0)
     sim.step()
-    records = sim.records
-    memory, corners = records["memory"], polygon(sim)
+    memory, corners = sim.work, polygon(sim)
     memory.verdict[0] = HELD
     memory.unknown_start[0] = 0
-    rows = cone_rows(records["overlaps"], memory, np.array([0]))
+    rows = cone_rows(memory, np.array([0]))
     G_rows = memory.cone_row[:rows]
     size = np.abs(corners).max()
     for _ in range(5000):
@@ -183,12 +182,11 @@ def test_random_wrenches_are_judged_and_corrected_within_the_law():
         sim = box((0.2, float(rng.uniform(0.05, 0.3)), 0.1), depth=1e-3, gravity=0.0, method=volume(**options),
                   velocity=(*rng.normal(size=2), 0), angular_velocity=(0, 0, 5 * rng.normal()))
         sim.step()
-        records, corners = sim.records, polygon(sim)
+        work, corners = sim.work, polygon(sim)
         fn, center = 10.0 ** rng.uniform(-6, 4), rng.dirichlet(np.ones(len(corners))) @ corners
         l = np.hypot(*corners.T).max()
         w = fn * np.array([*(0.5 * rng.normal(size=2)), 1.0, center[1], -center[0], 0.3 * l * rng.normal()])
-        verdict = judge(records["contacts"], records["overlaps"], records["memory"], records["simplex"],
-                        parameters(sim), 0, w, 0.0)
+        verdict = judge(work, 0, w, 0.0)
         angle = np.arange(8) * np.pi / 4
         columns = np.array([[1, y / l, -x / l, 0.5 * np.cos(p), 0.5 * np.sin(p),
                              0.5 * (x * np.sin(p) - y * np.cos(p)) / l] for x, y in corners for p in angle])
@@ -196,9 +194,8 @@ def test_random_wrenches_are_judged_and_corrected_within_the_law():
         held = linprog(np.zeros(len(columns)), A_eq=columns.T, b_eq=target, method="highs").status == 0
         assert (verdict == HELD) == held, (SEED, n)
         new = w.copy()
-        assert correct(records["contacts"], records["overlaps"], records["memory"], records["simplex"],
-                       parameters(sim), 0, new)
+        assert correct(work, 0, new)
         assert new[2:5] == pytest.approx(w[2:5], rel=1e-6, abs=1e-8 * fn * l)
         assert np.hypot(new[0], new[1]) <= 0.3 * fn * (1 + 1e-7)
-        v, spin = records["problem"].velocity[0], records["problem"].velocity[1, 2]
+        v, spin = work.problem.velocity[0], work.problem.velocity[1, 2]
         assert new[0] * v[0] + new[1] * v[1] + new[5] * spin <= 1e-9 * fn

@@ -64,13 +64,11 @@ def test_31_the_pyramid_is_inscribed():
     from sesshoku.methods.volume.friction import judge
     from sesshoku.methods.volume.work import HELD
 
-    records = sim.records
     for angle, limit in ((0.0, 1.0), (np.pi / 8, np.cos(np.pi / 8)), (np.pi / 4, 1.0)):
         for share in (0.999, 1.001):
             force = 0.5 * GRAVITY * limit * share
             w = np.array([force * np.cos(angle), force * np.sin(angle), GRAVITY, 0, 0, 0])
-            held = judge(records["contacts"], records["overlaps"], records["memory"], records["simplex"],
-                         sim.method.module.parameters(sim.method.options), 0, w, 0.0) == HELD
+            held = judge(sim.work, 0, w, 0.0) == HELD
             assert held == (share < 1)
 
 

@@ -18,15 +18,15 @@ def stepped_with_error(method: str, mass: float, dof: int, error: float) -> floa
     scene.add_box("box", size=(0.6, 0.6, 0.6), mass=mass, position=(0, 0, 0.3))
     sim = ss.Simulation(scene, method, 1e-3)
     sim.step(3)
-    arguments = (sim.model, sim.data, *sim.records.values(), sim._parameters, sim.dt)
-    for name, stage in resolve(method).module.stages(sim.method.options).items():
-        if name == "apply forces":
+    arguments = (sim.model, sim.data, sim.work, sim.dt)
+    for name, stage in resolve(method).definition.stages_of(sim.method.options).named.items():
+        if name == "apply":
             problem = sim.work.problem
             problem.y[dof] += error / problem.root_dinv[dof]  # y is D^1/2 times the change of velocity here
             stage(*arguments)
             return float(sim.report.momentum_residual)
         stage(*arguments)
-    raise AssertionError(f"{method} has no stage 'apply forces'")
+    raise AssertionError(f"{method} has no stage 'apply'")
 
 
 @pytest.mark.parametrize("method", ["exact", "lcp", "multipoint"])

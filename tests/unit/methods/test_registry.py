@@ -28,10 +28,8 @@ def test_every_keyword_offers_what_a_method_must() -> None:
     assert registry.DEFAULT in registry.keywords()
     for keyword in registry.keywords():
         method = registry.resolve(keyword)
-        for part in ("Options", "parameters", "supports", "run", "stages"):
-            assert hasattr(method.module, part), (keyword, part)
-        assert method.module.parameters(method.options).dtype == float
-        assert method.module.stages(method.options)
+        assert isinstance(method.options, method.definition.options), keyword
+        assert method.definition.stages_of(method.options).names, keyword
 
 
 @pytest.mark.parametrize(("method", "words"), [

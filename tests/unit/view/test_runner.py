@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -98,7 +99,9 @@ def test_method_switch_goes_on_from_the_same_state() -> None:
 
 
 def test_unknown_and_refused_methods_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resolve("volume").module, "supports", lambda compiled: ["it cannot carry boxes"])
+    volume = resolve("volume")
+    monkeypatch.setattr(volume.module, "METHOD",
+                        replace(volume.definition, supports=lambda compiled: ["it cannot carry boxes"]))
     with running(ss.Simulation(box_scene(1)), playing=False) as runner:
         refused = {entry["name"]: entry["refused"] for entry in runner.methods}
         assert "cannot carry boxes" in refused["volume"] and refused["exact"] == ""

@@ -230,8 +230,8 @@ def shift_impacts(model, data, work, dt):
 
 METHOD = Definition(
     __name__, Options, Work, make_work,
-    Stages((middle, predict, find_contacts, free_motion, hold_joints, build_problem, solve_islands, release_joints, apply,
-            end)),
+    Stages((middle, predict, find_contacts, free_motion, hold_joints, build_problem, solve_islands, release_joints,
+            apply, end)),
     guarantees={
         "friction_bound": lambda options: 1.0,
         # e = 0, nothing to undo, no turning of corners: contact never adds kinetic energy

@@ -253,8 +253,8 @@ def keep_deep(work, dt):
                                    options.side_face, scratch)
         limit = pair_limit(work, presses.old_shape[old, 0], presses.old_shape[old, 1])
         if depth > limit and depth < 20.0 * limit and above_patch(breps, bodies, f1, scratch):
-            make_spring(work, dt, presses.old_key[old], variant, f0, f1, scratch[NORMAL], bodies.position, bodies.rotation,
-                        old)
+            make_spring(work, dt, presses.old_key[old], variant, f0, f1, scratch[NORMAL], bodies.position,
+                        bodies.rotation, old)
 
 
 @jit

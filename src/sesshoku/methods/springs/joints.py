@@ -140,7 +140,8 @@ def harden(model, work, dt, i):
     """Implicit joints at rest may be as stiff as the inertia they hold over dt^2: then no load swings them far."""
     bodies, joints, options = work.bodies, work.joints, work.options
     joints.hardening[i] = 0.0
-    if options.rest_damping == REST_CRITICAL and options.joint_springs == IMPLICIT_JOINTS and joints.state[model.link_dof[i]] == AT_REST:
+    critical = options.rest_damping == REST_CRITICAL and options.joint_springs == IMPLICIT_JOINTS
+    if critical and joints.state[model.link_dof[i]] == AT_REST:
         stiff = held_stiffness(model, work, dt, i)
         if stiff > 0.0 and joints.stiffness[joints.link_spring[i, 0]] < 0.0:
             joints.hardening[i] = max(1.0, carried_inertia(model, bodies, i) / (dt * dt * stiff))

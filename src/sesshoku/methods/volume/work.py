@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from sesshoku.collision.contacts import Contacts, make_contacts
-from sesshoku.collision.filter import MOVES
 from sesshoku.collision.overlap.overlaps import Overlaps, make_overlaps
 from sesshoku.collision.overlap.polyhedra import Polyhedra, make_polyhedra
 from sesshoku.collision.points.detect import contact_capacity, pair_capacity
@@ -13,7 +12,7 @@ from sesshoku.compiled.table import Record, array, part, scalar
 from sesshoku.dynamics.data import row_total
 from sesshoku.methods.definition import as_numbers
 from sesshoku.methods.volume.options import Numbers, Options
-from sesshoku.model.arrays import SHAPE_FIELD, Model
+from sesshoku.model.arrays import MOVES, SHAPE_FIELD, Model
 from sesshoku.scene.compiler import CompiledScene
 from sesshoku.solvers.cone_qp import ConeSpace, make_cone_space
 from sesshoku.solvers.problem import Problem, make_problem
