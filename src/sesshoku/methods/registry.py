@@ -83,7 +83,12 @@ class _CallableModule(ModuleType):
 
 
 def register(module_name: str) -> None:
-    """Make a method's module callable: `methods.none(integrator="rk4")`, `methods.lcp.recommended(max_sweeps=50)`."""
+    """Make a method known by the last part of its module's name, and the module callable:
+    `methods.none(integrator="rk4")`, `methods.lcp.recommended(max_sweeps=50)`; one of your own as well."""
+    keyword = module_name.rpartition(".")[2]
+    if MODULES.setdefault(keyword, module_name) != module_name:
+        raise MethodError("there is a method of this name", element=f"module {module_name!r}", value=keyword,
+                          remedy="call the module otherwise")
     module: Any = sys.modules[module_name]
     module.run = module.METHOD.run(module.METHOD.options())  # where other processes find what they compile
     module.__class__ = _CallableModule
