@@ -325,7 +325,10 @@ def make_joints(compiled: CompiledScene, bodies: Bodies, options: Options) -> tu
 
 
 class Presses(Record):
-    """Contact springs. C of them; their anchors stand in the spring set behind the joints' springs."""
+    """C contact springs, S shapes, pairs with springs of their own.
+
+    The anchors stand in the spring set behind the joints' springs.
+    """
 
     capacity = scalar()
     first = scalar()  # place of the first contact spring in the spring set
