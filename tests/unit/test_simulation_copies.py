@@ -53,6 +53,25 @@ def test_snapshots_of_other_scenes_are_refused(other):
         ss.Simulation(other).restore(ss.Simulation(pendulum()).save())
 
 
+def test_snapshots_from_before_later_fields_restore():
+    """Demonstrations of users hold them; what they lack is as in a new simulation. All else must be there."""
+    sim = ss.Simulation(pendulum(), "lcp")
+    sim.step(20)
+    snapshot = sim.save()
+    old = {name: values for name, values in snapshot.items() if name not in ("acceleration", "contacts.torque")}
+    assert len(old) == len(snapshot) - 2
+    sim.step(30)
+    after = sim.q.copy()
+    sim.data.acceleration[:] = 7.0
+    sim.restore(old)
+    assert not sim.data.acceleration.any()
+    sim.step(30)
+    assert np.array_equal(sim.q, after)
+    for name in ("q", "contacts.id", "report"):
+        with pytest.raises(ss.SceneError, match=f"another scene.*{name}"):
+            sim.restore({key: values for key, values in snapshot.items() if key != name})
+
+
 def test_restore_brings_views_back_too():
     sim = ss.Simulation(pendulum())
     saved, start = sim.save(), sim.bodies["rod"].position

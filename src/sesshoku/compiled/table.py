@@ -95,6 +95,8 @@ def array(dtype: type, *extents: str | int, saved: bool = False) -> Any:
     """Declare an array field of float64 (`float`) or int64 (`int`) elements: its extents, named or numbers."""
     if dtype not in (float, int) or not extents or not all(isinstance(extent, (str, int)) for extent in extents):
         raise TypeError(f"array({dtype!r}, {extents}): declare float or int elements and at least one extent")
+    for extent in extents:
+        _words(extent)  # raises SyntaxError for what is no sum or product
     return Field(dtype, extents, saved)
 
 

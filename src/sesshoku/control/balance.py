@@ -32,7 +32,7 @@ ROW = 24
 
 
 class Balance(Record):
-    """Memory of a stabiliser. Index 0: left foot, 1: right foot."""
+    """Memory of a stabiliser. Index 0: left foot, 1: right foot. Q coordinates, V dofs of the whole scene."""
 
     gains = array(float, GAIN_COUNT)
     stiffness = array(float, 2, 3)  # roll, pitch, vertical

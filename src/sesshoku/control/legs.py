@@ -6,7 +6,7 @@ from sesshoku.compiled.table import Record, array, scalar, viewer
 
 
 class Legs(Record):
-    """Index 0 is the left, 1 the right leg. Q coordinates, L links of the whole scene."""
+    """Index 0 is the left, 1 the right leg. Q coordinates, L links of the whole scene, n joints without a motor."""
 
     root = scalar()  # link of the base
     root_coordinate = scalar()
@@ -19,7 +19,7 @@ class Legs(Record):
     dof = array(int, 2, 6)
     foot_link = array(int, 2)  # link of the last leg joint
     foot_of_link = array(int, "L")  # 0, 1: the link belongs to that foot; -1
-    free_coordinate = array(int, "n")  # joints without a motor (bushes): taken to be at home
+    free_coordinate = array(int, "n")  # bushes and the like: taken to be at home
     free_dof = array(int, "n")
     home = array(float, "Q")
     hip = array(float, 2, 3)  # hip centre in the base's link frame

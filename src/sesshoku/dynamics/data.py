@@ -16,7 +16,8 @@ from sesshoku.scene.compiler import CompiledScene
 
 class Data(Record):
     """L links, V dofs, Q coordinates, T trees, A actuators, C loops, M mimics, N tendons, R numbers in rows of the mass
-    matrix, W constraint rows.
+    matrix; W constraint rows and J their coefficients; K clusters with U rows, B and F numbers in bases and factors.
+    KL, KV, KT: links, dofs and trees where there are loops, else none.
     """
 
     # ---- state

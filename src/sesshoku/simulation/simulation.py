@@ -44,6 +44,7 @@ from sesshoku.stages.report import CHANNELS, CONVERGED, ENERGY_CHANGE, RESIDUAL,
 
 DEFAULT_TIME_STEP = 1e-3
 NO_TORQUE = (0.0, 0.0, 0.0)
+LATER = ("acceleration", "contacts.torque", "presses.old_")  # what the first snapshots did not hold yet
 OPEN_LOOP = 5e-3  # m: a smaller gap is closed without a word
 
 
@@ -351,11 +352,14 @@ class Simulation:
         if not np.array_equal(snapshot.get("fingerprint", np.zeros(0)), self._fingerprint):
             raise SceneError("the snapshot belongs to another scene or method", element="restore",
                              remedy="bodies, joints, actuators and method must be the same")
+        given = dict(snapshot)
+        if any(name not in given and name.startswith(LATER) for name in state):
+            given = {name: values for name, values in self._first_state().items() if name.startswith(LATER)} | given
         for name, values in state.items():
-            if name not in snapshot or np.shape(snapshot[name]) != values.shape:
+            if name not in given or np.shape(given[name]) != values.shape:
                 raise SceneError("the snapshot belongs to another scene or method", element="restore", value=name)
         for name, values in state.items():
-            values[...] = snapshot[name]
+            values[...] = given[name]
         self._pushes.restore(snapshot)
         if self._sensing is not None:
             self._sensing.unread = False

@@ -18,7 +18,7 @@ from numba.core import config
 from numba.core.errors import TypingError
 
 from sesshoku.compiled.jit import jit
-from sesshoku.compiled.table import Record, array, scalar, viewer
+from sesshoku.compiled.table import Record, array, part, scalar, viewer
 from waiting import PATIENCE
 
 compiled_only = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="NUMBA_DISABLE_JIT is set")
@@ -26,12 +26,12 @@ compiled_only = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="NUMBA_DISAB
 
 class Sample(Record):
     count = scalar()
-    line = array(float, 1)
-    plane = array(float, 2)
-    block = array(float, 3)
-    deep = array(float, 4)
-    index = array(int, 1)
-    pairs = array(int, 2)
+    line = array(float, "n")
+    plane = array(float, "n", 3)
+    block = array(float, 2, "n", 4)
+    deep = array(float, 2, 3, "n", 2)
+    index = array(int, "n")
+    pairs = array(int, "n", 2)
 
 
 as_sample = viewer(Sample)
@@ -142,7 +142,7 @@ def test_unaligned_arrays_are_copied() -> None:
     raw[:] = np.arange(5)
 
     class Unaligned(Record):
-        values = array(float, 1)
+        values = array(float, "n")
 
     record = Unaligned(values=raw)
     assert record.values.flags.aligned
@@ -152,7 +152,7 @@ def test_unaligned_arrays_are_copied() -> None:
 @pytest.mark.boundscheck
 @pytest.mark.nojit
 def test_empty_arrays() -> None:
-    sample = Sample(count=0, line=[], plane=np.zeros((0, 3)), block=np.zeros((0, 0, 4)), deep=np.zeros((2, 0, 0, 2)),
+    sample = Sample(count=0, line=[], plane=np.zeros((0, 3)), block=np.zeros((2, 0, 4)), deep=np.zeros((2, 3, 0, 2)),
                     index=[], pairs=np.zeros((0, 2), int))
     sums = np.full(6, np.nan)
     weighted_sums_entry(sample.table, sums)
@@ -173,6 +173,9 @@ VALUES = {"count": 1, "line": np.zeros(1), "plane": np.zeros((1, 3)), "block": n
     ({"line": np.array([1j])}, "line: complex128 values where float64"),
     ({"line": np.array(["1"])}, "line: <U1 values"),
     ({"count": 1.5}, "integer"),
+    ({"plane": np.zeros((1, 4))}, r"plane: axis 1 has 4 entries where 3 = 3$"),
+    ({"index": np.zeros(2, int)}, "index: axis 0 has 2 entries where n = 1 by line"),
+    ({"line": np.zeros(7)}, "plane: axis 0 has 1 entries where n = 7 by line"),
 ])
 @pytest.mark.nojit
 def test_wrong_fields_are_refused(change: dict, message: str) -> None:
@@ -182,10 +185,14 @@ def test_wrong_fields_are_refused(change: dict, message: str) -> None:
 
 
 def test_wrong_declarations_are_refused() -> None:
-    for dtype, ndim in ((float, 0), (complex, 1), (np.float32, 1)):
-        with pytest.raises(TypeError, match="at least one dimension"):
-            array(dtype, ndim)
-    for name in ("table", "fields", "copy_into", "_hidden"):
+    for dtype, extents in ((float, ()), (complex, (1,)), (np.float32, ("n",)), (float, (1.5,))):
+        with pytest.raises(TypeError, match="at least one extent"):
+            array(dtype, *extents)
+    with pytest.raises(SyntaxError):
+        array(float, "n +")
+    with pytest.raises(TypeError, match="float or int"):
+        scalar(complex)
+    for name in ("table", "fields", "copy_into", "saved", "_hidden"):
         with pytest.raises(TypeError, match="cannot be called"):
             type("Wrong", (Record,), {name: array(float, 1)})
 
@@ -238,10 +245,10 @@ def test_copy_into(rng: np.random.Generator) -> None:
 @pytest.mark.nojit
 def test_subclass_extends_its_base() -> None:
     class Base(Record):
-        first = array(float, 1)
+        first = array(float, "n")
 
     class Derived(Base):
-        second = array(float, 2)
+        second = array(float, "n", 2)
 
     @jit
     def read(record):
@@ -253,7 +260,7 @@ def test_subclass_extends_its_base() -> None:
 
 @compiled_only
 def test_records_of_one_name_stay_apart() -> None:
-    a, b = array(float, 1), array(float, 2)
+    a, b = array(float, "n"), array(float, "n", 2)
     first = type("Twin", (Record,), {"a": a, "b": b})
     second = type("Twin", (Record,), {"b": b, "a": a})  # as in another module: same name, other layout
     values = {"a": np.array([1.0]), "b": np.array([[2.0, 3.0]])}
@@ -263,6 +270,186 @@ def test_records_of_one_name_stay_apart() -> None:
         return record.a[0] + 10.0 * record.b[0, 1]
 
     assert read(first(**values)) == read(second(**values)) == 31.0
+
+
+# ---- sizes ----------------------------------------------------------------------------------------------------------
+
+
+class Sized(Record):
+    capacity = scalar()
+    start = array(int, "n + 1", saved=True)
+    corner = array(float, "2 * n + m", 3)
+    fixed = array(float, 4)
+    half = array(float, "n // 2", "m")
+    chosen = array(int, "m", saved=True)
+
+
+@pytest.mark.nojit
+def test_a_record_allocates_itself_from_named_sizes() -> None:
+    chosen = np.array([7, 8])
+    record = Sized.sized({"n": 5, "m": 2}, capacity=3, chosen=chosen)
+    shapes = {name: getattr(record, name).shape for name in ("start", "corner", "fixed", "half")}
+    assert shapes == {"start": (6,), "corner": (12, 3), "fixed": (4,), "half": (2, 2)}
+    assert record.chosen is chosen and record.capacity == 3
+    for name in shapes:
+        values = getattr(record, name)
+        assert not values.any() and values.dtype == (np.int64 if name == "start" else np.float64)
+
+
+@pytest.mark.nojit
+def test_sizes_that_are_missing_or_do_not_agree_are_refused() -> None:
+    with pytest.raises(TypeError, match=r"Sized.corner: extent '2 \* n \+ m' where sizes are given of \['n'\]"):
+        Sized.sized({"n": 5}, capacity=3)
+    with pytest.raises(TypeError, match="missing fields .*capacity"):
+        Sized.sized({"n": 5, "m": 2})
+    with pytest.raises(TypeError, match="Sized.chosen: axis 0 has 3 entries where m = 2 by half"):
+        Sized.sized({"n": 5, "m": 2}, capacity=3, chosen=np.zeros(3, int))
+
+    class Ranges(Record):
+        start = array(int, "n + 1")
+        item = array(float, "n")
+
+    Ranges(start=[0, 1, 2], item=[1.0, 2.0])
+    with pytest.raises(TypeError, match=r"Ranges.start: axis 0 has 2 entries where n \+ 1 = 3 by item"):
+        Ranges(start=[0, 1], item=[1.0, 2.0])
+
+
+@pytest.mark.nojit
+def test_extents_are_no_part_of_compiled_code() -> None:
+    """What they are is read from the table: code for a record serves one of other sizes and another saved state."""
+    def twin(*fields):
+        return type("Twin", (Record,), {"__module__": "here", "__qualname__": "Twin", **dict(zip("ab", fields))})
+
+    first = twin(array(float, "n"), array(int, 3, 2)).type_name
+    assert first == twin(array(float, 7, saved=True), array(int, "n", "n + 1")).type_name
+    assert first != twin(array(float, "n"), array(int, 3)).type_name
+    assert first != twin(array(float, "n"), array(float, 3, 2)).type_name
+
+
+# ---- records within records -----------------------------------------------------------------------------------------
+
+
+class Leaf(Record):
+    gain = scalar(float)
+    values = array(float, "n", saved=True)
+    work = array(float, "n")
+
+
+class Branch(Record):
+    shift = scalar()
+    left = part(Leaf)
+    right = part(Leaf)
+    order = array(int, "n", saved=True)
+
+
+class Tree(Record):
+    scale = scalar(float)
+    branch = part(Branch)
+    trunk = array(float, 2, saved=True)
+
+
+as_tree = viewer(Tree)
+
+
+def make_tree(rng: np.random.Generator, n: int = 4) -> Tree:
+    left, right = (Leaf.sized({"n": n}, gain=gain, values=rng.random(n)) for gain in (0.1, -3.5))
+    branch = Branch(shift=2, left=left, right=right, order=rng.permutation(n))
+    return Tree(scale=1.0 / 3.0, branch=branch, trunk=rng.random(2))
+
+
+@jit
+def gather(leaf, order, shift):
+    """A part handed on as a record of its own."""
+    total = 0.0
+    for i in range(len(order)):
+        total += leaf.gain * leaf.values[order[i]] * (i + shift)
+        leaf.work[i] = total
+    return total
+
+
+@jit
+def sum_tree(tree):
+    branch = tree.branch
+    total = gather(branch.left, branch.order, branch.shift) + gather(tree.branch.right, branch.order, branch.shift)
+    tree.trunk[1] = total
+    return tree.scale * (total + tree.trunk[0])
+
+
+@jit
+def sum_tree_entry(table):
+    return sum_tree(as_tree(table))
+
+
+def expected_tree(tree: Tree) -> float:
+    branch, weight = tree.branch, np.arange(len(tree.branch.order)) + tree.branch.shift
+    total = sum(leaf.gain * (leaf.values[branch.order] * weight).sum() for leaf in (branch.left, branch.right))
+    return float(tree.scale * (total + tree.trunk[0]))
+
+
+@pytest.mark.boundscheck
+@pytest.mark.nojit
+def test_parts_are_read_and_written_from_kernels(rng: np.random.Generator) -> None:
+    tree = make_tree(rng)
+    assert sum_tree_entry(tree.table) == pytest.approx(expected_tree(tree), rel=1e-14)
+    assert sum_tree(tree) == pytest.approx(expected_tree(tree), rel=1e-14)
+    assert tree.branch.right.work[-1] + tree.branch.left.work[-1] == pytest.approx(tree.trunk[1], rel=1e-14)
+
+
+@jit
+def read_scale(tree):
+    return tree.scale
+
+
+@pytest.mark.boundscheck
+@pytest.mark.nojit
+@pytest.mark.parametrize("value", [0.1, -0.0, 5e-324, -1.7976931348623157e308, np.inf, 3])
+def test_numbers_arrive_bit_for_bit(rng: np.random.Generator, value: float) -> None:
+    tree = make_tree(rng)
+    found = read_scale(Tree(scale=value, branch=tree.branch, trunk=tree.trunk))
+    assert np.float64(found).tobytes() == np.float64(value).tobytes()
+
+
+@pytest.mark.nojit
+def test_saved_arrays_are_named_by_their_way(rng: np.random.Generator) -> None:
+    tree = make_tree(rng)
+    found = tree.saved("start/")
+    assert list(found) == ["start/branch.left.values", "start/branch.right.values", "start/branch.order", "start/trunk"]
+    assert found["start/branch.right.values"] is tree.branch.right.values and found["start/trunk"] is tree.trunk
+    assert list(Sized.sized({"n": 1, "m": 1}, capacity=0).saved()) == ["start", "chosen"]
+
+
+@pytest.mark.nojit
+def test_parts_must_be_what_is_declared(rng: np.random.Generator) -> None:
+    tree = make_tree(rng)
+    with pytest.raises(TypeError, match="Tree.branch: Leaf where Branch is declared"):
+        Tree(scale=1.0, branch=tree.branch.left, trunk=np.zeros(2))
+    with pytest.raises(AttributeError, match="cannot be replaced"):
+        tree.branch = make_tree(rng).branch
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda record: pickle.loads(pickle.dumps(record))])
+def test_copies_of_records_with_parts_stand_on_their_own(rng: np.random.Generator, duplicate) -> None:
+    tree = make_tree(rng)
+    other, before = duplicate(tree), expected_tree(tree)
+    other.branch.left.values[:] = 0.0
+    assert sum_tree_entry(tree.table) == pytest.approx(before, rel=1e-14)
+    assert sum_tree_entry(other.table) == pytest.approx(expected_tree(other), rel=1e-14) != before
+    assert (other.scale, other.branch.left.gain, other.branch.shift) == (tree.scale, 0.1, 2)
+    del tree
+    gc.collect()
+    assert sum_tree_entry(other.table) == pytest.approx(expected_tree(other), rel=1e-14)
+
+
+@pytest.mark.nojit
+def test_copy_into_reaches_the_parts(rng: np.random.Generator) -> None:
+    tree, other = make_tree(rng), make_tree(rng)
+    kept = other.branch.left.values
+    tree.copy_into(other)
+    assert other.branch.left.values is kept and expected_tree(other) == expected_tree(tree)
+    np.testing.assert_array_equal(other.branch.order, tree.branch.order)
+    with pytest.raises(ValueError, match="Leaf.values: shape"):
+        make_tree(rng, 1).copy_into(other)
 
 
 @compiled_only
@@ -290,8 +477,8 @@ SCRIPT = textwrap.dedent("""
 
     class Pair(Record):
         n = scalar()
-        x = array(float, 1)
-        k = array(int, 2)
+        x = array(float, "m")
+        k = array(int, "m", 2)
 
     as_pair = viewer(Pair)
 

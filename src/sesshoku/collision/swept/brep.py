@@ -231,7 +231,8 @@ class Parts:
 
     def _joined(self, name: str) -> np.ndarray:
         field, found = Breps.fields[name], self.columns.get(name, [])
-        empty = np.zeros((0, *field.extents[1:]))
+        extents: Any = field.extents
+        empty = np.zeros((0, *extents[1:]))
         return np.concatenate([empty, *found]).astype(field.element)
 
 

@@ -28,7 +28,10 @@ LIMIT_OFF, LIMIT_ON = range(2)
 
 
 class Work(Record):
-    """C contacts, L links, V dofs, T trees, N loops, M mimics, P = C + N + M pairs of moving links, R ports."""
+    """C contacts, L links, V dofs, T trees, G shapes, N loops, M mimics, P = C + N + M pairs of moving links, R ports.
+
+    pairs: those with materials of their own; rows, numbers: room for the rows of handles and the coupling matrix.
+    """
 
     options = part(Numbers)
     contacts = part(Contacts)

@@ -325,7 +325,10 @@ def make_joints(compiled: CompiledScene, bodies: Bodies, options: Options) -> tu
 
 
 class Presses(Record):
-    """Contact springs. C of them; their anchors stand in the spring set behind the joints' springs."""
+    """C contact springs, S shapes, pairs with springs of their own.
+
+    The anchors stand in the spring set behind the joints' springs.
+    """
 
     capacity = scalar()
     first = scalar()  # place of the first contact spring in the spring set
@@ -359,19 +362,19 @@ class Presses(Record):
     pair_given = array(float, "pairs", 2)  # the same of pairs of bodies with their own
     model_shape = array(int, "S")  # the model's (first) shape
     fresh = array(int, 1, saved=True)  # 1: the bodies were placed, contacts must be found before the step
-    # ---- the set before, for matching
-    old_key = array(int, "C")
-    old_variant = array(int, "C")
+    # ---- the set before, for matching: at a step's end, and in the next one for what its motion adds
+    old_key = array(int, "C", saved=True)
+    old_variant = array(int, "C", saved=True)
     old_feature = array(int, "C", 2)
     old_shape = array(int, "C", 2)
-    old_state = array(int, "C")
-    old_age = array(int, "C")
-    old_moved = array(float, "C", 3)
-    old_place = array(float, "C", 3)
-    old_drag = array(float, "C", 3)
-    old_held = array(float, "C", 3)
-    old_id = array(int, "C")
-    old_local = array(float, "C", 2, 3)
+    old_state = array(int, "C", saved=True)
+    old_age = array(int, "C", saved=True)
+    old_moved = array(float, "C", 3, saved=True)
+    old_place = array(float, "C", 3, saved=True)
+    old_drag = array(float, "C", 3, saved=True)
+    old_held = array(float, "C", 3, saved=True)
+    old_id = array(int, "C", saved=True)
+    old_local = array(float, "C", 2, 3, saved=True)
     old_used = array(int, "C")
     work = array(float, 8, 3)
 

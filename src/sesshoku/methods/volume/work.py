@@ -74,8 +74,8 @@ class Sparse(Record):
 
 
 class Work(Record):
-    """C overlaps, W joint rows, V dofs, T trees, K corners of all polygons, B columns; D unknowns and J joint rows of a
-    dense island.
+    """C overlaps, W joint rows, V dofs, Q coordinates, T trees, K corners of all polygons, B columns, P edges of the
+    pyramid; U unknowns and M rows of the cone of any island, D unknowns and J joint rows of a dense one.
 
     Wrenches and twists of an overlap are taken at its barycentre along (e1, e2, n): f1 f2 fn, then the torques.
     """

@@ -43,7 +43,10 @@ ITERATIONS, CONVERGED, RESIDUAL = range(3)
 
 
 class SpringSet(Record):
-    """B bodies (the last is the world), S springs, T ties. Anchor 0 is on body 0, anchor 1 on body 1."""
+    """B bodies (the last is the world), S springs, T ties. Anchor 0 is on body 0, anchor 1 on body 1.
+
+    most: three times the most ties of a group.
+    """
 
     body_count = scalar()
     capacity = scalar()
@@ -72,7 +75,7 @@ class SpringSet(Record):
     tie_columns = array(float, "tie_columns")  # answers of a group's tree to unit forces along its ties
     tie_factor = array(float, "3 * T", "most")
     tie_reply = array(float, "B", 6)
-    tie_speed = array(float, "most")  # 3 times the most ties of a group
+    tie_speed = array(float, "most")
     # ---- springs
     counts = array(int, 4, saved=True)  # springs in use
     body = array(int, "S", 2, saved=True)
