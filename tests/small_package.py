@@ -19,6 +19,9 @@ CALLER = "from sesshoku.callee import scaled\n@jit\ndef shifted(x):\n    return 
 #: prints the result and what was done for it: runs of the front end, entries linked, entries read
 COUNTS = ("import json\nfrom sesshoku.compiled import kernel\nvalue = shifted(10.0)\n"
           "print(json.dumps([value, *(kernel.counts[what] for what in ('front end', 'entry', 'entry read'))]))")
+#: the same with every kernel a unit of its own
+UNITS_REPORT = ("from sesshoku.compiled import kernel, library\nlibrary.units_of.__defaults__ = (1,)\n"
+                "print(shifted(10.0))")
 
 
 class Package:

@@ -1,16 +1,17 @@
 """How this package compiles: one decorator, one store of compiled code, one progress line.
 
 Kernels are compiled one by one, each once, and kept as bitcode; what Python calls is linked from them
-(`compiled/kernel.py`). An edit compiles the edited kernel and links what can reach it, and nothing else. Where the sources
-lie does not matter: two checkouts share what either compiled.
+(`compiled/kernel.py`). An edit compiles the edited kernel and links what can reach it, and nothing else. Where the
+sources lie does not matter: two checkouts share what either compiled.
 
-That goes through Numba's inner interfaces. Where a version of Numba does not have them as they are known here, kernels are
-compiled and cached by Numba itself (`compiled/plain.py`), with a warning; SESSHOKU_COMPILER=numba asks for that.
+That goes through Numba's inner interfaces. Where a version of Numba does not have them as they are known here, kernels
+are compiled and cached by Numba itself (`compiled/plain.py`), with a warning; SESSHOKU_COMPILER=numba asks for that.
 """
 
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 import os
 import sys
@@ -30,9 +31,9 @@ def misfit() -> str:
     """What this version of Numba lacks for our code generator; empty: nothing."""
     try:
         from llvmlite.binding import ExecutionEngine
-        from numba.core import codegen, compiler, environment, registry
+        from numba.core import bytecode, codegen, compiler, environment, registry
 
-        from sesshoku.compiled import kernel  # imports what else is needed by name
+        importlib.import_module("sesshoku.compiled.kernel")  # imports what else is needed by name
 
         wanted = [
             (codegen.JITCodeLibrary, ("_optimize_final_module", "_get_module_for_linking", "add_linking_library")),
@@ -47,7 +48,7 @@ def misfit() -> str:
         missing = [f"{owner.__name__}.{name}" for owner, names in wanted for name in names if not hasattr(owner, name)]
         if "library" not in inspect.signature(compiler.compile_extra).parameters:
             missing.append("compile_extra(library=...)")
-        if "unique_id" not in vars(kernel.FunctionIdentity.from_function(misfit)):
+        if "unique_id" not in vars(bytecode.FunctionIdentity.from_function(misfit)):
             missing.append("FunctionIdentity.unique_id")
         return ", ".join(missing)
     except (ImportError, AttributeError, TypeError) as error:
@@ -105,7 +106,7 @@ class CompileProgress:
 
         progress = self
 
-        class Listener(event.Listener):  # type: ignore[misc]
+        class Listener(event.Listener):
             def on_start(self, event_: Any) -> None:
                 if not progress.said and sys.stderr is not None:
                     progress.said = True

@@ -1,7 +1,7 @@
 """A kernel: Numba's front end once, then bitcode for kernels that call it and machine code where Python calls it.
 
-`resolve` gives what callers in compiled code need (types, name, bitcode), `compile` what Python calls. Both are looked for
-in the store (`compiled/store.py`) under keys of content (`compiled/keys.py`).
+`resolve` gives what callers in compiled code need (types, name, bitcode), `compile` what Python calls. Both are looked
+for in the store (`compiled/store.py`) under keys of content (`compiled/keys.py`).
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ from typing import Any
 import llvmlite.binding as ll
 import numba.core.event as numba_event
 from numba import types
-from numba.core import compiler, errors, sigutils, typing
+from numba.core import compiler, dispatcher, errors, sigutils, typing
 from numba.core.bytecode import FunctionIdentity
 from numba.core.compiler_lock import global_compiler_lock
-from numba.core.dispatcher import _FunctionCompiler
 from numba.core.environment import Environment
 from numba.core.registry import CPUDispatcher
 from numba.core.untyped_passes import ExtractByteCode
@@ -42,7 +41,7 @@ def store() -> Store:
     return Store(trusted_directory(cache_root() / "kernels"))
 
 
-class KernelFlags(compiler.Flags):  # type: ignore[misc]
+class KernelFlags(compiler.Flags):
     """Numba's flags, compared fast: the front end looks up every operator's implementation by them."""
 
     def __eq__(self, other: object) -> Any:
@@ -57,7 +56,7 @@ class KernelFlags(compiler.Flags):  # type: ignore[misc]
 _FLAGS = hash(compiler.Flags())
 
 
-class Pipeline(compiler.Compiler):  # type: ignore[misc]
+class Pipeline(compiler.Compiler):
     """Numba's front end; names of symbols come from the kernel's identity, not from a count of the process."""
 
     def compile_extra(self, func: Any) -> Any:
@@ -70,7 +69,7 @@ class Pipeline(compiler.Compiler):  # type: ignore[misc]
         return self._compile_bytecode()
 
 
-class FrontEnd(_FunctionCompiler):  # type: ignore[misc]
+class FrontEnd(dispatcher._FunctionCompiler):  # type: ignore[name-defined]
     """Compiles a function to bitcode: neither machine code nor what Python would call."""
 
     tag = ""
@@ -103,10 +102,11 @@ class Token:
         return f"<kernel {self.name}>"
 
 
-class Kernel(CPUDispatcher):  # type: ignore[misc]
+class Kernel(CPUDispatcher):
     """What the decorator `jit` makes of a function."""
 
-    def __init__(self, py_func: Any, locals: Any = None, targetoptions: Any = None, pipeline_class: Any = Pipeline) -> None:
+    def __init__(self, py_func: Any, locals: Any = None, targetoptions: Any = None,
+                 pipeline_class: Any = Pipeline) -> None:
         super().__init__(py_func, locals, targetoptions, pipeline_class)
         self._compiler = FrontEnd(py_func, self.targetdescr, self.targetoptions, self.locals, pipeline_class)
         self._resolved: dict[Any, Any] = {}  # argument types -> result without machine code

@@ -1,9 +1,9 @@
-"""What a kernel's code comes from, as a hash: its bytecode, the constants it names, its options, and its callees' names.
+"""What a kernel's code comes from, as a hash: bytecode, the constants it names, its options, and its callees' names.
 
-A kernel is compiled without its callees' bodies (`compiled/library.py`), so of a callee only the name, the parameters and
-the type it returns matter; the type is checked where a cached kernel is read. An edit of a kernel's body thus leaves its
-callers alone, and an edit of a comment, a docstring or another function leaves everything alone. What is linked is named
-by the hashes of all kernels that can be reached.
+A kernel is compiled without its callees' bodies (`compiled/library.py`), so of a callee only the name, the parameters
+and the type it returns matter; the type is checked where a cached kernel is read. An edit of a kernel's body thus leaves
+its callers alone, and an edit of a comment, a docstring or another function leaves everything alone. What is linked is
+named by the hashes of all kernels that can be reached.
 
 A value that has no spelling (an object of a kind not known here) makes a key that no other process will find: such a
 kernel compiles in every process, and is never stale.
@@ -136,9 +136,9 @@ class _Speller:
         constants = list(code.co_consts)
         if doc is not None and constants and constants[0] == doc:
             constants[0] = None  # a docstring is no code
-        parts = [code.co_code.hex(), *code.co_names, "", *code.co_varnames, "", *code.co_freevars, "", *code.co_cellvars]
-        parts += [str((code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags))]
-        parts += [getattr(code, "co_exceptiontable", b"").hex()]
+        parts = [code.co_code.hex(), *code.co_names, "", *code.co_varnames, "", *code.co_freevars, ""]
+        parts += [*code.co_cellvars, str((code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount))]
+        parts += [str(code.co_flags), getattr(code, "co_exceptiontable", b"").hex()]
         parts += [self._code(c, None) if isinstance(c, python.CodeType) else self.value(c) for c in constants]
         return digest(parts)
 
@@ -147,7 +147,7 @@ class _Speller:
         if isinstance(value, python.ModuleType | type) and not _is_known(value):
             taken = []
             for path in sorted({path for code in _codes(function.__code__) for path in _paths(code, name)}):
-                found = value
+                found: Any = value
                 for step in path:
                     found = getattr(found, step, None)
                     if not isinstance(found, python.ModuleType | type):
@@ -205,7 +205,8 @@ class _Speller:
             layout = getattr(value, "type_name", "")  # of a record
             return f"class {value.__module__}.{value.__qualname__} {layout}"
         if _is_known(value):
-            return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', getattr(value, '__name__', ''))}"
+            name = getattr(value, "__qualname__", None) or value.__name__
+            return f"{getattr(value, '__module__', '')}.{name}"
         if isinstance(value, python.FunctionType):
             return f"function {self.function(value)}"
         self.shared = False

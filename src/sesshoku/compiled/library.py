@@ -1,11 +1,11 @@
 """Code of kernels, from LLVM's representation to machine code.
 
-Numba optimises and translates every function with all it calls, level by level. Here a kernel that only kernels call stays
-as Numba lowered it, as bitcode without its callees (`KernelLibrary`). What Python calls is linked from the bitcode of its
-whole call graph, optimised and translated once.
+Numba optimises and translates every function with all it calls, level by level. Here a kernel that only kernels call
+stays as Numba lowered it, as bitcode without its callees (`KernelLibrary`). What Python calls is linked from the
+bitcode of its whole call graph, optimised and translated once.
 
-A large call graph is translated in units: a kernel whose callees make up enough code is a unit of its own, and others call
-it by its name. Units are translated side by side, shared by all that call them, and after an edit only those that
+A large call graph is translated in units: a kernel whose callees make up enough code is a unit of its own, and others
+call it by its name. Units are translated side by side, shared by all that call them, and after an edit only those that
 contain the edited kernel are translated again. Within a unit the optimiser sees everything.
 """
 
@@ -24,7 +24,7 @@ from sesshoku.compiled.keys import digest
 UNIT_SIZE = 100_000  # bytes of bitcode from which a kernel with its callees is a unit
 
 
-class KernelLibrary(JITCodeLibrary):  # type: ignore[misc]
+class KernelLibrary(JITCodeLibrary):
     """The code of one kernel without the kernels it calls; never turned into machine code on its own."""
 
     def __init__(self, codegen: Any, name: str, tag: str = "") -> None:
@@ -36,6 +36,7 @@ class KernelLibrary(JITCodeLibrary):  # type: ignore[misc]
         self.storable = True  # no addresses of this process in it
         self.inlined = False  # always becomes part of its callers
         self._bitcode = b""
+        self._shared_module: Any = None
 
     @classmethod
     def read(cls, codegen: Any, fndesc: Any, key: str, bitcode: bytes, callees: dict[str, KernelLibrary]) -> Any:
@@ -100,7 +101,7 @@ class KernelLibrary(JITCodeLibrary):  # type: ignore[misc]
         raise RuntimeError(f"{self.name}: called from kernels only, there is no machine code of it")
 
 
-class LinkedLibrary(JITCodeLibrary):  # type: ignore[misc]
+class LinkedLibrary(JITCodeLibrary):
     """Machine code that is loaded: of what Python calls."""
 
     def get_pointer_to_function(self, name: str) -> int:

@@ -59,7 +59,7 @@ def module_cache(module: str) -> Path:
     return directory
 
 
-class SharedLocator(UserProvidedCacheLocator):  # type: ignore[misc]
+class SharedLocator(UserProvidedCacheLocator):
     """Where Numba keeps a kernel: in the directory of its module, which is named by content, not by path."""
 
     @classmethod

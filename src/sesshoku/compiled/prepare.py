@@ -1,8 +1,8 @@
 """A cold start on all cores: kernels are compiled by processes of their own, callees first, and meet in the store.
 
-First the front end, kernel by kernel, each once, for the argument types that `compiled/signatures.py` lists; then machine
-code, unit by unit (`compiled/library.py`). What is in the store is not made again, whoever made it; with a warm store
-nothing is started. Whatever the children cannot do is done, or fails with its reason, in the process that calls.
+First the front end, kernel by kernel, each once, for the argument types that `compiled/signatures.py` lists; then
+machine code, unit by unit (`compiled/library.py`). What is in the store is not made again, whoever made it; with a warm
+store nothing is started. Whatever the children cannot do is done, or fails with its reason, in the process that calls.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ class Children:
         self.count = count
         self.errors: dict[str, str] = {}  # name of a kernel -> why it could not be compiled
         self._children: list[subprocess.Popen[str]] = []
-        self._said = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
+        self._said = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
 
     def __enter__(self) -> Children:
         return self
@@ -144,12 +144,15 @@ class Children:
             with contextlib.suppress(OSError):
                 child.terminate()
         for child in self._children:
-            child.communicate()
+            child.wait()
         self._said.close()
 
     def _start(self) -> subprocess.Popen[str]:
         """-P: nothing is imported from the working directory that the parent would not import."""
+        from sesshoku.compiled.kernel import store
+
         environment = {name: value for name, value in os.environ.items() if name not in HOOKS}
+        environment["SESSHOKU_CACHE"] = str(store().directory.parent)  # also where it is this process's own
         environment["PYTHONPATH"] = os.pathsep.join(os.path.abspath(path) for path in sys.path if path)
         return subprocess.Popen([sys.executable, "-P", "-m", "sesshoku.compiled.worker"], env=environment, text=True,
                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said)

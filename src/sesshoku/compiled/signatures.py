@@ -1,10 +1,10 @@
 """For which argument types kernels are compiled: known beforehand, so that they need not wait for their callers.
 
-The types of a kernel's arguments are found where a caller is compiled, and the caller needs the type its callee returns:
-alone, the front end goes down the call graph one kernel at a time. `signatures.json` lists the types of every kernel of
-the methods, so that processes can compile kernels side by side, callees first. The list is a hint: a kernel that is missing
-is compiled when its caller is, and one that is listed wrongly costs its compilation. It is written anew by
-`python -m sesshoku.methods.signatures`.
+The types of a kernel's arguments are found where a caller is compiled, and the caller needs the type its callee
+returns: alone, the front end goes down the call graph one kernel at a time. `signatures.json` lists the types of every
+kernel of the methods, so that processes can compile kernels side by side, callees first. The list is a hint: a kernel
+that is missing is compiled when its caller is, and one that is listed wrongly costs its compilation. It is written anew
+by `python -m sesshoku.methods.signatures`.
 """
 
 from __future__ import annotations

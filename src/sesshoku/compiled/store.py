@@ -58,23 +58,24 @@ def writable(directory: Path) -> bool:
     return True
 
 
-def private_directory() -> Path:
+def private_directory(name: str) -> Path:
     """A directory for this process only: a fixed name in a shared place could hold another user's code."""
     directory = Path(tempfile.mkdtemp(prefix="sesshoku-"))
     atexit.register(shutil.rmtree, directory, ignore_errors=True)
-    return directory
+    (directory / name).mkdir(mode=0o700)
+    return directory / name
 
 
 def trusted_directory(directory: Path) -> Path:
     """The directory, or one for this process only where code cannot be kept or must not be trusted there."""
     if not writable(directory):
-        return private_directory()
+        return private_directory(directory.name)
     reason = distrust(directory.stat())
     if reason:
         warnings.warn(f"compiled code in {directory} is not used: the folder {reason}. Kernels are compiled for this "
                       f"process alone; remove the folder, or let SESSHOKU_CACHE name one that only you can write to",
                       RuntimeWarning, stacklevel=2)
-        return private_directory()
+        return private_directory(directory.name)
     return directory
 
 

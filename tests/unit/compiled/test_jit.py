@@ -1,12 +1,9 @@
-"""The compile cache: never stale, never in the way; the progress line: once."""
+"""The decorator: what it leaves alone, where code is kept, what is said meanwhile; Numba alone where it must be."""
 
 from __future__ import annotations
 
 import ast
 import os
-import shutil
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -14,44 +11,8 @@ import pytest
 from numba.core import config
 
 from sesshoku.compiled import jit as jit_module
-from sesshoku.compiled import sources
-from waiting import PATIENCE
-
-SOURCES = Path(jit_module.__file__).parents[1]
-
-
-class Package:
-    """A copy of the package with two small kernels in two files, run in processes of its own."""
-
-    def __init__(self, folder: Path) -> None:
-        self.root = folder / "src"
-        self.package = self.root / "sesshoku"
-        self.cache = folder / "cache"
-        for name in ("__init__.py", "errors.py", "compiled/__init__.py", "compiled/jit.py", "compiled/sources.py",
-                     "compiled/table.py"):
-            (self.package / name).parent.mkdir(parents=True, exist_ok=True)
-            if name.endswith("__init__.py"):
-                (self.package / name).write_text("")
-            else:
-                shutil.copy(SOURCES / name, self.package / name)
-        self.write("callee", "FACTOR = 2.0\n@jit\ndef scaled(x):\n    return FACTOR * x\n")
-        self.write("caller", "from sesshoku.callee import scaled\n@jit\ndef shifted(x):\n    return scaled(x) + 1.0\n")
-
-    def write(self, name: str, text: str) -> None:
-        (self.package / f"{name}.py").write_text("from sesshoku.compiled.jit import jit\n" + text)
-
-    def run(self, code: str = "print(shifted(10.0))", **variables: str) -> subprocess.CompletedProcess[str]:
-        head = ("from sesshoku.compiled.jit import CACHE_DIRECTORY, CompileProgress, jit\n"
-                "from sesshoku.caller import shifted\n")
-        environment = os.environ | {"PYTHONPATH": str(self.root), "SESSHOKU_CACHE": str(self.cache),
-                                    "NUMBA_DISABLE_JIT": "0"} | variables
-        result = subprocess.run([sys.executable, "-c", head + code], env=environment, capture_output=True, text=True,
-                                timeout=PATIENCE, check=False, cwd=self.root)
-        assert result.returncode == 0, result.stderr
-        return result
-
-    def directories(self) -> set[str]:
-        return {path.name for path in (self.cache / "compiled").iterdir()}
+from sesshoku.compiled import plain, sources, store
+from small_package import CALLEE, Package
 
 
 @pytest.fixture
@@ -59,49 +20,46 @@ def package(tmp_path: Path) -> Package:
     return Package(tmp_path)
 
 
+# ---- kernels compiled by Numba itself --------------------------------------------------------------------------------
+
 REPORT = "print(shifted(10.0), sum(shifted.stats.cache_hits.values()))"
+NUMBA = {"SESSHOKU_COMPILER": "numba"}
 
 
-def test_edited_callee_in_another_file_is_recompiled(package: Package) -> None:
-    assert package.run(REPORT).stdout.split() == ["21.0", "0"]
-    assert package.run(REPORT).stdout.split() == ["21.0", "1"]
-    package.write("callee", "FACTOR = 3.0\n@jit\ndef scaled(x):\n    return FACTOR * x\n")
+def test_numba_alone_recompiles_what_an_edit_can_reach(package: Package) -> None:
+    assert package.run(REPORT, **NUMBA).stdout.split() == ["21.0", "0"]
+    assert package.run(REPORT, **NUMBA).stdout.split() == ["21.0", "1"]
+    package.write("callee", CALLEE.replace("2.0", "3.0"))
     # the caller's own file is untouched: Numba's stamp alone would give 21 again
-    assert package.run(REPORT).stdout.split() == ["31.0", "0"]
+    assert package.run(REPORT, **NUMBA).stdout.split() == ["31.0", "0"]
+    assert not list(package.package.rglob("*.nbi"))
 
 
-def test_numba_alone_would_be_stale(package: Package) -> None:
-    """The reason for all this: with one fixed directory the edited callee goes unnoticed."""
-    jit_file = package.package / "compiled" / "jit.py"
-    text = jit_file.read_text()
-    assert "{source_hash(module)}" in text
-    jit_file.write_text(text.replace("{source_hash(module)}", "fixed"))
-    package.run(REPORT)
-    package.write("callee", "FACTOR = 3.0\n@jit\ndef scaled(x):\n    return FACTOR * x\n")
-    assert package.run(REPORT).stdout.split() == ["21.0", "1"]
+def test_an_unknown_numba_compiles_by_itself_with_one_warning(package: Package) -> None:
+    """As of a version that lacks something: the name is taken away before the package is imported."""
+    site = package.root / "sitecustomize.py"
+    site.write_text("from numba.core import compiler\ndel compiler._make_subtarget\n")
+    path = package.package / "compiled" / "kernel.py"
+    assert "_make_subtarget" in path.read_text()
+    code = "print(type(shifted).__name__, hasattr(type(shifted), 'content'))"
+    result = package.run(code)
+    assert result.stdout.split() == ["CPUDispatcher", "False"]
+    assert result.stderr.count("compiled by Numba itself") == 1
+    assert "compiler._make_subtarget" in result.stderr
 
 
-def test_only_what_an_edit_can_reach_is_compiled_again(package: Package) -> None:
-    package.run()
-    before = package.directories()
-    package.write("another", "@jit\ndef other(x):\n    return x\n")
-    (package.package / "errors.py").write_text("# edited\n")
-    assert package.run(REPORT).stdout.split() == ["21.0", "1"]
-    assert package.directories() == before
-    # a constant behind two imports, one of them inside a function: both kernels are of new sources
-    package.write("far", "OFFSET = 0.0\n")
-    package.write("between", "def late():\n    from sesshoku import (  # why\n        far,\n    )\n    return far\n")
-    package.write("callee", "from sesshoku import between\nFACTOR = 2.0\n@jit\ndef scaled(x):\n    return FACTOR * x\n")
-    assert package.run(REPORT).stdout.split() == ["21.0", "0"]
-    assert package.run(REPORT).stdout.split() == ["21.0", "1"]
-    package.write("far", "OFFSET = 1.0\n")
-    assert package.run(REPORT).stdout.split() == ["21.0", "0"]
-    package.write("far", "OFFSET = 0.0\n")
-    seen = package.directories()
-    package.run()
-    assert package.directories() == seen  # back to sources that were compiled before
-    package.run(NUMBA_BOUNDSCHECK="1")
-    assert len(package.directories()) == len(seen) + 2  # the caller's and the callee's
+@pytest.mark.parametrize(("spacing", "kept"), [(5000.0, 4), (700.0, 6)])
+def test_old_directories_are_dropped_and_fresh_ones_kept(tmp_path: Path, spacing: float, kept: int) -> None:
+    """The newest four of each module stay, and whatever was used within the hour."""
+    for age in range(8):
+        for module in ("sesshoku.one", "sesshoku.two"):
+            folder = tmp_path / f"{module}-age{age}"
+            folder.mkdir(parents=True)
+            then = time.time() - spacing * age
+            os.utime(folder, (then, then))
+    plain.drop_old(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {
+        f"{module}-age{age}" for module in ("sesshoku.one", "sesshoku.two") for age in range(kept)}
 
 
 def test_imports_are_found_in_the_text() -> None:
@@ -127,7 +85,10 @@ def test_imports_are_found_in_the_text() -> None:
     assert "sesshoku.spatial.algebra" in sources.sources_of("sesshoku.methods.lcp")
 
 
-def test_only_this_package_uses_the_directory(package: Package) -> None:
+# ---- the decorator ---------------------------------------------------------------------------------------------------
+
+
+def test_only_this_package_uses_the_store(package: Package) -> None:
     """A user's own cached functions stay where Numba puts them, and a changed variable does not move ours."""
     code = """
 import os, numba
@@ -136,16 +97,18 @@ assert config.CACHE_DIR == os.environ.get("NUMBA_CACHE_DIR", "")
 os.environ["NUMBA_DEBUG_CACHE"] = "0"   # Numba reads its variables again at the next compilation
 print(shifted(10.0))
 from sesshoku import late
-print(late.third(9.0), str(CACHE_DIRECTORY) in late.third.stats.cache_path)
+print(late.third(9.0))
 """
     package.write("late", "@jit\ndef third(x):\n    return x / 3.0\n")
-    assert package.run(code).stdout.split() == ["21.0", "3.0", "True"]
+    assert package.run(code).stdout.split() == ["21.0", "3.0"]
+    assert len(package.files("entry")) == 2
     assert not list(package.package.rglob("*.nbi"))
 
 
 def test_unwritable_directory_falls_back(package: Package) -> None:
     package.cache.write_text("a file where the directory should be")
-    report = "print(shifted(10.0)); print(CACHE_DIRECTORY); print(CACHE_DIRECTORY.is_dir())"
+    report = ("print(shifted(10.0))\nfrom sesshoku.compiled.kernel import store\n"
+              "print(store().directory); print(store().directory.is_dir())")
     value, directory, exists = package.run(report).stdout.split()
     assert (value, exists) == ("21.0", "True")
     assert not Path(directory).is_relative_to(package.cache)
@@ -170,33 +133,21 @@ def test_progress_line_on_the_first_run_only(package: Package) -> None:
     assert second.stderr == ""
 
 
-@pytest.mark.parametrize(("spacing", "kept"), [(5000.0, 4), (700.0, 6)])
-def test_old_directories_are_dropped_and_fresh_ones_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spacing: float, kept: int,
-) -> None:
-    """The newest four of each module stay, and whatever was used within the hour."""
-    monkeypatch.setenv("SESSHOKU_CACHE", str(tmp_path))
-    root = tmp_path / "compiled"
-    for age in range(8):
-        for module in ("sesshoku.one", "sesshoku.two"):
-            folder = root / f"{module}-age{age}"
-            folder.mkdir(parents=True)
-            then = time.time() - spacing * age
-            os.utime(folder, (then, then))
-    assert jit_module._choose_cache_directory() == root
-    assert {path.name for path in root.iterdir()} == {
-        f"{module}-age{age}" for module in ("sesshoku.one", "sesshoku.two") for age in range(kept)}
+def test_as_plain_python(package: Package) -> None:
+    assert package.run("print(shifted(10.0), type(shifted).__name__)",
+                       NUMBA_DISABLE_JIT="1").stdout.split() == ["21.0", "function"]
+    assert not package.files("entry")
 
 
 def test_cache_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SESSHOKU_CACHE", str(tmp_path / "chosen"))
-    assert jit_module.cache_root() == tmp_path / "chosen"
+    assert store.cache_root() == tmp_path / "chosen"
     monkeypatch.delenv("SESSHOKU_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    assert jit_module.cache_root() == tmp_path / "xdg" / "sesshoku"
+    assert store.cache_root() == tmp_path / "xdg" / "sesshoku"
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    assert jit_module.cache_root() == tmp_path / "home" / ".cache" / "sesshoku"
+    assert store.cache_root() == tmp_path / "home" / ".cache" / "sesshoku"
 
 
 @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="plain Python floats raise")
@@ -208,17 +159,6 @@ def test_division_by_zero_gives_infinity() -> None:
     assert divide(1.0, 0.0) == float("inf")
     assert divide.targetoptions["error_model"] == "numpy"
     assert jit_module.jit(fastmath=True)(divide.py_func).targetoptions["fastmath"]
-
-
-def test_two_checkouts_share_what_either_compiled(tmp_path: Path) -> None:
-    here, there = tmp_path / "here", tmp_path / "there"
-    here.mkdir()
-    first = Package(here)
-    assert first.run(REPORT).stdout.split() == ["21.0", "0"]
-    shutil.copytree(here, there)
-    second = Package(there)
-    second.cache = first.cache
-    assert second.run(REPORT).stdout.split() == ["21.0", "1"]
 
 
 def test_kernels_take_nothing_from_what_users_build() -> None:

@@ -106,7 +106,7 @@ def test_a_record_of_another_layout_is_another_type(package: Package) -> None:
 
 
 def test_bounds_checks_have_keys_of_their_own(package: Package) -> None:
-    package.write("caller", "import numpy as np\n@jit\ndef shifted(x):\n    return x\n@jit\ndef at(a, n):\n    return a[n]\n")
+    package.write("caller", "@jit\ndef shifted(x):\n    return x\n@jit\ndef at(a, n):\n    return a[n]\n")
     report = ("import numpy as np\nfrom sesshoku.caller import at\ntry:\n    at(np.zeros(2), 5)\n    print('unseen')\n"
               "except IndexError:\n    print('seen')\n")
     assert package.run(report).stdout.split() == ["unseen"]
@@ -149,7 +149,8 @@ print(json.dumps([value, *(kernel.counts[what] for what in ('front end', 'unit',
 def test_only_the_unit_of_an_edited_kernel_is_translated_again(package: Package) -> None:
     package.write("middle", "from sesshoku.callee import scaled\n@jit\ndef twice(x):\n    return 2.0 * scaled(x)\n"
                   "@jit(into_callers=True)\ndef plus(x, y):\n    return x + y\n")
-    package.write("caller", "from sesshoku.middle import twice, plus\n@jit\ndef shifted(x):\n    return plus(twice(x), 1.0)\n")
+    package.write("caller", "from sesshoku.middle import twice, plus\n@jit\ndef shifted(x):\n"
+                  "    return plus(twice(x), 1.0)\n")
     assert json.loads(package.run(UNITS).stdout) == [41.0, 4, 2, 1, 0]  # `plus` is part of its caller, always
     assert json.loads(package.run(UNITS).stdout) == [41.0, 0, 0, 0, 1]
     package.write("callee", CALLEE.replace("FACTOR * x", "FACTOR * x + 5.0"))

@@ -59,7 +59,7 @@ def _say(text: str) -> None:
 def _cache_file(vertices: np.ndarray, faces: np.ndarray, threshold: float) -> Path:
     from importlib.metadata import version
 
-    from sesshoku.compiled.jit import cache_root
+    from sesshoku.compiled.store import cache_root
 
     digest = hashlib.sha256(f"coacd {version('coacd')} threshold {threshold!r} seed {SEED}".encode())
     digest.update(np.ascontiguousarray(vertices, dtype="<f8").tobytes())
