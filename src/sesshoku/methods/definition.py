@@ -32,11 +32,11 @@ class Definition:
     """A method as its module declares it (docs/methods/writing-a-method.md has an example).
 
     module: its module's name. options: a frozen dataclass; its defaults are the paper's behaviour. work: the record
-    class that its kernels take third. make_work(compiled, options) allocates it. stages: what a step does, or a function of the options where that
-    depends on them. presets: name -> options. supports(compiled): reasons why it cannot carry a scene. leaves_out: what
-    of a scene it leaves out, in words (methods/features.py has them): users are told, and `strict` refuses such a
-    scene. cautions(compiled, options, work, dt): what to warn of when a simulation is made. guarantees: what the
-    contract suite and the certificate may hold it to, name -> function of the options:
+    class that its kernels take third. make_work(compiled, options) allocates it. stages: what a step does, or a
+    function of the options where that depends on them. presets: name -> options. supports(compiled): reasons why it
+    cannot carry a scene. leaves_out: what of a scene it leaves out, in words (methods/features.py has them): users are
+    told, and `strict` refuses such a scene. cautions(compiled, options, work, dt): what to warn of when a simulation is
+    made. guarantees: what the contract suite and the certificate may hold it to, name -> function of the options:
         friction_bound      friction over mu times the normal force, at most
         passive             contact never adds kinetic energy
         residual            its report has the residual of a contact law

@@ -1,4 +1,4 @@
-"""A method of one's own in one file (examples/penalty.py): closed forms of springs and dampers; registered by import."""
+"""A method of one's own in one file (examples/penalty.py): closed forms of springs and dampers; import registers it."""
 
 from __future__ import annotations
 
