@@ -52,6 +52,20 @@ def test_free_fall_is_not_disturbed(method):
 
 
 @everyone
+def test_what_profile_times_is_what_step_does(method):
+    """After it the state is that of as many steps, bit for bit; the stages' times add up to the step's."""
+    one, other = (ss.Simulation(collision_in_space(), method, 1e-3) for _ in range(2))
+    one.step(320)
+    other.step(20)
+    times = other.profile(300)
+    assert one.q.tobytes() == other.q.tobytes() and one.v.tobytes() == other.v.tobytes() and one.time == other.time
+    whole = times.pop("step")
+    assert list(times) == other.method.definition.stages_of(other.method.options).names
+    assert all(seconds >= 0.0 for seconds in times.values())
+    assert sum(times.values()) == pytest.approx(whole, rel=1e-9)
+
+
+@everyone
 def test_a_crate_at_rest_stays_and_is_carried(method):
     sim = ss.Simulation(crate_on_floor(mass=2.5), method, 1e-3)
     sim.step(300)

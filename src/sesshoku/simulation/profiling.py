@@ -12,23 +12,20 @@ if TYPE_CHECKING:
 def profile(sim: Simulation, steps: int) -> dict[str, float]:
     """Mean time (seconds) of each stage and of a whole step; see `Simulation.profile`.
 
-    The processor's clock counts between stages; what all of them count is scaled to what the steps took by the wall's.
+    The processor's clock counts between stages; their sum is scaled to what the steps took by the wall's.
     """
     names, clock = sim.method.definition.stages_of(sim.method.options).names, sim.data.clock
     sim.step(0)
     if steps == 0:
         return dict.fromkeys(names, 0.0) | {"step": 0.0}
-    before = sim.save()
-    start = wall.perf_counter()
-    sim.step(steps)
-    whole = (wall.perf_counter() - start) / steps
-    sim.restore(before)
     clock[:] = 0
     clock[0] = 1
+    start = wall.perf_counter()
     try:
         sim.step(steps)
     finally:
         clock[0] = 0
+    whole = (wall.perf_counter() - start) / steps
     ticks = clock[1 : 1 + len(names)]
     share = ticks / max(int(ticks.sum()), 1)
     return {name: float(part) * whole for name, part in zip(names, share, strict=True)} | {"step": whole}

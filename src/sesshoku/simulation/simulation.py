@@ -269,9 +269,9 @@ class Simulation:
             time=self.time, body=body)
 
     def profile(self, steps: int = 1000) -> dict[str, float]:
-        """Mean time (seconds) of each stage of a step, run singly from Python `steps` times; call overhead removed.
+        """Mean time (seconds) of each stage of a step, by a clock between the stages of the compiled loop itself.
 
-        The state advances as it would with `step(steps)`. "step" is one whole step within `step(steps)`.
+        The state advances as with `step(steps)`, which this is. "step" is one whole step.
         """
         return profile(self, steps)
 
