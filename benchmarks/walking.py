@@ -27,9 +27,10 @@ PAPERS = {"multipoint (26 degrees of freedom, Pentium 4, 1.8 GHz)": 4e-3,
 #: method and robot of those figures
 PRINTED = {("multipoint", "small"): 4e-3, ("lcp", "large"): 1e-3}
 #: stages of the methods by what they are about; all others are dynamics
-STAGES = {"detect": "detection", "overlaps": "detection", "find contacts (L1)": "detection", "pose problem": "contact",
-          "solve": "contact", "apply forces": "contact", "prepare": "contact", "assemble, settle": "contact",
-          "forces": "contact", "constrain (with L0)": "contact"}
+STAGES = {"find contacts": "detection", "find points": "detection", "find": "detection", "build problem": "contact",
+          "hold joints": "contact", "solve islands": "contact", "release joints": "contact", "solve": "contact",
+          "apply": "contact", "apply wrenches": "contact", "prepare": "contact", "forces": "contact",
+          "constrain": "contact", "release": "contact"}
 
 
 class MujocoWalk:

@@ -65,7 +65,7 @@ def parts_of(keyword: str, count: int) -> tuple[dict[str, float], dict[str, int]
               "iterations": sim.report.iterations}
     motion = best_of(lambda: sweep_motion(breps, sweeps, events, bodies.position, bodies.rotation, springs.new_position,
                                           springs.new_rotation, 0))
-    constrain, find = stages["constrain (with L0)"], stages["find contacts (L1)"]
+    constrain, find = stages["constrain"] + stages["release"], stages["find"]
     return {"forces": stages["forces"], "descent": max(0.0, constrain - motion), "sweep L0": min(motion, constrain),
             "sweep L1": min(inflate, find), "springs from crossings": max(0.0, find - inflate),
             "rest": stages["start"] + stages["measure"] + stages["move"]}, counts

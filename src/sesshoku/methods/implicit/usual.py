@@ -24,7 +24,7 @@ def find_points(model, data, work, dt):
 
 
 @jit
-def forces(model, data, work, dt):
+def drive_joints(model, data, work, dt):
     """Actuators, springs of joints, external forces."""
     options = work.options
     implicit = options.integrator == IMPLICIT and options.implicit_drive != 0
@@ -43,4 +43,4 @@ def apply(model, data, work, dt):
     finish_report(model, data, work, dt)
 
 
-STAGES = Stages((place_links, find_points, forces, prepare, solve, apply, take_over))
+STAGES = Stages((place_links, find_points, drive_joints, prepare, solve, apply, take_over))
