@@ -23,7 +23,7 @@ from support import SEED, sample_count
 EXAMPLES = Path(__file__).parents[2] / "examples"
 STEPS = 100  # for which copies must be the original
 pytestmark = pytest.mark.filterwarnings("ignore::sesshoku.UnsupportedFeature", "ignore::sesshoku.UnstableStep",
-                                        "ignore::sesshoku.DeepOverlap")
+                                        "ignore::sesshoku.stages.deep_overlaps.DeepOverlap")
 
 
 def example(name: str) -> ss.Scene:
