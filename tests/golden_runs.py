@@ -1,7 +1,7 @@
 """Runs whose results are pinned bit for bit: every method and preset on boxes, meshes, robots, loops and heaps.
 
 A run's hash covers the whole state at its end (positions, velocities, time), the contacts' forces and the report, so
-that a change of any rounding shows. `python tests/golden/runs.py` writes the hashes of this machine's processor.
+that a change of any rounding shows. `python tests/golden_runs.py` writes the hashes of this machine's processor.
 """
 
 from __future__ import annotations
@@ -9,21 +9,17 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 import llvmlite.binding as llvm
+import numpy as np
 
 import linkages
 import sesshoku as ss
 
-HASHES = Path(__file__).with_name("hashes.json")
-EXAMPLES = Path(__file__).parents[2] / "examples"
+HASHES = Path(__file__).parent / "golden" / "hashes.json"
+EXAMPLES = Path(__file__).parents[1] / "examples"
 ALL = ("lcp", "lcp:recommended", "exact", "multipoint", "multipoint:recommended", "volume", "volume:recommended",
        "implicit", "implicit:recommended", "springs", "springs:recommended")
 
