@@ -47,10 +47,14 @@ def four_bar(loop: Any, speed: float = 0.0, **options: Any) -> ss.Scene:
     return scene
 
 
+def up_and_down(t: float) -> tuple[Any, Any]:
+    return (0, 0, 0.1 * np.sin(3 * t)), (1, 0, 0, 0)
+
+
 def everything() -> ss.Scene:
     """Limits, joint friction, springs, servos, a mimic, loops, a script, a pushed body and every joint kind."""
     scene = ss.Scene(gravity=(0.2, 0, -9.8))
-    scene.add_body("lift", kinematic=True, motion=lambda t: ((0, 0, 0.1 * np.sin(3 * t)), (1, 0, 0, 0)))
+    scene.add_body("lift", kinematic=True, motion=up_and_down)
     scene.add_body("belt", kinematic=True, position=(0, 3, 0), velocity=(0.1, 0, 0), angular_velocity=(0, 0.3, 0))
     parent = "lift"
     for n in range(4):
