@@ -52,13 +52,11 @@ def walk_list(model, contacts, margin):
     allowed, kind = model.allowed_pair, model.shape_type
     for k in range(len(allowed)):
         a, b = allowed[k, 0], allowed[k, 1]
-        if kind[a] == SHAPE_PLANE:
-            near = reaches_plane(contacts, a, b, margin)
-        elif kind[b] == SHAPE_PLANE:
-            near = reaches_plane(contacts, b, a, margin)
-        else:
-            near = overlap(contacts, a, b)
-        if near:
+        if not overlap(contacts, a, b):  # boxes of planes are infinite
+            continue
+        if kind[a] == SHAPE_PLANE and not reaches_plane(contacts, a, b, margin):
+            continue
+        if kind[b] != SHAPE_PLANE or reaches_plane(contacts, b, a, margin):
             add_pair(contacts, a, b)
 
 

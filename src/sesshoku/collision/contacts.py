@@ -23,11 +23,13 @@ CONTACTS, PAIRS, OVERFLOW, ISLANDS, NEXT_ID, OLD_CONTACTS, PAIR_OVERFLOW, LEVELS
 # lasts), where two edges cross, on a smooth surface (it moves over both)
 VERTEX, EDGE, SMOOTH = range(3)
 RELEASED, STICK, SLIP = range(3)
+MOST_PARTED = 4096  # pairs of which is remembered what parted them; a power of two
 BUNDLES = 24  # directions in which a height field may touch one shape at once
 
 
 class Contacts(Record):
-    """G shapes, P candidate pairs, C contacts, T trees (islands are at most as many), B bundles of a height field."""
+    """G shapes, P candidate pairs, M pairs kept apart, C contacts, T trees (islands are at most as many), B bundles of a
+    height field."""
 
     capacity = scalar()  # of contacts
     pair_capacity = scalar()
@@ -43,6 +45,11 @@ class Contacts(Record):
     shape_lead = array(float, "G")  # m: at least so much farther, because of forces; 0 where a method looks at none
     placed = array(float, 1)  # margin with which the world's shapes were placed, NaN: not yet
     pair = array(int, "P", 2)  # candidate shape pairs of this step, sorted
+    line = array(int, "G")  # shapes in the order of the broad phase's line, a start for the next one
+    # what parted pairs lately, found by a hash of the pair (`parted`): saves work, never changes what is found
+    parted_pair = array(int, "M")  # number of the pair, 0: none
+    parted_climb = array(int, "M", 2)  # vertices of a and b that came nearest
+    parted_axis = array(float, "M", 3)  # direction from a to b, in the axes of a
 
     # ---- contacts
     shape = array(int, "C", 2, saved=True)  # shapes a and b
@@ -118,7 +125,8 @@ def make_contacts(model: Model, capacity: int, pair_capacity: int) -> Contacts:
     G, T, C, P = model.shape_count, model.tree_count, capacity, pair_capacity
     buckets = 1 if model.pairs_listed else 1 << (2 * G).bit_length()
     sizes = {"G": G, "T": T, "C": C, "P": P, "B": BUNDLES if (model.shape_type == SHAPE_FIELD).any() else 0,
-             "levels": model.level_count, "buckets": buckets, "work": max(4 * G, 4 * P, 4 * C, 4 * T) + 1024}
+             "M": min(1 << (8 * G).bit_length(), MOST_PARTED), "levels": model.level_count, "buckets": buckets,
+             "work": max(4 * G, 4 * P, 4 * C, 4 * T) + 1024}
     contacts = Contacts.sized(sizes, capacity=C, pair_capacity=P, bucket_count=buckets)
     contacts.placed[:] = np.nan
     return contacts

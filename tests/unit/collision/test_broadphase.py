@@ -10,6 +10,7 @@ import pytest
 
 from sesshoku.collision.broadphase import find_pairs
 from sesshoku.collision.contacts import PAIR_OVERFLOW, PAIRS, Contacts, make_contacts
+from sesshoku.collision.points.detect import LINED_UP, choose_pairs
 from sesshoku.collision.shapes import place_shapes
 from sesshoku.dynamics.data import Data, make_data
 from sesshoku.dynamics.kinematics import kinematics
@@ -113,6 +114,37 @@ def test_finds_what_comparing_all_finds(rng: np.random.Generator, how: str) -> N
         np.testing.assert_array_equal(pairs, brute(model, contacts, margin))
         total += len(pairs)
     assert total > 100
+
+
+@pytest.mark.parametrize("how", LAYOUTS)
+def test_a_line_finds_what_comparing_all_finds(rng: np.random.Generator, how: str) -> None:
+    """Some dozens of shapes are lined up along an axis, from the order of the step before."""
+    model, data, contacts = make(loose_shapes(rng, 60))
+    assert not model.pairs_listed and model.shape_count <= LINED_UP
+    total = 0
+    for _ in range(sample_count(40, 400)):
+        scatter(rng, data, how)
+        margin = float(rng.choice([0.0, 0.1]))
+        place(model, data, contacts, margin)
+        contacts.pair[:] = contacts.iwork[:] = -77
+        contacts.work[:] = np.nan
+        choose_pairs(model, contacts, margin)
+        pairs = contacts.pair[: contacts.counts[PAIRS]]
+        np.testing.assert_array_equal(pairs, brute(model, contacts, margin))
+        total += len(pairs)
+    assert total > 100
+
+
+def test_a_line_leaves_out_what_is_nowhere_and_counts_what_does_not_fit(rng: np.random.Generator) -> None:
+    model, data, contacts = make(loose_shapes(rng, 60, planes=0), pairs=5)
+    scatter(rng, data, "column")
+    data.q[7 * 20] = np.nan  # body 20
+    place(model, data, contacts)
+    choose_pairs(model, contacts, 0.0)
+    everything = brute(model, contacts)
+    lost = np.isnan(contacts.shape_low).any(axis=1)
+    assert lost.any() and not lost[everything].any()
+    assert contacts.counts[PAIRS] == 5 and contacts.counts[PAIR_OVERFLOW] == len(everything) - 5
 
 
 @pytest.mark.parametrize("smallest", [1.0, 0.3, 0.01, 1e-5])

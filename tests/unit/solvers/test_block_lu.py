@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sesshoku.solvers import block_lu
-from sesshoku.solvers.dense_lu import lu_factor, lu_solve, lu_solve_left
+from sesshoku.solvers.dense_lu import lu_factor, lu_solve, lu_solve_left, symmetric_factor, symmetric_solve
 from support import sample_count
 
 pytestmark = pytest.mark.boundscheck
@@ -35,6 +35,20 @@ def test_dense_factors_pivot() -> None:
     np.testing.assert_array_equal(x, [2.0, 1.0, 2.0])
     assert not lu_factor(3, np.ones((3, 3)), pivot)
     assert not lu_factor(3, np.full((3, 3), np.nan), pivot)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 5, 8, 11, 24, 37])
+def test_symmetric_factors_solve_from_the_upper_triangle(n: int, rng: np.random.Generator) -> None:
+    for _ in range(sample_count(5, 100)):
+        Z, b = rng.normal(size=(n, n + 2)), rng.normal(size=n)
+        A, F = Z @ Z.T, np.full((n + 2, n + 2), np.nan)
+        F[:n, :n] = np.where(np.tri(n, k=-1), np.nan, A)
+        assert symmetric_factor(n, F)
+        x = b.copy()
+        symmetric_solve(n, F, x)
+        np.testing.assert_allclose(A @ x, b, atol=1e-11 * max(1.0, np.linalg.cond(A) if n else 1.0))
+    assert not symmetric_factor(2, np.array([[1.0, 2.0], [2.0, 1.0]]))
+    assert not symmetric_factor(3, np.full((3, 3), np.nan))
 
 
 def random_blocks(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from math import sqrt
 
-from sesshoku.collision.broadphase import find_pairs
+from sesshoku.collision.axis_sweep import sweep_axis
+from sesshoku.collision.broadphase import find_pairs, pairs_with_planes, sort_pairs
 from sesshoku.collision.contacts import (
     CONTACTS,
     OLD_CONTACTS,
@@ -28,6 +29,7 @@ from sesshoku.model.arrays import MOVES, SHAPE_FIELD, SHAPE_PLANE, Model
 CONTACTS_PER_SHAPE = 24  # a box in a pile: six neighbours, four points each
 PAIRS_PER_SHAPE = 24  # a box in a close pile: 26 neighbours, each pair counted once, and some air
 LEAST_CONTACTS, LEAST_PAIRS = 128, 256
+LINED_UP = 128  # shapes at most
 
 
 def contact_capacity(model: Model) -> int:
@@ -58,10 +60,22 @@ def detect(model, data, contacts, margin, ahead, most_per_pair):
     """
     keep_contacts(contacts)
     place_shapes(model, data, contacts, margin, ahead)
-    find_pairs(model, contacts, margin)
+    choose_pairs(model, contacts, margin)
     collide_pairs(model, data, contacts, margin, ahead, most_per_pair)
     match_contacts(model, data, contacts)
     find_islands(model, contacts)
+
+
+@jit
+def choose_pairs(model, contacts, margin):
+    """The broad phase that is fastest here: a list of pairs is walked, few shapes lined up, many put into grids."""
+    if model.pairs_listed or model.shape_count > LINED_UP:
+        find_pairs(model, contacts, margin)
+        return
+    contacts.counts[PAIRS] = contacts.counts[PAIR_OVERFLOW] = 0
+    pairs_with_planes(model, contacts, margin)
+    sweep_axis(model, contacts)
+    sort_pairs(model, contacts)
 
 
 @jit

@@ -23,6 +23,7 @@ from sesshoku.collision.points.epa import epa
 from sesshoku.collision.points.gjk import APART, BEYOND, gjk
 from sesshoku.collision.points.manifold import facing_points, same_distance, to_world, with_witness
 from sesshoku.collision.points.normals import axis_normal, best_normal, drum_normal
+from sesshoku.collision.points.parted import remember_axis, still_parted
 from sesshoku.collision.points.planes import plane_points
 from sesshoku.collision.points.reduction import reduce_manifold
 from sesshoku.collision.points.rounds import capsule_normal, sphere_normal
@@ -88,6 +89,8 @@ def sphere_polyhedron(model, contacts, a, b, cx, cy, cz, margin):
     d, nx, ny, nz = inside_polyhedron(model, contacts, b, -cx, -cy, -cz)
     r, at = model.shape_size[a, 0], contacts.shape_position[a]
     if d - r > margin:
+        contacts.climb[0] = contacts.climb[1] = 0
+        remember_axis(model, contacts, a, b, -nx, -ny, -nz)
         return 0
     if d > 0.0:
         return NOT_HERE
@@ -188,6 +191,7 @@ def general_normal(model, contacts, a, b, cx, cy, cz, margin, size):
     ra, rb = core_radius(model, a), core_radius(model, b)
     state, corners, vx, vy, vz = gjk(model, contacts, a, b, cx, cy, cz, margin + ra + rb, size)
     if state == BEYOND:
+        remember_axis(model, contacts, a, b, -vx, -vy, -vz)
         return inf, 0.0, 0.0, 1.0
     depth, nx, ny, nz = 0.0, -vx, -vy, -vz
     if state == APART:
@@ -263,6 +267,8 @@ def collide_shapes(model, contacts, a, b, margin):
         a, b = b, a
     at, other = contacts.shape_position[a], contacts.shape_position[b]
     cx, cy, cz = other[0] - at[0], other[1] - at[1], other[2] - at[2]
+    if still_parted(model, contacts, a, b, cx, cy, cz, margin):
+        return 0
     count = special_pair(model, contacts, a, b, cx, cy, cz, margin)
     if count == NOT_HERE:
         count = general_pair(model, contacts, a, b, cx, cy, cz, margin)

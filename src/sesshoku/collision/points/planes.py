@@ -18,6 +18,7 @@ from sesshoku.model.arrays import SHAPE_BOX, SHAPE_CAPSULE, SHAPE_CONVEX, SHAPE_
 
 LOOKING = 0.1  # cosine
 LEVEL = 1e-3  # of the radius: vertices that differ less in height are about as deep
+CLEAR = 1e-9  # of the radius: a lowest vertex so much beyond the margin leaves none within it
 RIM_TILT = 1e-5  # sine of the tilt above which the lowest point of a rim is told apart from the octagon's corners
 
 
@@ -72,6 +73,8 @@ def low_vertices(model, contacts, shape, R, lx, ly, lz, base, nx, ny, nz, margin
     count, left_out, room = 0, 0, len(gaps)
     # of a spike or a blade no face looks at the plane: its lowest vertex does, and the other end of its lowest edge
     lowest = farthest_vertex(model, shape, 0, -lx, -ly, -lz)
+    if base + (V[lowest, 0] * lx + V[lowest, 1] * ly + V[lowest, 2] * lz) > margin + CLEAR * model.shape_radius[shape]:
+        return 0, 0
     beside = flattest_neighbour(model, shape, lowest, -lx, -ly, -lz)
     if edge_slope(model, shape, lowest, beside, -lx, -ly, -lz) > LOOKING:
         beside = lowest

@@ -53,7 +53,7 @@ from sesshoku.methods.exact.ahead import look_ahead
 from sesshoku.methods.exact.locks import hold_joints, keep_joint_friction, release_joints
 from sesshoku.methods.exact.options import MIDPOINT, Options
 from sesshoku.methods.exact.problem import add_impact, build_problem, frame_contacts, impact_longer, keep_anchors
-from sesshoku.methods.exact.solve import keep_states, solve_islands
+from sesshoku.methods.exact.solve import count_unsolved, keep_states, solve_islands
 from sesshoku.methods.exact.spin import spin_evenly, turn_along
 from sesshoku.methods.exact.work import BOUNCE, SUPPORT, Work, make_work
 from sesshoku.methods.registry import register
@@ -151,6 +151,7 @@ def apply(model, data, work, dt):
         contacts.state[c] = RELEASED if not loaded else (SLIP if slips else STICK)
     keep_torques(work)
     keep_states(model, data, work, slip_speed)
+    count_unsolved(model, work)
     if options.anchor > 0.0:
         keep_anchors(work)
     measure_errors(model, data, data.new_q)

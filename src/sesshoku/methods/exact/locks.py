@@ -7,8 +7,8 @@ force. With H' = H + lock and friction impulses f of the joints that slip
     v' = H'^-1 (H v_free + f)
 is the free velocity of a problem with contacts, limits and loops alone, and -lock v+ the impulse that holds a joint.
 States come from the step before. Where one does not agree with the solution (a held joint beyond its bound, a slipping
-one that moves along its friction) all that disagree are switched and the problem is solved again; where that does not
-end, joint friction becomes rows after all, which the solver treats as it does contacts.
+one that moves along its friction) all that disagree are switched and the problem is solved again, from where it was;
+what switches twice becomes a row, which the solver treats as it does contacts, and all of it where that does not end.
 
 Joints near a limit have rows from the start: the limit may stop them within the step. And so have, for a while, the
 joints of a tree that went to and fro in some steps: a robot that stands on stiff legs can share its load between
@@ -17,21 +17,23 @@ feet and joints in many ways, of which locks try one and rows find one.
 
 from __future__ import annotations
 
+from sesshoku.collision.contacts import CONTACTS
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.constraints.rows import AS_ROW, near_limit
 from sesshoku.dynamics.factor import factorize, multiply, solve
 from sesshoku.methods.exact.options import LOCKS
 from sesshoku.methods.exact.problem import build_problem
-from sesshoku.methods.exact.solve import solve_islands
+from sesshoku.methods.exact.solve import PATIENCE, solve_islands
 from sesshoku.stages.contact_rows import velocity_change
-from sesshoku.stages.report import CONSTRAINT_WORK, ENERGY_CHANGE, ITERATIONS, RESIDUAL, ROWS
+from sesshoku.stages.joint_rows import store_joint_impulses
+from sesshoku.stages.report import CONSTRAINT_WORK, CONVERGED, ENERGY_CHANGE, ITERATIONS, RESIDUAL, ROWS
 
 # data.friction_state, beside AS_ROW: held; slips, and friction pushes up, or down
 LOCKED, PUSHED_UP, PUSHED_DOWN = 1, 2, 3
 LOCK = 1e12  # inertia of a held joint, as a multiple of what hangs on it
-ROUNDS = 4  # of switching
-SWITCHES = 2  # of one joint within a step
-RESTLESS = 3  # steps one after the other in which a joint of a tree went to and fro: it has rows then, for a while:
+ROUNDS = 5  # of switching
+SWITCHES = 2  # of one joint within a step: it gets a row
+RESTLESS = 2  # steps one after the other in which a joint of a tree went to and fro: it has rows then, for a while:
 WAIT, LONGEST = 16, 1024  # steps at first, doubled each time, and at most
 BEYOND = 1.0 + 1e-9  # of its bound: what a held joint may bear by rounding
 
@@ -47,7 +49,8 @@ def hold_joints(model, data, work, dt):
         work.lock_free[k], work.lock_diagonal[k] = data.new_v[k], data.implicit_diagonal[k]
     for n in range(len(model.rubbing_dofs)):
         k = model.rubbing_dofs[n]
-        rows = options.joint_friction != LOCKS or work.tree_rows[model.link_tree[model.dof_link[k]]] > 0
+        t = model.link_tree[model.dof_link[k]]
+        rows = options.joint_friction != LOCKS or work.tree_rows[t] > 0 or work.tree_unsolved[t] >= PATIENCE
         work.lock_switches[k] = 0
         if rows or near_limit(model, k, q, data.new_v, dt):
             data.friction_state[k] = AS_ROW
@@ -86,6 +89,7 @@ def lock(model, data, work, dt):
 @jit
 def release_joints(model, data, work, dt):
     """Switch the joints whose state does not agree with the solution and solve again, until all agree."""
+    contacts, problem = work.contacts, work.problem
     if len(model.rubbing_dofs) == 0:
         return
     made = data.report[ITERATIONS]
@@ -95,12 +99,28 @@ def release_joints(model, data, work, dt):
         if n == ROUNDS:  # it does not end: as rows
             for m in range(len(model.rubbing_dofs)):
                 data.friction_state[model.rubbing_dofs[m]] = AS_ROW
+        solved = data.report[CONVERGED] != 0.0
+        if solved:
+            keep_solution(model, data, work)
         lock(model, data, work, dt)
         build_problem(model, data, work, dt)
+        for c in range(contacts.counts[CONTACTS] if solved else 0):
+            for d in range(3):
+                problem.impulse[c, d] = work.impulse_world[c, d]
         solve_islands(model, data, work, dt)
         made += data.report[ITERATIONS]
     data.report[ITERATIONS] = made
     judge_trees(model, work)
+
+
+@jit
+def keep_solution(model, data, work):
+    """Impulses of contacts and joint rows, for the next round to start from."""
+    contacts, problem = work.contacts, work.problem
+    for c in range(contacts.counts[CONTACTS]):
+        for d in range(3):
+            work.impulse_world[c, d] = problem.impulse[c, d]
+    store_joint_impulses(model, data, problem)
 
 
 @jit
@@ -131,19 +151,20 @@ def switch_joints(model, data, work, dt):
     velocity_change(model, data, problem, problem.y, change)
     for n in range(len(model.rubbing_dofs)):
         k = model.rubbing_dofs[n]
-        state, new = data.friction_state[k], data.friction_state[k]
+        state, new, x = data.friction_state[k], data.friction_state[k], 0.0
         if state == AS_ROW:
             continue
         speed = data.new_v[k] + change[k]
         if state == LOCKED:
-            held = -held_inertia(data, work, k) * speed
-            if abs(held) > BEYOND * dt * model.dof_static_friction[k]:
-                new = PUSHED_UP if held > 0.0 else PUSHED_DOWN
+            x = -held_inertia(data, work, k) * speed
+            if abs(x) > BEYOND * dt * model.dof_static_friction[k]:
+                new = PUSHED_UP if x > 0.0 else PUSHED_DOWN
         elif speed > 0.0 and state == PUSHED_UP or speed < 0.0 and state == PUSHED_DOWN:
+            x = dt * model.dof_kinetic_friction[k] * (1.0 if state == PUSHED_UP else -1.0)
             new = LOCKED
         if new != state:
             work.lock_switches[k] += 1
-            data.friction_state[k] = new if work.lock_switches[k] <= SWITCHES else AS_ROW
+            data.friction_state[k], data.friction_impulse[k] = new if work.lock_switches[k] < SWITCHES else AS_ROW, x
             changed += 1
     return changed
 

@@ -21,12 +21,15 @@ JAMMED = 0.1  # a residual of this share of the closing speed: no solution, the 
 GUARD_SOLVES = 8  # of the search for the restitution that brings no energy
 GUARD_SHARE = 0.01  # how close to it, as a share of what full restitution brings more than none
 ROUNDING_ENERGY = 1e-10  # share of the impulses' work
+# steps after which an island that is not solved (its contacts contradict each other, as where a robot begins deep in
+# itself) gets few Newton steps, from a compliant start, and more of them every so many steps
+PATIENCE, TRY_AGAIN = 2, 32
 
 
 @jit
 def solve_islands(model, data, work, dt):
     """Solve every island apart; impulses and y are left in the problem."""
-    contacts, problem = work.contacts, work.problem
+    contacts, problem, newton = work.contacts, work.problem, work.newton
     report = data.report
     for n in range(len(report)):
         report[n] = 0.0
@@ -34,7 +37,7 @@ def solve_islands(model, data, work, dt):
     for k in range(model.dof_count):
         problem.y[k] = 0.0
     for t in range(model.tree_count):
-        work.tree_jammed[t] = 0
+        work.tree_jammed[t] = work.tree_failed[t] = 0
     for j in range(problem.counts[JOINT_ROWS]):
         work.joint_locked[j] = 0
     rest = group_joint_rows(model, work)
@@ -43,16 +46,44 @@ def solve_islands(model, data, work, dt):
         if len(contact_list) + len(joint_list) > 0:
             block_list = island_blocks(problem, contact_list, work.block_list)
             dof_list = work.dof_list[: island_dofs(model, work, island)]
-            residual, solved = solve_rounds(model, data, work, dt, block_list, joint_list, dof_list, True)
-            if bounces(work, contact_list):
+            unsolved = longest_unsolved(work, island) if island < rest else 0
+            effort, hopeless = newton.options, unsolved >= PATIENCE and len(dof_list) <= newton.options.few
+            if hopeless:
+                effort = work.more_effort if unsolved % TRY_AGAIN == 0 else work.less_effort
+            residual, solved = solve_rounds(model, data, work, dt, effort, block_list, joint_list, dof_list, True)
+            if bounces(work, contact_list) and not hopeless:
                 residual, solved = guard_energy(model, data, work, dt, block_list, joint_list, dof_list, residual,
                                                 solved)
             report[ROWS] += 3 * len(block_list) + len(joint_list)
             if not solved:
                 report[CONVERGED] = 0.0
+                if island < rest:
+                    mark_trees(contacts, island, work.tree_failed)
                 if residual > JAMMED * fastest(problem, contact_list) and island < rest:
-                    for n in range(contacts.island_tree_start[island], contacts.island_tree_start[island + 1]):
-                        work.tree_jammed[contacts.island_tree[n]] = 1
+                    mark_trees(contacts, island, work.tree_jammed)
+
+
+@jit
+def mark_trees(contacts, island, mark_out):
+    for n in range(contacts.island_tree_start[island], contacts.island_tree_start[island + 1]):
+        mark_out[contacts.island_tree[n]] = 1
+
+
+@jit
+def longest_unsolved(work, island):
+    """For how many steps a tree of the island has not been in one that was solved."""
+    contacts = work.contacts
+    most = 0
+    for k in range(contacts.island_tree_start[island], contacts.island_tree_start[island + 1]):
+        most = max(most, work.tree_unsolved[contacts.island_tree[k]])
+    return most
+
+
+@jit
+def count_unsolved(model, work):
+    """For the next step: how long the islands of the trees have not been solved."""
+    for t in range(model.tree_count):
+        work.tree_unsolved[t] = work.tree_unsolved[t] + 1 if work.tree_failed[t] else 0
 
 
 @jit
@@ -65,20 +96,20 @@ def fastest(problem, contact_list):
 
 
 @jit
-def solve_rounds(model, data, work, dt, block_list, joint_list, dof_list, rebounding):
+def solve_rounds(model, data, work, dt, effort, block_list, joint_list, dof_list, rebounding):
     """Solve, let what moved break away and what turned back try to hold, and solve again until nothing switches.
 
     rebounding: contacts that the first solution brings together rebound, later ones only close: chains of rebounds
-    within a step feed on each other. Returns the residual and whether the law is met.
+    within a step feed on each other. effort: the solver's options. Returns the residual and whether the law is met.
     """
     problem, newton, options = work.problem, work.newton, work.options
     contact_list = block_list[: contacts_among(problem, block_list)]
     made, solved, residual, rounds = 0, False, 0.0, options.rounds
     for n in range(rounds):
         steps, residual, solved = solve_island(model.row_dof, problem, work.mu, block_list, joint_list, dof_list,
-                                               newton.options, newton)
+                                               effort, newton)
         made += steps
-        if n == rounds - 1:  # what is switched must be solved with
+        if n == rounds - 1 or not solved and effort.rescue == 0:  # what is switched must be solved with
             break
         switched = switch_contacts(model, work, options.slip_speed, contact_list)
         switched += switch_joints(model, data, work, dt, options.slip_speed, joint_list)
@@ -165,7 +196,7 @@ def share_restitution(model, data, work, dt, block_list, joint_list, dof_list, s
     for n in range(contacts_among(problem, block_list)):
         if work.impact[block_list[n], BOUNCE] > 0.0:
             set_rebound(work, block_list[n], share)
-    return solve_rounds(model, data, work, dt, block_list, joint_list, dof_list, False)
+    return solve_rounds(model, data, work, dt, work.newton.options, block_list, joint_list, dof_list, False)
 
 
 @jit

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sesshoku.collision.contacts import Contacts, make_contacts
 from sesshoku.collision.points.detect import contact_capacity, pair_capacity
 from sesshoku.compiled.table import Record, array, part
@@ -11,7 +13,9 @@ from sesshoku.methods.exact.options import RELATIVE, Numbers, Options
 from sesshoku.scene.compiler import CompiledScene
 from sesshoku.solvers.pgs import DISC
 from sesshoku.solvers.problem import Problem, make_problem
-from sesshoku.solvers.proximal.work import NewtonOptions, NewtonWork, make_newton_work
+from sesshoku.solvers.proximal.work import NewtonNumbers, NewtonOptions, NewtonWork, make_newton_work, newton_numbers
+
+FEW_STEPS, MORE_STEPS, COMPLIANT = 8, 60, 0.1  # of islands without solution
 
 
 class Work(Record):
@@ -21,6 +25,8 @@ class Work(Record):
     contacts = part(Contacts)
     problem = part(Problem)
     newton = part(NewtonWork)
+    less_effort = part(NewtonNumbers)  # the solver's options for islands that were not solved for some steps,
+    more_effort = part(NewtonNumbers)  # and for trying again
     # ---- contacts of this step
     law = array(int, "C")  # Coulomb's cone, all of them
     mu = array(float, "C")  # the coefficient in force
@@ -43,6 +49,8 @@ class Work(Record):
     old_anchor = array(float, "C", 2, 3, saved=True)
     old_anchored = array(int, "C", saved=True)
     tree_jammed = array(int, "T", saved=True)  # in an island without solution
+    tree_unsolved = array(int, "T", saved=True)  # steps one after the other in which its island was not solved
+    tree_failed = array(int, "T")  # 1: nor was it in this step
     # ---- joint friction, see `locks`
     tree_rubs = array(int, "T")  # 1: it has joints with friction
     tree_rows = array(int, "T", saved=True)  # steps for which friction of its joints will be rows
@@ -82,7 +90,13 @@ def make_work(compiled: CompiledScene, options: Options) -> Work:
     newton = NewtonOptions(tolerance=options.tolerance, cap=options.newton_cap, cap_many=options.newton_cap,
                            relative=RELATIVE)
     work = Work.sized({"C": C, "E": E, "J": W, "V": V, "T": T}, options=as_numbers(Numbers, options), contacts=contacts,
-                      problem=problem, newton=make_newton_work(C + E, W, V, T, newton))
+                      problem=problem, newton=make_newton_work(C + E, W, V, T, newton),
+                      less_effort=small_budget(newton, FEW_STEPS), more_effort=small_budget(newton, MORE_STEPS))
     work.law[:] = DISC
     work.tree_rubs[m.link_tree[m.dof_link[m.rubbing_dofs]]] = 1
     return work
+
+
+def small_budget(options: NewtonOptions, steps: int) -> NewtonNumbers:
+    """The solver's options for an island that has no solution, it seems: few steps, from a compliant start."""
+    return newton_numbers(replace(options, cap=min(options.cap, steps), sigma=COMPLIANT, rescue=0))

@@ -9,26 +9,31 @@ and three per active turning block (proximal_turning.py), whose D reaches its co
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
-from sesshoku.solvers.dense_lu import lu_factor, lu_solve
+from sesshoku.solvers.dense_lu import lu_factor, lu_solve, symmetric_factor, symmetric_solve
 from sesshoku.solvers.proximal.local import OPEN, STICK
 from sesshoku.solvers.proximal.turning import hold_turning
-from sesshoku.solvers.proximal.work import CONTACT_BLOCKS
+from sesshoku.solvers.proximal.work import CONTACT_BLOCKS, SYMMETRIC
 
 
 @jit
 def fill_system(m, nj, sigma, work):
-    """System eps I + D G and right side D Z R over the active rows; returns how many rows."""
+    """System eps I + D G and right side D Z R over the active rows; returns how many rows.
+
+    It is symmetric where nothing slips: D is one then. Turning blocks, whose D may leave rows free, count as slipping.
+    """
     G, A, right, q = work.matrix, work.system, work.right, work.mismatch
     rows, state, slope, scale, n = work.active_row, work.state, work.slope, work.scale, 0
-    m0 = work.info[CONTACT_BLOCKS]
+    m0, symmetric = work.info[CONTACT_BLOCKS], True
     for i in range(m):
         if state[i] != OPEN:
+            symmetric = symmetric and state[i] == STICK and i < m0
             rows[n], rows[n + 1], rows[n + 2] = 3 * i, 3 * i + 1, 3 * i + 2
             n += 3
     for j in range(nj):
         if state[m + j] != OPEN:
             rows[n] = 3 * m + j
             n += 1
+    work.info[SYMMETRIC] = 1 if symmetric else 0
     r = 0
     while r < n:
         k = rows[r]
@@ -60,6 +65,21 @@ def fill_system(m, nj, sigma, work):
         right[r + 2] = q[k + 2]
         r += 3
     return n
+
+
+@jit
+def factor_system(n, work):
+    """Factor the system; False if that cannot be done."""
+    return symmetric_factor(n, work.system) if work.info[SYMMETRIC] else lu_factor(n, work.system, work.pivot)
+
+
+@jit
+def solve_system(n, work, x):
+    """x (n) <- its solution."""
+    if work.info[SYMMETRIC]:
+        symmetric_solve(n, work.system, x)
+    else:
+        lu_solve(n, work.system, work.pivot, x)
 
 
 @jit
@@ -108,9 +128,9 @@ def dual_direction(m, nj, sigma, work):
     rows, G, q, step, change = 3 * m + nj, work.matrix, work.mismatch, work.step, work.change
     n = fill_system(m, nj, sigma, work)
     if n > 0:
-        if not lu_factor(n, work.system, work.pivot):
+        if not factor_system(n, work):
             return False, 0.0, 0.0
-        lu_solve(n, work.system, work.pivot, work.right)
+        solve_system(n, work, work.right)
     for k in range(rows):
         step[k], change[k] = work.image[k] - work.held[k], q[k]
     for r in range(n):
@@ -141,7 +161,7 @@ def factor_held(m, nj, sigma, work):
     for j in range(nj):
         state[m + j] = STICK if work.low[j] < x[3 * m + j] < work.high[j] else OPEN
     n = fill_system(m, nj, sigma, work)
-    return n if n > 0 and lu_factor(n, work.system, work.pivot) else -1
+    return n if n > 0 and factor_system(n, work) else -1
 
 
 @jit
@@ -153,7 +173,7 @@ def add_held(m, n, work, x):
         k = rows[r]
         if 3 * m0 <= k < 3 * m:  # rows without friction stay free
             right[r] *= work.slope[k // 3, 5 if k % 3 == 2 else 0]
-    lu_solve(n, work.system, work.pivot, right)
+    solve_system(n, work, right)
     for r in range(n):
         x[rows[r]] += right[r]
 

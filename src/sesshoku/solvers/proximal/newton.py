@@ -58,7 +58,8 @@ SIGMA_QUIET = 1e-6  # least first sigma: hardly compliant, for large ratios of m
 WITHIN = 10.0  # the first images are off by no more than the largest impulse divided by this
 RELATIVE_CALM = 1e-2  # of the first residual: what large islands that are not swept are solved to at least
 STEADY = 1e-3  # m/s: a start from which all contacts may keep their states
-REFINEMENTS = 4  # solves with the factor of that
+REFINEMENTS = 6  # solves with the factor of that
+STALLED_HELD = 2  # of them that hardly lower the residual
 STALLED = 3  # passes that settle but hardly lower the residual: contacts that ask for contradicting things
 SIGMA_STALLED = 1e-11  # least sigma then
 BETTER = 0.999  # a pass counts as better from here on: rounding is no progress
@@ -99,10 +100,12 @@ def solve_island(chains, problem, mu, contact_list, joint_list, dof_list, option
             cap = options.polish
         else:
             cap, tol = min(cap, options.calm), max(tol, RELATIVE_CALM * residual)
-    steps = 0
-    if info[FORM_USED] == DUAL or info[FORM_USED] == PRIMAL:
-        if info[FORM_USED] == DUAL and residual < STEADY and hold_all(m, work):
-            steps, residual = hold_still(m, nj, tol, residual, work)
+    steps, held = 0, False
+    if info[FORM_USED] == DUAL and residual < STEADY and hold_all(m, work):
+        steps, residual, held = hold_still(m, nj, tol, options.accept, residual, work)
+        if held:
+            push_rows(chains, problem, contact_list, joint_list, dof_list, work.impulse, y)
+    if not held and (info[FORM_USED] == DUAL or info[FORM_USED] == PRIMAL):
         sigma = first_sigma(residual, options, work)
         more, residual = outer_passes(chains, problem, contact_list, joint_list, dof_list, options, work, cap, tol,
                                       sigma, residual)  # fmt: skip
@@ -136,14 +139,14 @@ def first_sigma(residual, options, work):
 
 
 @jit
-def hold_still(m, nj, tol, residual, work):
-    """Impulses that stop all that is loaded, if that solves it; returns (Newton steps, residual).
+def hold_still(m, nj, tol, accept, residual, work):
+    """Impulses that stop all that is loaded, if that solves it; returns (Newton steps, residual, whether it does).
 
     The usual case of a robot that stands or walks: no contact changes its state, and the law is a linear system. One
-    factor serves several solves, as long as each lowers the residual tenfold. What fails leaves no trace: the passes
-    begin where they would have begun.
+    factor serves several solves, as long as each lowers the residual tenfold; or until it stays where it is below
+    `accept`, as in `outer_passes`. What fails leaves no trace: the passes begin where they would have begun.
     """
-    x, start, rows, begun = work.impulse, work.kept, 3 * m + nj, residual
+    x, start, rows, begun, stalled = work.impulse, work.kept, 3 * m + nj, residual, 0
     for k in range(rows):
         start[k] = x[k]
     n = factor_held(m, nj, SIGMA_QUIET, work)
@@ -152,14 +155,17 @@ def hold_still(m, nj, tol, residual, work):
         dense_velocities(rows, work, x)
         new = residual_of(m, nj, work)
         if new < max(tol, rounding_floor(m, nj, work)):
-            return 1, new
-        if not new < 0.1 * residual:
+            return 1, new, True
+        stalled = stalled + 1 if new > 0.5 * residual else 0
+        if stalled >= STALLED_HELD and new < accept:
+            return 1, new, True
+        if not (new < 0.1 * residual or new < accept):
             break
         residual = new
     for k in range(rows):
         x[k] = start[k]
     dense_velocities(rows, work, x)
-    return 1, begun
+    return 1, begun, False
 
 
 @jit

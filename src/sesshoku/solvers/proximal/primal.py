@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
 from sesshoku.solvers import block_lu
-from sesshoku.solvers.proximal.local import OPEN
+from sesshoku.solvers.dense_lu import symmetric_factor, symmetric_solve
+from sesshoku.solvers.proximal.local import OPEN, SLIP
 from sesshoku.solvers.proximal.rows import push_rows, read_rows
-from sesshoku.solvers.proximal.work import CONTACT_BLOCKS, FACTOR_SIZE
+from sesshoku.solvers.proximal.work import CONTACT_BLOCKS, FACTOR_SIZE, SYMMETRIC
 
 
 @jit
@@ -62,9 +63,13 @@ def join_all(chains, span, work):
 
 @jit
 def fill_blocks(chains, problem, contact_list, joint_list, dof_list, sigma, work):
-    """I + Z^T (D/eps) Z."""
+    """I + Z^T (D/eps) Z; of one tree in which nothing slips the upper triangle will do."""
     m, arena, place, size = len(contact_list), work.arena, work.place, work.block_size
     m0 = work.info[CONTACT_BLOCKS]
+    symmetric = len(dof_list) == 1 and m == m0
+    for i in range(m0):
+        symmetric = symmetric and work.state[i] != SLIP
+    work.info[SYMMETRIC] = 1 if symmetric else 0
     for n in range(work.info[FACTOR_SIZE]):
         arena[n] = 0.0
     for b in range(len(dof_list)):
@@ -79,7 +84,11 @@ def fill_blocks(chains, problem, contact_list, joint_list, dof_list, sigma, work
             add_turning(chains, problem, contact_list[i], work.slope[i], 1.0 / (sigma * work.scale[i]), work)
     for i in range(len(joint_list)):
         if work.state[m + i] != OPEN:
-            add_joint(chains, problem, joint_list[i], 1.0 / (sigma * work.scale[m + i]), work)
+            stiffness = 1.0 / (sigma * work.scale[m + i])
+            if len(dof_list) == 1 and problem.joint_span[joint_list[i], 1, 1] == 0:
+                add_chain_row(chains, problem, joint_list[i], stiffness, symmetric, work)
+            else:
+                add_joint(chains, problem, joint_list[i], stiffness, work)
 
 
 @jit
@@ -175,6 +184,20 @@ def add_joint(chains, problem, j, stiffness, work):
 
 
 @jit
+def add_chain_row(chains, problem, j, stiffness, upper, work):
+    """The same for a row over one chain of the only tree; dofs ascend along a chain. upper: no more is needed."""
+    start, count, at = problem.joint_span[j, 0, 0], problem.joint_span[j, 0, 1], problem.joint_span[j, 0, 2]
+    dofs, z = chains[start : start + count], problem.half[at : at + count]
+    width, place = work.block_size[0], work.dof_place
+    for e in range(count):
+        a, begin = z[e] * stiffness, place[dofs[e]] * width
+        if a != 0.0:
+            line = work.arena[begin : begin + width]
+            for f in range(e if upper else 0, count):
+                line[place[dofs[f]]] += a * z[f]
+
+
+@jit
 def primal_mismatch(chains, problem, contact_list, joint_list, dof_list, work):
     """y_image, y_gap and work.mismatch, the velocities of the images minus the velocities; returns the largest."""
     y, gap, q, worst = problem.y, work.y_gap, work.mismatch, 0.0
@@ -194,8 +217,10 @@ def primal_direction(chains, problem, contact_list, joint_list, dof_list, sigma,
 
     Returns (found, slope, size): whether the system could be solved; dy . y and dy . dy, for the line search.
     """
-    count, step, gap, y = len(dof_list), work.y_step, work.y_gap, problem.y
+    count, step, gap = len(dof_list), work.y_step, work.y_gap
     fill_blocks(chains, problem, contact_list, joint_list, dof_list, sigma, work)
+    if work.info[SYMMETRIC]:
+        return symmetric_direction(chains, problem, contact_list, joint_list, dof_list, work)
     if not block_lu.factor(count, work.block_size, work.block_dof, work.order, work.neighbour_start, work.neighbour,
                            work.place, work.arena, work.pivot):  # fmt: skip
         return False, 0.0, 0.0
@@ -204,10 +229,32 @@ def primal_direction(chains, problem, contact_list, joint_list, dof_list, sigma,
             step[k] = gap[k]
     block_lu.solve(count, work.block_size, work.block_dof, work.order, work.neighbour_start, work.neighbour, work.place,
                    work.arena, work.pivot, step)  # fmt: skip
+    slope, size = along_step(chains, problem, contact_list, joint_list, dof_list, work)
+    return True, slope, size
+
+
+@jit
+def symmetric_direction(chains, problem, contact_list, joint_list, dof_list, work):
+    """The same for one tree in which nothing slips."""
+    first, last = dof_list[0, 0], dof_list[0, 1]
+    n, step = last - first, work.y_step[first:last]
+    A = work.arena[: n * n].reshape((n, n))
+    if not symmetric_factor(n, A):
+        return False, 0.0, 0.0
+    for k in range(n):
+        step[k] = work.y_gap[first + k]
+    symmetric_solve(n, A, step)
+    slope, size = along_step(chains, problem, contact_list, joint_list, dof_list, work)
+    return True, slope, size
+
+
+@jit
+def along_step(chains, problem, contact_list, joint_list, dof_list, work):
+    """work.change, the change of the velocities along y_step; returns dy . y and dy . dy."""
+    step, y, slope, size = work.y_step, problem.y, 0.0, 0.0
     read_rows(chains, problem, contact_list, joint_list, step, work.change)
-    slope = size = 0.0
-    for r in range(count):
+    for r in range(len(dof_list)):
         for k in range(dof_list[r, 0], dof_list[r, 1]):
             slope += step[k] * y[k]
             size += step[k] * step[k]
-    return True, slope, size
+    return slope, size

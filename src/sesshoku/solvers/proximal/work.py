@@ -133,7 +133,8 @@ class NewtonWork(Record):
 
 
 as_newton_work = viewer(NewtonWork)
-NEWTON_STEPS, OUTER_PASSES, FORM_USED, SWEEPS_USED, TRIALS, FACTOR_SIZE, CONTACT_BLOCKS = range(7)  # of `info`
+# of `info`
+NEWTON_STEPS, OUTER_PASSES, FORM_USED, SWEEPS_USED, TRIALS, FACTOR_SIZE, CONTACT_BLOCKS, SYMMETRIC = range(8)
 DENSE_ROWS = 240  # most rows of an island in dual form
 BLOCKS = 400  # most trees of an island in primal form
 ARENA = 400_000  # most numbers in a sparse factor: 3.2 MB
