@@ -65,7 +65,7 @@ def overlap(contacts, a, b):
     """Whether two bounding boxes overlap or touch; not where a bound is NaN."""
     low, high = contacts.shape_low, contacts.shape_high
     return (low[a, 0] <= high[b, 0] and low[b, 0] <= high[a, 0] and low[a, 1] <= high[b, 1] and low[b, 1] <= high[a, 1]
-            and low[a, 2] <= high[b, 2] and low[b, 2] <= high[a, 2])  # fmt: skip
+            and low[a, 2] <= high[b, 2] and low[b, 2] <= high[a, 2])
 
 
 @jit
@@ -223,24 +223,25 @@ def pairs_in_grids(model, contacts, g):
             for x in range(x0, x1 + 1):
                 for y in range(y0, y1 + 1):
                     for z in range(z0, z1 + 1):
-                        pairs_in_cell(model, contacts, g, level, x, y, z, -1)
+                        pairs_in_cell(model, contacts, g, level, (x, y, z), -1)
             continue
         x, y, z = cell(low[0], s), cell(low[1], s), cell(low[2], s)
-        pairs_in_cell(model, contacts, g, level, x, y, z, g)
+        pairs_in_cell(model, contacts, g, level, (x, y, z), g)
         for z2 in range(z + 1, z1 + 1):
-            pairs_in_cell(model, contacts, g, level, x, y, z2, -1)
+            pairs_in_cell(model, contacts, g, level, (x, y, z2), -1)
         for y2 in range(y + 1, y1 + 1):
             for z2 in range(z0, z1 + 1):
-                pairs_in_cell(model, contacts, g, level, x, y2, z2, -1)
+                pairs_in_cell(model, contacts, g, level, (x, y2, z2), -1)
         for x2 in range(x + 1, x1 + 1):
             for y2 in range(y0, y1 + 1):
                 for z2 in range(z0, z1 + 1):
-                    pairs_in_cell(model, contacts, g, level, x2, y2, z2, -1)
+                    pairs_in_cell(model, contacts, g, level, (x2, y2, z2), -1)
 
 
 @jit
-def pairs_in_cell(model, contacts, g, level, x, y, z, after):
+def pairs_in_cell(model, contacts, g, level, at, after):
     """Overlaps of shape g with the shapes in one cell whose numbers are above `after`."""
+    x, y, z = at
     bucket = bucket_of(contacts, level, x, y, z)
     first, last = contacts.grid_start[bucket], contacts.grid_start[bucket + 1]
     if first == last:

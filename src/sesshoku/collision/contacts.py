@@ -28,8 +28,8 @@ BUNDLES = 24  # directions in which a height field may touch one shape at once
 
 
 class Contacts(Record):
-    """G shapes, P candidate pairs, M pairs kept apart, C contacts, T trees (islands are at most as many), B bundles of a
-    height field."""
+    """G shapes, P candidate pairs, M pairs kept apart, C contacts, T trees (islands are at most as many), B bundles of
+    a height field."""
 
     capacity = scalar()  # of contacts
     pair_capacity = scalar()

@@ -39,8 +39,10 @@ def slopes(frame, x, y, z):
 
 
 @jit
-def box_face(R, size, frame, rows, ox, oy, oz, x, y, z):
+def box_face(R, size, frame, rows, origin, at):
     """The face looking along (x, y, z) (the box's own axes), its centre at o."""
+    ox, oy, oz = origin
+    x, y, z = at
     k = 0 if abs(x) >= abs(y) and abs(x) >= abs(z) else 1 if abs(y) >= abs(z) else 2
     i, j = (k + 1) % 3, (k + 2) % 3
     out = copysign(size[k], x if k == 0 else y if k == 1 else z)
@@ -89,8 +91,10 @@ def flattest_neighbour(model, shape, vertex, x, y, z):
 
 
 @jit
-def polyhedron_face(model, contacts, shape, slot, frame, rows, ox, oy, oz, x, y, z):
+def polyhedron_face(model, contacts, shape, slot, frame, rows, origin, at):
     """The polygon (or edge) at the vertex farthest along (x, y, z) (shape axes): count, slopes."""
+    ox, oy, oz = origin
+    x, y, z = at
     R, first = contacts.shape_rotation[shape], model.shape_vertex[shape, 0]
     vertex = farthest_vertex(model, shape, contacts.climb[slot], x, y, z)
     V = model.vertices[first : model.shape_vertex[shape, 1]]
@@ -114,8 +118,9 @@ def polyhedron_face(model, contacts, shape, slot, frame, rows, ox, oy, oz, x, y,
 
 
 @jit
-def cylinder_end(R, size, frame, rows, ox, oy, oz, z):
+def cylinder_end(R, size, frame, rows, origin, z):
     """The octagon of the end that looks along z (the cylinder's own axis, up or down)."""
+    ox, oy, oz = origin
     out = copysign(size[1], z)
     for k in range(RIM):
         px, py, pz = turned(R, size[0] * RIM_X[k], size[0] * RIM_Y[k], out)
@@ -124,35 +129,37 @@ def cylinder_end(R, size, frame, rows, ox, oy, oz, z):
 
 
 @jit
-def side_line(R, size, frame, rows, ox, oy, oz, half):
+def side_line(R, size, frame, rows, origin, half):
     """The segment from o, along the axis to both ends."""
+    ox, oy, oz = origin
     put(rows, 0, frame, ox - half * R[0, 2], oy - half * R[1, 2], oz - half * R[2, 2])
     put(rows, 1, frame, ox + half * R[0, 2], oy + half * R[1, 2], oz + half * R[2, 2])
 
 
 @jit
-def feature(model, contacts, shape, slot, frame, sign, ox, oy, oz):
+def feature(model, contacts, shape, slot, frame, sign, origin):
     """Write the feature of a shape at o that looks along sign * n into `feature[slot]`.
 
     Returns the number of rows, whether the surface is round there, and the two slopes of its plane.
     """
+    ox, oy, oz = origin
     rows, R = contacts.feature[slot], contacts.shape_rotation[shape]
     size, kind = model.shape_size[shape], model.shape_type[shape]
     nx, ny, nz = sign * frame[2, 0], sign * frame[2, 1], sign * frame[2, 2]
     x, y, z = turned_back(R, nx, ny, nz)
     if kind == SHAPE_BOX:
-        gu, gw = box_face(R, size, frame, rows, ox, oy, oz, x, y, z)
+        gu, gw = box_face(R, size, frame, rows, origin, (x, y, z))
         return 4, False, gu, gw
     if kind == SHAPE_CONVEX:
-        count, gu, gw = polyhedron_face(model, contacts, shape, slot, frame, rows, ox, oy, oz, x, y, z)
+        count, gu, gw = polyhedron_face(model, contacts, shape, slot, frame, rows, origin, (x, y, z))
         return count, False, gu, gw
     if kind == SHAPE_CYLINDER:
         if abs(z) >= STEEP:
-            gu, gw = cylinder_end(R, size, frame, rows, ox, oy, oz, z)
+            gu, gw = cylinder_end(R, size, frame, rows, origin, z)
             return RIM, False, gu, gw
         k = size[0] / sqrt(x * x + y * y)
         px, py, pz = turned(R, k * x, k * y, 0.0)
-        side_line(R, size, frame, rows, ox + px, oy + py, oz + pz, size[1])
+        side_line(R, size, frame, rows, (ox + px, oy + py, oz + pz), size[1])
         return 2, True, 0.0, 0.0
     if kind == SHAPE_FIELD:
         V, m = contacts.cell, contacts.cell[TOP]
@@ -166,6 +173,6 @@ def feature(model, contacts, shape, slot, frame, sign, ox, oy, oz):
         return 3, False, gu, gw
     r = size[0]
     if kind == SHAPE_CAPSULE and abs(z) < UPRIGHT:
-        side_line(R, size, frame, rows, ox + r * nx, oy + r * ny, oz + r * nz, size[1])
+        side_line(R, size, frame, rows, (ox + r * nx, oy + r * ny, oz + r * nz), size[1])
         return 2, True, 0.0, 0.0
     return 1, True, 0.0, 0.0

@@ -128,11 +128,13 @@ def support(model, contacts, shape, slot, dx, dy, dz):
 
 
 @jit
-def separation(model, contacts, a, b, cx, cy, cz, nx, ny, nz):
+def separation(model, contacts, a, b, offset, normal):
     """Gap between the shapes (radii included) along the unit direction n, b standing at c from a.
 
     For every n it is at most the true signed distance, which is its maximum over n: so normals compete by it.
     """
+    cx, cy, cz = offset
+    nx, ny, nz = normal
     px, py, pz = support(model, contacts, a, 0, nx, ny, nz)
     qx, qy, qz = support(model, contacts, b, 1, -nx, -ny, -nz)
     along = (cx + qx - px) * nx + (cy + qy - py) * ny + (cz + qz - pz) * nz

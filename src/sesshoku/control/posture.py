@@ -58,7 +58,7 @@ def posture(model, data, legs, q, com, base, feet, passes, tolerance):
         ex, ey, ez = com[0] - center[0], com[1] - center[1], com[2] - center[2]
         if legs.analytic == 0:
             for side in range(2):
-                error = max(error, newton_leg(data, legs, q, side, feet, ex, ey, ez))
+                error = max(error, newton_leg(data, legs, q, side, feet, (ex, ey, ez)))
         error = max(error, max(abs(ex), max(abs(ey), abs(ez))))
         if error < tolerance:
             break
@@ -94,8 +94,9 @@ def sole_pose(data, legs, side, point_out, R_out):
 
 
 @jit
-def newton_leg(data, legs, q, side, feet, ex, ey, ez):
+def newton_leg(data, legs, q, side, feet, error):
     """One damped Newton step of a leg towards its foot, the base about to move by e. Returns the error before it."""
+    ex, ey, ez = error
     S, J, N, x, point, R = data.axis, legs.jacobian, legs.normal, legs.error, legs.point[0], legs.R_sole
     F, origin, last = legs.R_foot[side], data.tree_origin[legs.tree], 0.0
     sole_pose(data, legs, side, point, R)

@@ -77,11 +77,13 @@ def point_velocity(vel, i, x, y, z):
 
 
 @jit
-def chain_row(model, data, link, fx, fy, fz, nx, ny, nz, row_out, start):
+def chain_row(model, data, link, force, torque, row_out, start):
     """One Jacobian row over the ancestors of a link: the power of a wrench (at the tree's origin) per unit dof speed.
 
     Writes row_out[start + e] for e = 0..depth and returns the number written (0 for the world).
     """
+    fx, fy, fz = force
+    nx, ny, nz = torque
     S, row, row_dof = data.axis, model.dof_row, model.row_dof
     last = last_dof(model, link)
     if last < 0:
@@ -90,7 +92,7 @@ def chain_row(model, data, link, fx, fy, fz, nx, ny, nz, row_out, start):
     for e in range(count):
         k = row_dof[row[last] + e]
         row_out[start + e] = (S[k, 0] * fx + S[k, 1] * fy + S[k, 2] * fz
-                              + S[k, 3] * nx + S[k, 4] * ny + S[k, 5] * nz)  # fmt: skip
+                              + S[k, 3] * nx + S[k, 4] * ny + S[k, 5] * nz)
     return count
 
 

@@ -102,7 +102,7 @@ def gather(model, data, t, out):
         first, parent = model.link_dof[i], model.link_parent[i]
         for k in range(first, first + model.link_dof_count[i]):
             out[k] = (S[k, 0] * f[i, 0] + S[k, 1] * f[i, 1] + S[k, 2] * f[i, 2]
-                      + S[k, 3] * f[i, 3] + S[k, 4] * f[i, 4] + S[k, 5] * f[i, 5])  # fmt: skip
+                      + S[k, 3] * f[i, 3] + S[k, 4] * f[i, 4] + S[k, 5] * f[i, 5])
         if parent >= 0:
             for a in range(6):
                 f[parent, a] += f[i, a]
@@ -221,8 +221,8 @@ def keep_energy(model, data, t, v, wanted):
         energy += 0.5 * model.dof_armature[j] * v[j] * v[j]
     old, new = data.rate_v[3, k : k + 6], data.rate_v[0, k : k + 6]
     if free:  # the whole tree as one rigid body, at the momentum it has now and at the one it must have
-        energy -= rigid_motion(data.composite[root], hx, hy, hz, ax, ay, az, old)
-        wanted -= rigid_motion(data.composite[root], nx, ny, nz, bx, by, bz, new)
+        energy -= rigid_motion(data.composite[root], (hx, hy, hz), (ax, ay, az), old)
+        wanted -= rigid_motion(data.composite[root], (nx, ny, nz), (bx, by, bz), new)
     s = 1.0
     if energy > 0.0:
         s = min(sqrt(max(0.0, wanted) / energy), MOST_GAIN)
@@ -234,8 +234,10 @@ def keep_energy(model, data, t, v, wanted):
 
 
 @jit
-def rigid_motion(I, px, py, pz, lx, ly, lz, out):
+def rigid_motion(I, place, local, out):
     """Velocity (6) of a body of the ten-number inertia I with the momentum (p, l) at the origin; its energy."""
+    px, py, pz = place
+    lx, ly, lz = local
     m, cx, cy, cz = I[0], I[1] / I[0], I[2] / I[0], I[3] / I[0]
     rx, ry, rz = cross(cx, cy, cz, px, py, pz)
     rx, ry, rz = lx - rx, ly - ry, lz - rz

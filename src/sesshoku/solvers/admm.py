@@ -60,7 +60,7 @@ def dense_residual(m, nj, G, b, mu, low, high, x, u):
         k = 3 * i
         g = max(G[k, k], G[k + 1, k + 1], G[k + 2, k + 2])
         if g > 0.0:
-            worst = max(worst, contact_violation(mu[i], g, x[k], x[k + 1], x[k + 2], u[k], u[k + 1], u[k + 2]))
+            worst = max(worst, contact_violation(mu[i], g, (x[k], x[k + 1], x[k + 2]), (u[k], u[k + 1], u[k + 2])))
     for j in range(nj):
         k = 3 * m + j
         if G[k, k] > 0.0:

@@ -23,8 +23,9 @@ def fill_contacts(chains, problem, contact_list, G_out):
 
 
 @jit
-def fill_joints(chains, problem, contact_list, joint_list, dof_list, y, G_out):
+def fill_joints(chains, problem, lists, y, G_out):
     """Rows and columns of the joint rows. dof_list (n, 2): ranges of the island's dofs. y (V): work space."""
+    contact_list, joint_list, dof_list = lists
     m = len(contact_list)
     for i in range(len(joint_list)):
         j, r = joint_list[i], 3 * m + i

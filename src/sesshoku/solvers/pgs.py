@@ -102,7 +102,7 @@ def visit_contact(chains, problem, law, mu, c, exact, change_out, y):
     )
     change[0] = change[1] = change[2] = 0.0
     if inverse[1] == 0.0 or (x[2] == 0.0 and x[0] == 0.0 and x[1] == 0.0
-                             and read_normal(chains, problem, c, y) + free[2] >= 0.0):  # fmt: skip
+                             and read_normal(chains, problem, c, y) + free[2] >= 0.0):
         return 0.0
     u0, u1, u2 = read_contact(chains, problem, c, y)
     u0, u1, u2 = u0 + free[0], u1 + free[1], u2 + free[2]
@@ -197,29 +197,15 @@ def sweep(chains, problem, law, mu, contact_list, joint_list, normals_first, exa
 
 
 @jit
-def solve_rows(
-    chains,
-    problem,
-    law,
-    mu,
-    contact_list,
-    joint_list,
-    dof_list,
-    normals_first,
-    exact,
-    accelerate,
-    max_sweeps,
-    tolerance,
-    work,
-    y,
-):
+def solve_rows(chains, problem, law, mu, lists, normals_first, exact, accelerate, max_sweeps, tolerance, work, y):
     """Sweep until no row changes by more than `tolerance` (a velocity); returns the number of sweeps made, one more
     than `max_sweeps` if those were not enough.
 
-    y must belong to the impulses at the start. dof_list: (n, 2) ranges of dofs the rows act on. work: record of the
-    last sweep's changes and the search direction (moved, direction; joint_moved, joint_direction; y_before,
-    y_direction), and of the packed contacts (pack, pack_dof).
+    y must belong to the impulses at the start. lists: an island's contacts, joint rows, and (n, 2) ranges of dofs the
+    rows act on. work: record of the last sweep's changes and the search direction (moved, direction; joint_moved,
+    joint_direction; y_before, y_direction), and of the packed contacts (pack, pack_dof).
     """
+    contact_list, joint_list, dof_list = lists
     choose_visits(problem, law, mu, contact_list, normals_first or exact, work)
     last = 0.0
     for k in range(max_sweeps):
@@ -229,7 +215,7 @@ def solve_rows(
         if worst <= tolerance:
             return k + 1
         if accelerate and k + 1 < max_sweeps:
-            last = combine(problem, contact_list, joint_list, dof_list, work, y, last)
+            last = combine(problem, lists, work, y, last)
     return max_sweeps + 1
 
 
@@ -254,8 +240,9 @@ def remember(dof_list, work, y):
 
 
 @jit
-def combine(problem, contact_list, joint_list, dof_list, work, y, last):
+def combine(problem, lists, work, y, last):
     """NNCG: add beta times the search direction (none at the first sweep and where beta > 1); returns |d|^2."""
+    contact_list, joint_list, dof_list = lists
     size, change, joint_change = 0.0, work.moved, work.joint_moved
     for n in range(len(contact_list)):
         d = change[contact_list[n]]

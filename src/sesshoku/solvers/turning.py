@@ -25,8 +25,10 @@ def allowed_torque(disc, most, t1, t2, s):
 
 
 @jit(into_callers=True)
-def torque_violation(disc, most, g, x0, x1, x2, u0, u1, u2):
+def torque_violation(disc, most, g, x, u):
     """Residual of a turning block, rad/s: g |x - P(x - u/g)| of rolling and of torsion, the larger one."""
+    x0, x1, x2 = x
+    u0, u1, u2 = u
     t1, t2, s = allowed_torque(disc, most, x0 - u0 / g, x1 - u1 / g, x2 - u2 / g)
     return g * max(sqrt((x0 - t1) ** 2 + (x1 - t2) ** 2), abs(x2 - s))
 
@@ -39,7 +41,8 @@ def turning_residual(chains, problem, p, y):
     if g <= 0.0:
         return 0.0
     u0, u1, u2 = read_contact(chains, problem, p, y)
-    return torque_violation(bound[0] * n, bound[1] * n, g, x[0], x[1], x[2], u0 + free[0], u1 + free[1], u2 + free[2])
+    return torque_violation(bound[0] * n, bound[1] * n, g, (x[0], x[1], x[2]),
+                            (u0 + free[0], u1 + free[1], u2 + free[2]))
 
 
 @jit

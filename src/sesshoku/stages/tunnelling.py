@@ -91,7 +91,7 @@ def passes_through(model, data, contacts, g, other, way, dt):
         rx, ry, rz = s * own[0, axis], s * own[1, axis], s * own[2, axis]
         for a in range(3):
             rx, ry, rz = rx + own[0, a] * center[a], ry + own[1, a] * center[a], rz + own[2, a] * center[a]
-        if path_meets(model, data, contacts, g, other, dt, rx, ry, rz, core):
+        if path_meets(model, data, contacts, g, other, dt, (rx, ry, rz), core):
             return True
     return False
 
@@ -104,12 +104,13 @@ def extent(model, g):
 
 
 @jit
-def path_meets(model, data, contacts, g, other, dt, rx, ry, rz, core):
+def path_meets(model, data, contacts, g, other, dt, reach, core):
     """Whether the path of the point at r from shape g's origin begins and ends outside the other's box and meets it.
 
     The box around the other shape is made smaller by `core`. Free bodies turn about an origin that goes straight on,
     links of other trees about one that stands.
     """
+    rx, ry, rz = reach
     i = model.shape_link[g]
     t, twist, p = model.link_tree[i], data.force[i], contacts.shape_position[g]
     wx, wy, wz, o = twist[3], twist[4], twist[5], data.tree_origin[t]
@@ -128,7 +129,8 @@ def path_meets(model, data, contacts, g, other, dt, rx, ry, rz, core):
         cx, cy, cz = cross(wx, wy, wz, ux, uy, uz)
         ux, uy, uz = h * (ux + 0.5 * h * cx), h * (uy + 0.5 * h * cy), h * (uz + 0.5 * h * cz)
         gx, gy, gz = h * (sx - vx), h * (sy - vy), h * (sz - vz)
-        meets = meets or line_meets(model, contacts, other, ax + bx, ay + by, az + bz, ux + gx, uy + gy, uz + gz, core)
+        meets = meets or line_meets(model, contacts, other, (ax + bx, ay + by, az + bz), (ux + gx, uy + gy, uz + gz),
+                                    core)
         ax, ay, az = ax + ux, ay + uy, az + uz
         bx, by, bz = bx + gx, by + gy, bz + gz
     return meets and not inside(model, contacts, other, ax + bx, ay + by, az + bz, core)
@@ -145,8 +147,10 @@ def inside(model, contacts, other, x, y, z, core):
 
 
 @jit
-def line_meets(model, contacts, other, x, y, z, dx, dy, dz, core):
+def line_meets(model, contacts, other, at, direction, core):
     """Whether the line from a point along d meets that box."""
+    x, y, z = at
+    dx, dy, dz = direction
     R, center, half = contacts.shape_rotation[other], model.shape_box[other, 0], model.shape_box[other, 1]
     enters, leaves = 0.0, 1.0
     for a in range(3):

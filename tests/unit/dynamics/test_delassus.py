@@ -63,7 +63,8 @@ def delassus_of_rows(posed: Posed, links: np.ndarray, wrenches: np.ndarray) -> n
         for side in range(2):
             free += 1
             ends[n, side], starts[n, side] = last_dof(m, links[n, side]), free
-            free += chain_row(m, d, links[n, side], *wrenches[n, side], jacobian, free)
+            force, torque = tuple(wrenches[n, side, :3]), tuple(wrenches[n, side, 3:])
+            free += chain_row(m, d, links[n, side], force, torque, jacobian, free)
             half_row(m, d.factor, ends[n, side], jacobian, half, starts[n, side])
     row_delassus(m, d.factor_dinv, count, ends, starts, half, G)
     return G

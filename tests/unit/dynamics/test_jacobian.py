@@ -66,7 +66,7 @@ def test_rows_by_chain_are_rows_of_the_dense_jacobian(rng: np.random.Generator) 
     m, d = posed.model, posed.data
     for link in range(m.link_count):
         wrench, row, start = rng.normal(size=6), nan(200), int(rng.integers(5))
-        count = chain_row(m, d, link, *wrench, row, start)
+        count = chain_row(m, d, link, tuple(wrench[:3]), tuple(wrench[3:]), row, start)
         J = nan(6, m.dof_count)
         point_jacobian(m, d, link, d.tree_origin[m.link_tree[link]], J)
         end = m.link_dof[link] + m.link_dof_count[link] - 1 if count else -1
@@ -84,4 +84,4 @@ def test_the_world_has_no_jacobian(rng: np.random.Generator) -> None:
     point_jacobian(posed.model, posed.data, -1, np.zeros(3), J)
     point_jacobian_rate(posed.model, posed.data, -1, np.zeros(3), rate)
     assert not J.any() and not rate.any()
-    assert chain_row(posed.model, posed.data, -1, 1, 2, 3, 4, 5, 6, nan(5), 0) == 0
+    assert chain_row(posed.model, posed.data, -1, (1, 2, 3), (4, 5, 6), nan(5), 0) == 0

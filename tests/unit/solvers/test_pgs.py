@@ -102,7 +102,7 @@ def test_accelerated_sweeps_solve_the_same_problem(sim: ss.Simulation) -> None:
     ends = []
     for accelerate in (False, True):
         p.impulse[:count], memory.law[:count], y = 0.0, DISC, np.zeros(sim.model.dof_count)
-        solve_rows(sim.model.row_dof, p, memory.law, memory.mu, everything, none, ranges, False, False, accelerate,
+        solve_rows(sim.model.row_dof, p, memory.law, memory.mu, (everything, none, ranges), False, False, accelerate,
                    20000, 1e-12, memory, y)
         Z = half_matrix(sim)
         assert np.allclose(y, Z.T @ p.impulse[:count].ravel(), atol=1e-9)

@@ -123,8 +123,9 @@ def test_sweeps_come_to_the_same_law(rng: np.random.Generator) -> None:
         work, p = island.work(), island.problem
         island.set_impulses(np.zeros_like(island.start))
         p.y[:] = 0.0
-        made = solve_rows(island.chains, p, work.law, island.mu, island.contact_list, island.joint_list,
-                          island.dof_list, False, False, True, 600, 1e-12, work, p.y)
+        made = solve_rows(island.chains, p, work.law, island.mu,
+                          (island.contact_list, island.joint_list, island.dof_list), False, False, True, 600, 1e-12,
+                          work, p.y)
         if made <= 600:
             rested += 1
             assert max(turning_residual(island.chains, p, slot, p.y) for slot in island.contact_list[4:]) <= 1e-9

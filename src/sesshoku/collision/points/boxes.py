@@ -31,11 +31,12 @@ def edge_axis(t, r, length2, best, margin):
 
 
 @jit
-def box_axis(A, h, B, g, cx, cy, cz, margin, size):
+def box_axis(A, h, B, g, offset, margin, size):
     """Axis of greatest separation of boxes with rotations A, B and half edges h, g, b's centre at c from a's.
 
     Returns (separation or something above the margin, unit axis from a to b).
     """
+    cx, cy, cz = offset
     h0, h1, h2, g0, g1, g2 = h[0], h[1], h[2], g[0], g[1], g[2]
     t0 = A[0, 0] * cx + A[1, 0] * cy + A[2, 0] * cz
     t1 = A[0, 1] * cx + A[1, 1] * cy + A[2, 1] * cz
@@ -107,16 +108,18 @@ def box_axis(A, h, B, g, cx, cy, cz, margin, size):
         return 2.0 * margin + size, 0.0, 0.0, 1.0
     if better == 1:
         found = y00 | y01 << 1 | y02 << 2 | y10 << 3 | y11 << 4 | y12 << 5 | y20 << 6 | y21 << 7 | y22 << 8
-        return best_edge_axis(A, h, B, g, cx, cy, cz, found, best, nx, ny, nz, bias)
+        return best_edge_axis(A, h, B, g, offset, found, best, (nx, ny, nz), bias)
     return best, nx, ny, nz
 
 
 @jit
-def best_edge_axis(A, h, B, g, cx, cy, cz, found, best, nx, ny, nz, bias):
+def best_edge_axis(A, h, B, g, offset, found, best, normal, bias):
     """Of the edge pairs marked in `found` the axis that separates most, if any beats `best` along n by `bias`.
 
     Measured afresh along the normalised axis with all six half edges: then even a badly conditioned one is valid.
     """
+    cx, cy, cz = offset
+    nx, ny, nz = normal
     bound = best + bias
     for pair in range(9):
         if not (found >> pair) & 1:

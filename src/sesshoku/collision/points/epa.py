@@ -74,7 +74,7 @@ def keep_better(V, found, at, best, merit):
 
 
 @jit
-def span_tetrahedron(model, contacts, a, b, cx, cy, cz, count, size):
+def span_tetrahedron(model, contacts, a, b, offset, count, size):
     """Make four corners of `count` of them, the farthest that a few directions find; False if D is flat."""
     V = contacts.epa_vertex
     if count == 4 and abs(height(V)) <= FLAT * size:
@@ -90,7 +90,7 @@ def span_tetrahedron(model, contacts, a, b, cx, cy, cz, count, size):
         best = 0.0
         for d in range(6):
             s = 1.0 if d < 3 else -1.0
-            add_corner(model, contacts, a, b, cx, cy, cz, s * (d % 3 == 0), s * (d % 3 == 1), s * (d % 3 == 2), V, 4)
+            add_corner(model, contacts, a, b, offset, (s * (d % 3 == 0), s * (d % 3 == 1), s * (d % 3 == 2)), V, 4)
             best = keep_better(V, 4, 1, best, off_point(V, 4))
         if best == 0.0:
             return False
@@ -103,8 +103,8 @@ def span_tetrahedron(model, contacts, a, b, cx, cy, cz, count, size):
         for d in range(6):  # across the segment, along the axes and against them
             s, e = 1.0 if d < 3 else -1.0, d % 3
             along = ux if e == 0 else uy if e == 1 else uz
-            add_corner(model, contacts, a, b, cx, cy, cz, s * ((e == 0) - along * ux), s * ((e == 1) - along * uy),
-                       s * ((e == 2) - along * uz), V, 4)
+            add_corner(model, contacts, a, b, offset,
+                       (s * ((e == 0) - along * ux), s * ((e == 1) - along * uy), s * ((e == 2) - along * uz)), V, 4)
             nx, ny, nz = face_cross(V, 4)
             best = keep_better(V, 4, 2, best, nx * nx + ny * ny + nz * nz)
         count = 3
@@ -113,7 +113,7 @@ def span_tetrahedron(model, contacts, a, b, cx, cy, cz, count, size):
         best = 0.0
         for d in range(2):
             s = 1.0 if d == 0 else -1.0
-            add_corner(model, contacts, a, b, cx, cy, cz, s * nx, s * ny, s * nz, V, 4)
+            add_corner(model, contacts, a, b, offset, (s * nx, s * ny, s * nz), V, 4)
             for e in range(6):  # height() reads row 3
                 V[5, e], V[3, e] = V[3, e], V[4, e]
             merit = abs(height(V))
@@ -222,7 +222,7 @@ def first_faces(V, plane, face):
 
 
 @jit
-def epa(model, contacts, a, b, cx, cy, cz, count, size):
+def epa(model, contacts, a, b, offset, count, size):
     """Depth of the overlap and its unit normal (from a to b), from the simplex of GJK: (depth, nx, ny, nz).
 
     Nearest points in `witness`. A negative depth: just apart. Depth inf: D is flat, no normal was found.
@@ -231,7 +231,7 @@ def epa(model, contacts, a, b, cx, cy, cz, count, size):
     for i in range(count):
         for e in range(6):
             V[i, e] = contacts.simplex[i, e]
-    if not span_tetrahedron(model, contacts, a, b, cx, cy, cz, count, size):
+    if not span_tetrahedron(model, contacts, a, b, offset, count, size):
         return inf, 0.0, 0.0, 1.0
     kind_a, kind_b = model.shape_type[a], model.shape_type[b]
     curved = (kind_a == SHAPE_CYLINDER or kind_b == SHAPE_CYLINDER or kind_a == SHAPE_ELLIPSOID
@@ -248,7 +248,7 @@ def epa(model, contacts, a, b, cx, cy, cz, count, size):
         if nearest < 0:
             break
         x, y, z = plane[nearest, 0], plane[nearest, 1], plane[nearest, 2]
-        add_corner(model, contacts, a, b, cx, cy, cz, x, y, z, V, vertices)
+        add_corner(model, contacts, a, b, offset, (x, y, z), V, vertices)
         wx, wy, wz = V[vertices, 0], V[vertices, 1], V[vertices, 2]
         reach = wx * x + wy * y + wz * z
         if reach < depth:

@@ -130,8 +130,10 @@ def shares(contacts, x, y):
 
 
 @jit
-def behind(model, field, column, row, wx, wy, wz, nx, ny, nz):
+def behind(model, field, column, row, point, normal):
     """Whether a grid point lies behind the plane through w with the normal n, or is not there (field's frame)."""
+    wx, wy, wz = point
+    nx, ny, nz = normal
     if column < 0 or row < 0 or row >= model.shape_field[field, 1] or column >= model.shape_field[field, 2]:
         return True
     x, y, z = grid_point(model, field, column, row)
@@ -140,8 +142,9 @@ def behind(model, field, column, row, wx, wy, wz, nx, ny, nz):
 
 
 @jit
-def true_normal(model, contacts, field, column, row, half, nx, ny, nz):
+def true_normal(model, contacts, field, column, row, half, normal):
     """Whether the terrain around the nearest point (`witness`) lies behind n, world axes: a normal of the surface."""
+    nx, ny, nz = normal
     R, W, m = contacts.shape_rotation[field], contacts.witness[0], contacts.cell[TOP]
     nx, ny, nz = turned_back(R, nx, ny, nz)
     if nx * m[0] + ny * m[1] + nz * m[2] <= 0.0:
@@ -153,11 +156,11 @@ def true_normal(model, contacts, field, column, row, half, nx, ny, nz):
     if on0 and on1 and on2:
         return True
     if on1 and on2:
-        return behind(model, field, column + s, row + s, wx, wy, wz, nx, ny, nz)
+        return behind(model, field, column + s, row + s, (wx, wy, wz), (nx, ny, nz))
     if on0 and on1:
-        return behind(model, field, column + s, row - s, wx, wy, wz, nx, ny, nz)
+        return behind(model, field, column + s, row - s, (wx, wy, wz), (nx, ny, nz))
     if on0 and on2:
-        return behind(model, field, column - s, row + s, wx, wy, wz, nx, ny, nz)
+        return behind(model, field, column - s, row + s, (wx, wy, wz), (nx, ny, nz))
     if on1:
         column += s
     elif on2:
@@ -165,16 +168,16 @@ def true_normal(model, contacts, field, column, row, half, nx, ny, nz):
     found = True
     for k in range(6):
         i, j = column + NEIGHBOURS[k][0], row + NEIGHBOURS[k][1]
-        found = found and behind(model, field, i, j, wx, wy, wz, nx, ny, nz)
+        found = found and behind(model, field, i, j, (wx, wy, wz), (nx, ny, nz))
     return found
 
 
 @jit
-def nearest_normal(model, contacts, field, other, column, row, half, cx, cy, cz, margin, size):
+def nearest_normal(model, contacts, field, other, column, row, half, offset, margin, size):
     """Gap and normal of the nearest points (found: 1; beyond the margin: -1; no normal of the surface: 0)."""
     W, r, m = contacts.witness, core_radius(model, other), contacts.cell[TOP]
     contacts.climb[0] = contacts.climb[1] = 0
-    state, corners, vx, vy, vz = gjk(model, contacts, field, other, cx, cy, cz, margin + r, size)
+    state, corners, vx, vy, vz = gjk(model, contacts, field, other, offset, margin + r, size)
     if state == BEYOND:
         return -1, 0.0, 0.0, 0.0, 1.0
     if state == APART:
@@ -182,21 +185,22 @@ def nearest_normal(model, contacts, field, other, column, row, half, cx, cy, cz,
         nx, ny, nz, gap = -vx / length, -vy / length, -vz / length, length - r
     else:
         contacts.cell_corners[0] = 6
-        _, nx, ny, nz = epa(model, contacts, field, other, cx, cy, cz, corners, size)
-        gap, nx, ny, nz = best_normal(model, contacts, field, other, cx, cy, cz, 0, size, nx, ny, nz)
+        _, nx, ny, nz = epa(model, contacts, field, other, offset, corners, size)
+        gap, nx, ny, nz = best_normal(model, contacts, field, other, offset, 0, size, (nx, ny, nz))
         contacts.cell_corners[0] = 3
         x, y, z = turned_back(contacts.shape_rotation[field], nx, ny, nz)
         if x * m[0] + y * m[1] + z * m[2] < STEEP:  # out through a side of the prism
             return 0, gap, nx, ny, nz
-    if not true_normal(model, contacts, field, column, row, half, nx, ny, nz):
+    if not true_normal(model, contacts, field, column, row, half, (nx, ny, nz)):
         return 0, gap, nx, ny, nz
     W[1, 0], W[1, 1], W[1, 2] = W[0, 0] + gap * nx, W[0, 1] + gap * ny, W[0, 2] + gap * nz
     return 1, gap, nx, ny, nz
 
 
 @jit
-def triangle_points(model, contacts, field, other, column, row, half, cx, cy, cz, margin):
+def triangle_points(model, contacts, field, other, column, row, half, offset, margin):
     """Contact points of the triangle in `cell` with a shape at c from the field: their number; as `collide_shapes`."""
+    cx, cy, cz = offset
     R, V, W = contacts.shape_rotation[field], contacts.cell, contacts.witness
     nx, ny, nz = turned(R, V[TOP, 0], V[TOP, 1], V[TOP, 2])
     ox, oy, oz = turned(R, V[0, 0], V[0, 1], V[0, 2])
@@ -209,7 +213,7 @@ def triangle_points(model, contacts, field, other, column, row, half, cx, cy, cz
         return 0
     cell = sqrt(model.shape_size[field, 0] ** 2 + model.shape_size[field, 1] ** 2)
     size = model.shape_radius[other] + cell
-    count, least = facing_points(model, contacts, field, other, cx, cy, cz, nx, ny, nz, margin)
+    count, least = facing_points(model, contacts, field, other, offset, (nx, ny, nz), margin)
     corner = VERTEX if kind == SHAPE_BOX or kind == SHAPE_CONVEX else SMOOTH
     x, y, _ = turned_back(R, qx - gap * nx, qy - gap * ny, qz - gap * nz)
     b0, b1, b2 = shares(contacts, x, y)
@@ -221,16 +225,16 @@ def triangle_points(model, contacts, field, other, column, row, half, cx, cy, cz
             count = with_witness(contacts, count, least, gap, margin, 1e-9 * size, 1e-6 * size, corner)
         to_world(contacts, field, count, nx, ny, nz)
         return count
-    found, gap, x, y, z = nearest_normal(model, contacts, field, other, column, row, half, cx, cy, cz, margin, size)
+    found, gap, x, y, z = nearest_normal(model, contacts, field, other, column, row, half, offset, margin, size)
     if found < 0 or (found == 1 and gap > margin):
         return 0
     if found == 1:
-        count, least = facing_points(model, contacts, field, other, cx, cy, cz, x, y, z, margin)
+        count, least = facing_points(model, contacts, field, other, offset, (x, y, z), margin)
         count = with_witness(contacts, count, least, gap, margin, 1e-7 * size, 1e-6 * size, corner)
         to_world(contacts, field, count, x, y, z)
         return count
     if count > 0:
-        count, _ = facing_points(model, contacts, field, other, cx, cy, cz, nx, ny, nz, margin)
+        count, _ = facing_points(model, contacts, field, other, offset, (nx, ny, nz), margin)
         to_world(contacts, field, count, nx, ny, nz)
     return count
 
@@ -253,7 +257,7 @@ def collide_field(model, contacts, field, other, margin):
             for half in range(2):
                 if set_cell(model, contacts, field, column, row, half, foot) < low:
                     continue
-                count = triangle_points(model, contacts, field, other, column, row, half, cx, cy, cz, margin)
+                count = triangle_points(model, contacts, field, other, column, row, half, (cx, cy, cz), margin)
                 if count > 0:
                     bundles = bundle_points(contacts, bundles, count, 1e-6 * model.shape_radius[other])
     return bundles

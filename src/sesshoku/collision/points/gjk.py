@@ -150,8 +150,10 @@ def square_to_simplex(S, count, x, y, z):
 
 
 @jit
-def add_corner(model, contacts, a, b, cx, cy, cz, dx, dy, dz, rows, at):
+def add_corner(model, contacts, a, b, offset, direction, rows, at):
     """Farthest point of D = A - B in direction d, and where it lies on A, into rows[at]."""
+    cx, cy, cz = offset
+    dx, dy, dz = direction
     px, py, pz = support(model, contacts, a, 0, dx, dy, dz)
     qx, qy, qz = support(model, contacts, b, 1, -dx, -dy, -dz)
     row = rows[at]
@@ -160,19 +162,20 @@ def add_corner(model, contacts, a, b, cx, cy, cz, dx, dy, dz, rows, at):
 
 
 @jit
-def gjk(model, contacts, a, b, cx, cy, cz, limit, size):
+def gjk(model, contacts, a, b, offset, limit, size):
     """How the cores stand, b at c from a: (BEYOND: farther than limit | APART | OVERLAP, corners of the simplex, v).
 
     v = (point of a) - (point of b) of the nearest points, which APART leaves in `witness`. APART, no corners: the
     simplex does not belong to v.
     """
+    cx, cy, cz = offset
     S, weight, witness = contacts.simplex, contacts.weight, contacts.witness
     vx, vy, vz = -cx, -cy, -cz
     if vx * vx + vy * vy + vz * vz <= (TOUCHING * size) ** 2:
         vx, vy, vz = 1.0, 0.0, 0.0
     count, v2, stalled = 0, inf, 0
     for _ in range(ROUNDS):
-        add_corner(model, contacts, a, b, cx, cy, cz, -vx, -vy, -vz, S, count)
+        add_corner(model, contacts, a, b, offset, (-vx, -vy, -vz), S, count)
         here2 = vx * vx + vy * vy + vz * vz
         reach = vx * S[count, 0] + vy * S[count, 1] + vz * S[count, 2]
         if reach > 0.0 and reach * reach > limit * limit * here2:

@@ -144,15 +144,16 @@ def two_line_points(contacts, round_, margin, tolerance):
 
 
 @jit
-def facing_points(model, contacts, a, b, cx, cy, cz, nx, ny, nz, margin):
+def facing_points(model, contacts, a, b, offset, normal, margin):
     """Points of the pair for the unit normal n, b standing at c from a: (count, least gap).
 
     The points are left in the contact frame `frame`; `to_world` turns them.
     """
+    nx, ny, nz = normal
     frame = contacts.frame
     contact_frame(frame, nx, ny, nz)
-    count_a, round_a, ua, wa = feature(model, contacts, a, 0, frame, 1.0, 0.0, 0.0, 0.0)
-    count_b, round_b, ub, wb = feature(model, contacts, b, 1, frame, -1.0, cx, cy, cz)
+    count_a, round_a, ua, wa = feature(model, contacts, a, 0, frame, 1.0, (0.0, 0.0, 0.0))
+    count_b, round_b, ub, wb = feature(model, contacts, b, 1, frame, -1.0, offset)
     tolerance, count = same_distance(model, a, b), 0
     if count_a > 2 and count_b > 2:
         count = polygon_points(contacts, count_a, count_b, ub, wb, margin, tolerance)

@@ -47,8 +47,10 @@ RIM_SLACK = 1e-7  # of the size: a cylinder's octagon may miss the deepest point
 
 
 @jit
-def one_point(contacts, gap, x, y, z, nx, ny, nz, margin):
+def one_point(contacts, gap, at, normal_, margin):
     """A single smooth contact at the world point, if it is within the margin."""
+    x, y, z = at
+    nx, ny, nz = normal_
     if gap > margin:
         return 0
     point, normal = contacts.manifold_point[0], contacts.manifold_normal
@@ -66,7 +68,7 @@ def sphere_pair(model, contacts, shape, sphere, sign, margin):
     gap, nx, ny, nz = sphere_normal(model, contacts, shape, sphere, cx, cy, cz)
     d = r + 0.5 * gap
     x, y, z = at[0] - d * nx, at[1] - d * ny, at[2] - d * nz
-    return one_point(contacts, gap, x, y, z, sign * nx, sign * ny, sign * nz, margin)
+    return one_point(contacts, gap, (x, y, z), (sign * nx, sign * ny, sign * nz), margin)
 
 
 @jit
@@ -84,8 +86,9 @@ def inside_polyhedron(model, contacts, shape, cx, cy, cz):
 
 
 @jit
-def sphere_polyhedron(model, contacts, a, b, cx, cy, cz, margin):
+def sphere_polyhedron(model, contacts, a, b, offset, margin):
     """Sphere a: its centre inside polyhedron b goes out through the nearest face; NOT_HERE if it is outside."""
+    cx, cy, cz = offset
     d, nx, ny, nz = inside_polyhedron(model, contacts, b, -cx, -cy, -cz)
     r, at = model.shape_size[a, 0], contacts.shape_position[a]
     if d - r > margin:
@@ -95,30 +98,31 @@ def sphere_polyhedron(model, contacts, a, b, cx, cy, cz, margin):
     if d > 0.0:
         return NOT_HERE
     m = r + 0.5 * (d - r)
-    return one_point(contacts, d - r, at[0] - m * nx, at[1] - m * ny, at[2] - m * nz, -nx, -ny, -nz, margin)
+    return one_point(contacts, d - r, (at[0] - m * nx, at[1] - m * ny, at[2] - m * nz), (-nx, -ny, -nz), margin)
 
 
 @jit
-def capsule_pair(model, contacts, a, b, cx, cy, cz, margin):
+def capsule_pair(model, contacts, a, b, offset, margin):
+    cx, cy, cz = offset
     gap, nx, ny, nz = capsule_normal(model, contacts, a, b, cx, cy, cz)
     if gap > margin:
         return 0
     size = model.shape_radius[a] + model.shape_radius[b]
-    count, least = facing_points(model, contacts, a, b, cx, cy, cz, nx, ny, nz, margin)
+    count, least = facing_points(model, contacts, a, b, offset, (nx, ny, nz), margin)
     count = with_witness(contacts, count, least, gap, margin, 1e-9 * size, 1e-6 * size, SMOOTH)
     to_world(contacts, a, count, nx, ny, nz)
     return count
 
 
 @jit
-def box_pair(model, contacts, a, b, cx, cy, cz, margin):
+def box_pair(model, contacts, a, b, offset, margin):
     """Separating axes; NOT_HERE where the faces do not meet along the best one (corner against edge, apart)."""
     size = model.shape_radius[a] + model.shape_radius[b]
     gap, nx, ny, nz = box_axis(contacts.shape_rotation[a], model.shape_size[a], contacts.shape_rotation[b],
-                               model.shape_size[b], cx, cy, cz, margin, size)
+                               model.shape_size[b], offset, margin, size)
     if gap > margin:
         return 0
-    count, least = facing_points(model, contacts, a, b, cx, cy, cz, nx, ny, nz, margin)
+    count, least = facing_points(model, contacts, a, b, offset, (nx, ny, nz), margin)
     if least > gap + 1e-9 * size:
         return NOT_HERE
     to_world(contacts, a, count, nx, ny, nz)
@@ -126,8 +130,9 @@ def box_pair(model, contacts, a, b, cx, cy, cz, margin):
 
 
 @jit
-def witness_kind(model, contacts, a, b, nx, ny, nz, near):
+def witness_kind(model, contacts, a, b, normal, near):
     """What the nearest points are: a vertex of either shape, a crossing of edges, or on a smooth surface."""
+    nx, ny, nz = normal
     kind_a, kind_b, W = model.shape_type[a], model.shape_type[b], contacts.witness
     if (kind_a != SHAPE_BOX and kind_a != SHAPE_CONVEX) or (kind_b != SHAPE_BOX and kind_b != SHAPE_CONVEX):
         return SMOOTH
@@ -156,12 +161,14 @@ def one_farthest(model, contacts, shape, slot, nx, ny, nz):
 
 
 @jit
-def mend_witness(model, contacts, a, b, cx, cy, cz, gap, nx, ny, nz, near):
+def mend_witness(model, contacts, a, b, offset, gap, normal, near):
     """Nearest points that do not face each other along n give way to the farthest point of one shape.
 
     That is the smaller one, or, of shapes of like size, the one that has a single farthest point. An ellipsoid's is
     always known better than GJK and EPA find it.
     """
+    cx, cy, cz = offset
+    nx, ny, nz = normal
     W, round_a, round_b = (contacts.witness, model.shape_type[a] == SHAPE_ELLIPSOID,
                            model.shape_type[b] == SHAPE_ELLIPSOID)
     x, y, z = W[1, 0] - W[0, 0] - gap * nx, W[1, 1] - W[0, 1] - gap * ny, W[1, 2] - W[0, 2] - gap * nz
@@ -185,11 +192,12 @@ def mend_witness(model, contacts, a, b, cx, cy, cz, gap, nx, ny, nz, near):
 
 
 @jit
-def general_normal(model, contacts, a, b, cx, cy, cz, margin, size):
+def general_normal(model, contacts, a, b, offset, margin, size):
     """Gap and unit normal by GJK or EPA, nearest points of the cores in `witness`; gap inf: beyond the margin."""
+    cx, cy, cz = offset
     contacts.climb[0] = contacts.climb[1] = 0
     ra, rb = core_radius(model, a), core_radius(model, b)
-    state, corners, vx, vy, vz = gjk(model, contacts, a, b, cx, cy, cz, margin + ra + rb, size)
+    state, corners, vx, vy, vz = gjk(model, contacts, a, b, offset, margin + ra + rb, size)
     if state == BEYOND:
         remember_axis(model, contacts, a, b, -vx, -vy, -vz)
         return inf, 0.0, 0.0, 1.0
@@ -198,57 +206,57 @@ def general_normal(model, contacts, a, b, cx, cy, cz, margin, size):
         length = sqrt(vx * vx + vy * vy + vz * vz)
         nx, ny, nz = nx / length, ny / length, nz / length
     else:
-        depth, nx, ny, nz = epa(model, contacts, a, b, cx, cy, cz, corners, size)
+        depth, nx, ny, nz = epa(model, contacts, a, b, offset, corners, size)
         corners = 0
     if depth < inf:
-        gap, nx, ny, nz = best_normal(model, contacts, a, b, cx, cy, cz, corners, size, nx, ny, nz)
+        gap, nx, ny, nz = best_normal(model, contacts, a, b, offset, corners, size, (nx, ny, nz))
     else:
         gap, nx, ny, nz = axis_normal(model, contacts, a, b, cx, cy, cz)
     if state != APART:
-        gap, nx, ny, nz = drum_normal(model, contacts, a, b, cx, cy, cz, size, gap, nx, ny, nz)
+        gap, nx, ny, nz = drum_normal(model, contacts, a, b, offset, size, gap, (nx, ny, nz))
     if state != APART or model.shape_type[a] == SHAPE_ELLIPSOID or model.shape_type[b] == SHAPE_ELLIPSOID:
         near = 1e-4 * min(model.shape_radius[a], model.shape_radius[b]) + 1e-12 * size
-        mend_witness(model, contacts, a, b, cx, cy, cz, gap + ra + rb, nx, ny, nz, near)
+        mend_witness(model, contacts, a, b, offset, gap + ra + rb, (nx, ny, nz), near)
     return gap, nx, ny, nz
 
 
 @jit
-def general_pair(model, contacts, a, b, cx, cy, cz, margin):
+def general_pair(model, contacts, a, b, offset, margin):
     """Any two shapes that have support functions."""
     size, W = model.shape_radius[a] + model.shape_radius[b], contacts.witness
-    gap, nx, ny, nz = general_normal(model, contacts, a, b, cx, cy, cz, margin, size)
+    gap, nx, ny, nz = general_normal(model, contacts, a, b, offset, margin, size)
     if gap > margin:
         return 0
     ra, rb = core_radius(model, a), core_radius(model, b)
     W[0, 0], W[0, 1], W[0, 2] = W[0, 0] + ra * nx, W[0, 1] + ra * ny, W[0, 2] + ra * nz
     W[1, 0], W[1, 1], W[1, 2] = W[1, 0] - rb * nx, W[1, 1] - rb * ny, W[1, 2] - rb * nz
-    count, least = facing_points(model, contacts, a, b, cx, cy, cz, nx, ny, nz, margin)
+    count, least = facing_points(model, contacts, a, b, offset, (nx, ny, nz), margin)
     rims = model.shape_type[a] == SHAPE_CYLINDER or model.shape_type[b] == SHAPE_CYLINDER
     slack = RIM_SLACK * size if rims else 10.0 * same_distance(model, a, b)
-    kind = witness_kind(model, contacts, a, b, nx, ny, nz, 1e-7 * size)
+    kind = witness_kind(model, contacts, a, b, (nx, ny, nz), 1e-7 * size)
     count = with_witness(contacts, count, least, gap, margin, slack, 1e-6 * size, kind)
     to_world(contacts, a, count, nx, ny, nz)
     return count
 
 
 @jit
-def special_pair(model, contacts, a, b, cx, cy, cz, margin):
+def special_pair(model, contacts, a, b, offset, margin):
     """Points of a pair with a closed form of its own (a's type not after b's), or NOT_HERE."""
     kind_a, kind_b = model.shape_type[a], model.shape_type[b]
     if kind_a == SHAPE_PLANE:
         return 0 if kind_b == SHAPE_PLANE else plane_points(model, contacts, a, b, margin)
     if kind_a == SHAPE_BOX and kind_b == SHAPE_BOX:
-        return box_pair(model, contacts, a, b, cx, cy, cz, margin)
+        return box_pair(model, contacts, a, b, offset, margin)
     if kind_b == SHAPE_ELLIPSOID:
         return NOT_HERE
     if kind_a == SHAPE_SPHERE and kind_b == SHAPE_CONVEX:
-        return sphere_polyhedron(model, contacts, a, b, cx, cy, cz, margin)
+        return sphere_polyhedron(model, contacts, a, b, offset, margin)
     if kind_a == SHAPE_SPHERE:
         return sphere_pair(model, contacts, b, a, -1.0, margin)
     if kind_b == SHAPE_SPHERE:
         return sphere_pair(model, contacts, a, b, 1.0, margin)
     if kind_a == SHAPE_CAPSULE and kind_b == SHAPE_CAPSULE:
-        return capsule_pair(model, contacts, a, b, cx, cy, cz, margin)
+        return capsule_pair(model, contacts, a, b, offset, margin)
     return NOT_HERE
 
 
@@ -267,11 +275,11 @@ def collide_shapes(model, contacts, a, b, margin):
         a, b = b, a
     at, other = contacts.shape_position[a], contacts.shape_position[b]
     cx, cy, cz = other[0] - at[0], other[1] - at[1], other[2] - at[2]
-    if still_parted(model, contacts, a, b, cx, cy, cz, margin):
+    if still_parted(model, contacts, a, b, (cx, cy, cz), margin):
         return 0
-    count = special_pair(model, contacts, a, b, cx, cy, cz, margin)
+    count = special_pair(model, contacts, a, b, (cx, cy, cz), margin)
     if count == NOT_HERE:
-        count = general_pair(model, contacts, a, b, cx, cy, cz, margin)
+        count = general_pair(model, contacts, a, b, (cx, cy, cz), margin)
     if swapped:
         normal = contacts.manifold_normal
         normal[0], normal[1], normal[2] = -normal[0], -normal[1], -normal[2]

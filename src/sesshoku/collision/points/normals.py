@@ -72,8 +72,9 @@ def crossed_axes(model, contacts, a, b, nx, ny, nz):
 
 
 @jit
-def best_normal(model, contacts, a, b, cx, cy, cz, corners, size, nx, ny, nz):
+def best_normal(model, contacts, a, b, offset, corners, size, normal):
     """Gap and normal near n, the shapes' own directions preferred. corners: of GJK's simplex (3: a face of A - B)."""
+    nx, ny, nz = normal
     gap = -inf
     for candidate in range(5):
         x, y, z, allowed = nx, ny, nz, AS_GOOD * size
@@ -90,18 +91,20 @@ def best_normal(model, contacts, a, b, cx, cy, cz, corners, size, nx, ny, nz):
             x, y, z = crossed_axes(model, contacts, a, b, nx, ny, nz)
         if x * nx + y * ny + z * nz < NEAR or (candidate > 0 and x == nx and y == ny and z == nz):
             continue
-        s = separation(model, contacts, a, b, cx, cy, cz, x, y, z)
+        s = separation(model, contacts, a, b, offset, (x, y, z))
         if s >= gap - allowed:
             gap, nx, ny, nz = s, x, y, z
     return gap, nx, ny, nz
 
 
 @jit
-def deep_normal(model, contacts, a, b, cx, cy, cz, tolerance, gap, nx, ny, nz):
+def deep_normal(model, contacts, a, b, offset, tolerance, gap, normal):
     """A better way out for a cylinder with something near its axis, where EPA would need countless faces.
 
     Tried are both ends, and straight from the axis towards the other shape's position.
     """
+    cx, cy, cz = offset
+    nx, ny, nz = normal
     for slot in range(2):
         shape = a if slot == 0 else b
         if model.shape_type[shape] != SHAPE_CYLINDER:
@@ -117,15 +120,18 @@ def deep_normal(model, contacts, a, b, cx, cy, cz, tolerance, gap, nx, ny, nz):
             else:
                 dx, dy, dz = turned(R, 1.0, 0.0, 0.0)
             dx, dy, dz = s * dx, s * dy, s * dz
-            d = separation(model, contacts, a, b, cx, cy, cz, dx, dy, dz)
+            d = separation(model, contacts, a, b, offset, (dx, dy, dz))
             if d > gap + tolerance:
                 gap, nx, ny, nz = d, dx, dy, dz
     return gap, nx, ny, nz
 
 
 @jit
-def apart_and_slope(model, contacts, a, b, cx, cy, cz, nx, ny, nz, tx, ty, tz):
+def apart_and_slope(model, contacts, a, b, offset, normal, tangent):
     """Gap along n (radii left out), and how fast it grows as n turns towards t."""
+    cx, cy, cz = offset
+    nx, ny, nz = normal
+    tx, ty, tz = tangent
     px, py, pz = support(model, contacts, a, 0, nx, ny, nz)
     qx, qy, qz = support(model, contacts, b, 1, -nx, -ny, -nz)
     x, y, z = cx + qx - px, cy + qy - py, cz + qz - pz
@@ -133,18 +139,19 @@ def apart_and_slope(model, contacts, a, b, cx, cy, cz, nx, ny, nz, tx, ty, tz):
 
 
 @jit
-def turned_normal(model, contacts, a, b, cx, cy, cz, shape, size, gap, nx, ny, nz):
+def turned_normal(model, contacts, a, b, offset, shape, size, gap, normal):
     """The best normal near n among those that n becomes when turned about the axis of a cylinder.
 
     EPA's polytope ends in slivers on a curved side, with the depth right to many more digits than the direction and the
     place. Here the slope of the gap is halved down to where it changes sign.
     """
+    nx, ny, nz = normal
     R = contacts.shape_rotation[shape]
     ux, uy, uz = R[0, 2], R[1, 2], R[2, 2]
     tx, ty, tz = uy * nz - uz * ny, uz * nx - ux * nz, ux * ny - uy * nx  # along which n turns
     if tx * tx + ty * ty + tz * tz < 1e-6:
         return gap, nx, ny, nz  # an end faces the other shape
-    _, slope = apart_and_slope(model, contacts, a, b, cx, cy, cz, nx, ny, nz, tx, ty, tz)
+    _, slope = apart_and_slope(model, contacts, a, b, offset, normal, (tx, ty, tz))
     way = copysign(1.0, slope)
     rx, ry, rz = uy * tz - uz * ty, uz * tx - ux * tz, ux * ty - uy * tx  # against the part of n across the axis
     low, high, beyond = 0.0, max(2.0 * abs(slope) / size, 1e-9), False
@@ -154,8 +161,8 @@ def turned_normal(model, contacts, a, b, cx, cy, cz, shape, size, gap, nx, ny, n
         c, s = 1.0 - cos(angle), way * sin(angle)
         x, y, z = nx + c * rx + s * tx, ny + c * ry + s * ty, nz + c * rz + s * tz
         e, f = 1.0 - c, s
-        _, slope = apart_and_slope(model, contacts, a, b, cx, cy, cz, x, y, z, e * tx + f * rx, e * ty + f * ry,
-                                   e * tz + f * rz)
+        _, slope = apart_and_slope(model, contacts, a, b, offset, (x, y, z),
+                                   (e * tx + f * rx, e * ty + f * ry, e * tz + f * rz))
         if slope * way <= 0.0:
             high, beyond = angle, True
         else:
@@ -166,21 +173,22 @@ def turned_normal(model, contacts, a, b, cx, cy, cz, shape, size, gap, nx, ny, n
             break
     length = sqrt(x * x + y * y + z * z)
     x, y, z = x / length, y / length, z / length
-    d = separation(model, contacts, a, b, cx, cy, cz, x, y, z)
+    d = separation(model, contacts, a, b, offset, (x, y, z))
     return (d, x, y, z) if d > gap else (gap, nx, ny, nz)
 
 
 @jit
-def drum_normal(model, contacts, a, b, cx, cy, cz, size, gap, nx, ny, nz):
+def drum_normal(model, contacts, a, b, offset, size, gap, normal):
     """A normal of overlapping shapes, cylinders among them, made good to the last digits."""
+    nx, ny, nz = normal
     if model.shape_type[a] != SHAPE_CYLINDER and model.shape_type[b] != SHAPE_CYLINDER:
         return gap, nx, ny, nz
-    gap, nx, ny, nz = deep_normal(model, contacts, a, b, cx, cy, cz, 1e-9 * size, gap, nx, ny, nz)
+    gap, nx, ny, nz = deep_normal(model, contacts, a, b, offset, 1e-9 * size, gap, (nx, ny, nz))
     for turn in range(4):
         shape = a if turn % 2 == 0 else b
         if model.shape_type[shape] == SHAPE_CYLINDER:
-            gap, nx, ny, nz = turned_normal(model, contacts, a, b, cx, cy, cz, shape, size, gap, nx, ny, nz)
-    return best_normal(model, contacts, a, b, cx, cy, cz, 0, size, nx, ny, nz)
+            gap, nx, ny, nz = turned_normal(model, contacts, a, b, offset, shape, size, gap, (nx, ny, nz))
+    return best_normal(model, contacts, a, b, offset, 0, size, (nx, ny, nz))
 
 
 @jit
@@ -192,7 +200,7 @@ def axis_normal(model, contacts, a, b, cx, cy, cz):
         for k in range(6):
             sign = 1.0 if k < 3 else -1.0
             x, y, z = sign * R[0, k % 3], sign * R[1, k % 3], sign * R[2, k % 3]
-            s = separation(model, contacts, a, b, cx, cy, cz, x, y, z)
+            s = separation(model, contacts, a, b, (cx, cy, cz), (x, y, z))
             if s > gap:
                 gap, nx, ny, nz = s, x, y, z
     return gap, nx, ny, nz

@@ -34,7 +34,7 @@ def remember_axis(model, contacts, a, b, x, y, z):
 
 
 @jit
-def still_parted(model, contacts, a, b, cx, cy, cz, margin):
+def still_parted(model, contacts, a, b, offset, margin):
     """Whether b, at c from a, is farther away than the margin along what parted them before."""
     number, place = place_of(model, contacts, a, b)
     if contacts.parted_pair[place] != number:
@@ -43,7 +43,7 @@ def still_parted(model, contacts, a, b, cx, cy, cz, margin):
     contacts.climb[0], contacts.climb[1] = climb[0], climb[1]
     x, y, z = turned(contacts.shape_rotation[a], axis[0], axis[1], axis[2])
     far = SURELY * (model.shape_radius[a] + model.shape_radius[b])
-    if separation(model, contacts, a, b, cx, cy, cz, x, y, z) > margin + far:
+    if separation(model, contacts, a, b, offset, (x, y, z)) > margin + far:
         climb[0], climb[1] = contacts.climb[0], contacts.climb[1]
         return True
     contacts.parted_pair[place] = 0

@@ -86,8 +86,11 @@ def sphere_normal(model, contacts, a, sphere, cx, cy, cz):
 
 
 @jit
-def nearest_of_segments(ux, uy, uz, half_a, vx, vy, vz, half_b, cx, cy, cz):
+def nearest_of_segments(first, half_a, second, half_b, offset):
     """Places (from the middles, along the unit axes u, v) where two segments are nearest, b's middle at c from a's."""
+    ux, uy, uz = first
+    vx, vy, vz = second
+    cx, cy, cz = offset
     uv = ux * vx + uy * vy + uz * vz
     uc, vc = ux * cx + uy * cy + uz * cz, vx * cx + vy * cy + vz * cz
     wx, wy, wz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
@@ -106,8 +109,12 @@ def nearest_of_segments(ux, uy, uz, half_a, vx, vy, vz, half_b, cx, cy, cz):
 
 
 @jit
-def cores_apart(ux, uy, uz, half_a, vx, vy, vz, half_b, cx, cy, cz, nx, ny, nz):
+def cores_apart(first, half_a, second, half_b, offset, normal):
     """Gap between two segments along n, b's middle at c from a's."""
+    ux, uy, uz = first
+    vx, vy, vz = second
+    cx, cy, cz = offset
+    nx, ny, nz = normal
     reach = half_a * abs(ux * nx + uy * ny + uz * nz) + half_b * abs(vx * nx + vy * ny + vz * nz)
     return cx * nx + cy * ny + cz * nz - reach
 
@@ -135,7 +142,7 @@ def capsule_normal(model, contacts, a, b, cx, cy, cz):
     ra, rb, ha, hb = model.shape_size[a, 0], model.shape_size[b, 0], model.shape_size[a, 1], model.shape_size[b, 1]
     tiny = TINY * (model.shape_radius[a] + model.shape_radius[b])
     nx, ny, nz = across_axis(A)  # parallel cores that lie in each other: any direction across them
-    apart = cores_apart(ux, uy, uz, ha, vx, vy, vz, hb, cx, cy, cz, nx, ny, nz)
+    apart = cores_apart((ux, uy, uz), ha, (vx, vy, vz), hb, (cx, cy, cz), (nx, ny, nz))
     for k in range(5):
         if k == 0:
             x, y, z = across(uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx, ux, uy, uz)
@@ -153,10 +160,10 @@ def capsule_normal(model, contacts, a, b, cx, cy, cz):
         if length <= least:
             continue
         x, y, z = x / length, y / length, z / length
-        here = cores_apart(ux, uy, uz, ha, vx, vy, vz, hb, cx, cy, cz, x, y, z)
+        here = cores_apart((ux, uy, uz), ha, (vx, vy, vz), hb, (cx, cy, cz), (x, y, z))
         if here > apart:
             apart, nx, ny, nz = here, x, y, z
-    s, t = nearest_of_segments(ux, uy, uz, ha, vx, vy, vz, hb, cx, cy, cz)
+    s, t = nearest_of_segments((ux, uy, uz), ha, (vx, vy, vz), hb, (cx, cy, cz))
     W[0, 0], W[0, 1], W[0, 2] = s * ux + ra * nx, s * uy + ra * ny, s * uz + ra * nz
     W[1, 0], W[1, 1], W[1, 2] = cx + t * vx - rb * nx, cy + t * vy - rb * ny, cz + t * vz - rb * nz
     return apart - ra - rb, nx, ny, nz

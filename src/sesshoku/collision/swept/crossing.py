@@ -161,7 +161,7 @@ def in_prism(start, end, v, a, b, c, t, work):
     ux, uy, uz = bx - ax, by - ay, bz - az
     wx, wy, wz = cx - ax, cy - ay, cz - az
     x, y, z = x - ax, y - ay, z - az
-    area2, one, two = shares(ux, uy, uz, wx, wy, wz, x, y, z)
+    area2, one, two = shares((ux, uy, uz), (wx, wy, wz), (x, y, z))
     longest2 = max(ux * ux + uy * uy + uz * uz, wx * wx + wy * wy + wz * wz,
                    (ux - wx) * (ux - wx) + (uy - wy) * (uy - wy) + (uz - wz) * (uz - wz))
     if not area2 > SLIVER * SLIVER * longest2 * longest2:
@@ -172,8 +172,11 @@ def in_prism(start, end, v, a, b, c, t, work):
 
 
 @jit(into_callers=True)
-def shares(ux, uy, uz, wx, wy, wz, x, y, z):
+def shares(first, point, at):
     """|u x w|^2, and the shares of u and of w in what of (x, y, z) lies within their plane, times it."""
+    ux, uy, uz = first
+    wx, wy, wz = point
+    x, y, z = at
     nx, ny, nz = uy * wz - uz * wy, uz * wx - ux * wz, ux * wy - uy * wx
     return (nx * nx + ny * ny + nz * nz, nx * (y * wz - z * wy) + ny * (z * wx - x * wz) + nz * (x * wy - y * wx),
             nx * (uy * z - uz * y) + ny * (uz * x - ux * z) + nz * (ux * y - uy * x))
@@ -305,7 +308,7 @@ def on_edges(start, end, a0, b0, a1, b1, t, work):
     ux, uy, uz = bx - ax, by - ay, bz - az
     wx, wy, wz = dx - cx, dy - cy, dz - cz
     x, y, z = ax - cx, ay - cy, az - cz
-    across2, s, r = shares(ux, uy, uz, wx, wy, wz, -x, -y, -z)
+    across2, s, r = shares((ux, uy, uz), (wx, wy, wz), (-x, -y, -z))
     lengths2 = (ux * ux + uy * uy + uz * uz) * (wx * wx + wy * wy + wz * wz)
     if not across2 > PARALLEL * PARALLEL * lengths2:
         return False

@@ -55,7 +55,7 @@ def bounded_rows(model, data, group, q, v_free, dt, together):
             continue
         bound = dt * (model.dof_kinetic_friction[k] if data.friction_slips[k] else model.dof_static_friction[k])
         while at < limits and (data.row_source[at, 1] < k
-                               or data.row_source[at, 1] == k and data.row_target[at] * dt <= -STANDS_AT):  # fmt: skip
+                               or data.row_source[at, 1] == k and data.row_target[at] * dt <= -STANDS_AT):
             at += 1
         if together and at < limits and data.row_source[at, 1] == k:
             sign = 1.0 if data.row_source[at, 0] == ROW_LOWER else -1.0
@@ -158,7 +158,7 @@ def loop_error(model, data, n, point_out, frame_out, error_out):
             else:
                 W, t = data.rotation[link], model.link_tree[link]
                 point_out[side, a] = (data.tree_origin[t, a] + data.offset[link, a]
-                                      + W[a, 0] * p[0] + W[a, 1] * p[1] + W[a, 2] * p[2])  # fmt: skip
+                                      + W[a, 0] * p[0] + W[a, 1] * p[1] + W[a, 2] * p[2])
                 for b in range(3):
                     frame_out[side, a, b] = W[a, 0] * R[0, b] + W[a, 1] * R[1, b] + W[a, 2] * R[2, b]
     A, B = frame_out[0], frame_out[1]
@@ -207,7 +207,7 @@ def loop_rows(model, data, n, count, free):
         data.row_target[count], data.row_turn[count] = 0.0, -data.loop_turn[n, d]
         for side in range(2):
             sign = 1.0 if side == 0 else -1.0
-            free = loop_chain(model, data, n, side, d < 3, sign * x, sign * y, sign * z, count, free)
+            free = loop_chain(model, data, n, side, d < 3, (sign * x, sign * y, sign * z), count, free)
         data.row_low[count], data.row_high[count] = -UNBOUNDED, UNBOUNDED
         data.row_source[count, 0], data.row_source[count, 1] = ROW_LOOP, 6 * n + d
         data.row_force[count] = data.loop_impulse[n, d]
@@ -216,8 +216,9 @@ def loop_rows(model, data, n, count, free):
 
 
 @jit
-def loop_chain(model, data, n, side, slide, x, y, z, count, free):
+def loop_chain(model, data, n, side, slide, at, count, free):
     """One side's chain of a loop row: force (x, y, z) midway between the anchors, or a torque; the next free place."""
+    x, y, z = at
     link = model.loop_link[n, side]
     data.row_start[count, side] = free
     data.row_end[count, side] = -1
@@ -235,7 +236,7 @@ def loop_chain(model, data, n, side, slide, x, y, z, count, free):
     if model.link_joint[root] == KINEMATIC:  # the scripted root's share of the velocity is given
         w = data.kinematic_velocity[root]
         data.row_target[count] -= fx * w[0] + fy * w[1] + fz * w[2] + nx * w[3] + ny * w[4] + nz * w[5]
-    return free + chain_row(model, data, link, fx, fy, fz, nx, ny, nz, data.row_jacobian, free)
+    return free + chain_row(model, data, link, (fx, fy, fz), (nx, ny, nz), data.row_jacobian, free)
 
 
 @jit

@@ -69,8 +69,9 @@ class Island:
     def solve_on(self, options: NewtonOptions | None = None) -> tuple[int, float, bool]:
         """Solve from the present impulses."""
         parameters = newton_numbers(options or NewtonOptions())
-        steps, residual, solved = solve_island(self.chains, self.problem, self.mu, self.contact_list, self.joint_list,
-                                               self.dof_list, parameters, self.work())
+        steps, residual, solved = solve_island(self.chains, self.problem, self.mu,
+                                               (self.contact_list, self.joint_list, self.dof_list), parameters,
+                                               self.work())
         return int(steps), float(residual), bool(solved)
 
 

@@ -39,7 +39,8 @@ def residual(island: Island) -> float:
     for i, c in enumerate(island.contact_list):
         g = float(np.diag(p.block[c]).max())
         if g > 0.0:
-            worst = max(worst, contact_violation(island.mu[c], g, *x[3 * i : 3 * i + 3], *u[3 * i : 3 * i + 3]))
+            rows = slice(3 * i, 3 * i + 3)
+            worst = max(worst, contact_violation(island.mu[c], g, tuple(x[rows]), tuple(u[rows])))
     for i, j in enumerate(island.joint_list):
         k, g = 3 * island.contacts + i, p.joint_block[j]
         if g > 0.0:
@@ -51,8 +52,9 @@ def _sweeps(island: Island, accelerate: bool, most: int, tolerance: float) -> So
     work = island.work()
     island.problem.y[:] = island.rows().T @ island.impulses()
     clock = time.process_time()
-    made = solve_rows(island.chains, island.problem, work.law, island.mu, island.contact_list, island.joint_list,
-                      island.dof_list, False, False, accelerate, most, tolerance, work, island.problem.y)
+    made = solve_rows(island.chains, island.problem, work.law, island.mu,
+                      (island.contact_list, island.joint_list, island.dof_list), False, False, accelerate, most,
+                      tolerance, work, island.problem.y)
     spent = time.process_time() - clock
     return Solved(min(int(made), most), residual(island), spent)
 
@@ -92,8 +94,8 @@ def newton(island: Island, options: NewtonOptions) -> Solved:
     """The exact solver itself."""
     parameters, work = newton_numbers(options), island.work()
     clock = time.process_time()
-    steps, _, _ = solve_island(island.chains, island.problem, island.mu, island.contact_list, island.joint_list,
-                               island.dof_list, parameters, work)
+    steps, _, _ = solve_island(island.chains, island.problem, island.mu,
+                               (island.contact_list, island.joint_list, island.dof_list), parameters, work)
     spent = time.process_time() - clock
     return Solved(int(steps), residual(island), spent)
 

@@ -62,7 +62,7 @@ class Stepper:
 
     def solve(self, contact_list: np.ndarray, joint_list: np.ndarray, dof_list: np.ndarray) -> None:
         """Impulses of one island, and y of its dofs, into the problem."""
-        solve_island(self.sim.model.row_dof, self.problem, self.memory.mu, contact_list, joint_list, dof_list,
+        solve_island(self.sim.model.row_dof, self.problem, self.memory.mu, (contact_list, joint_list, dof_list),
                      self.work.options, self.work)
 
     def _islands(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:

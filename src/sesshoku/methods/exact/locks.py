@@ -7,7 +7,7 @@ force. With H' = H + lock and friction impulses f of the joints that slip
     v' = H'^-1 (H v_free + f)
 is the free velocity of a problem with contacts, limits and loops alone, and -lock v+ the impulse that holds a joint.
 States come from the step before. Where one does not agree with the solution (a held joint beyond its bound, a slipping
-one that moves along its friction) all that disagree are switched and the problem is solved again, from where it was;
+one that moves along its friction) all that disagree are switched and the problem is solved again;
 what switches twice becomes a row, which the solver treats as it does contacts, and all of it where that does not end.
 
 Joints near a limit have rows from the start: the limit may stop them within the step. And so have, for a while, the
@@ -17,7 +17,6 @@ feet and joints in many ways, of which locks try one and rows find one.
 
 from __future__ import annotations
 
-from sesshoku.collision.contacts import CONTACTS
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.constraints.rows import AS_ROW, near_limit
 from sesshoku.dynamics.factor import factorize, multiply, solve
@@ -25,8 +24,7 @@ from sesshoku.methods.exact.options import LOCKS
 from sesshoku.methods.exact.problem import build_problem
 from sesshoku.methods.exact.solve import PATIENCE, solve_islands
 from sesshoku.stages.contact_rows import velocity_change
-from sesshoku.stages.joint_rows import store_joint_impulses
-from sesshoku.stages.report import CONSTRAINT_WORK, CONVERGED, ENERGY_CHANGE, ITERATIONS, RESIDUAL, ROWS
+from sesshoku.stages.report import CONSTRAINT_WORK, ENERGY_CHANGE, ITERATIONS, RESIDUAL, ROWS
 
 # data.friction_state, beside AS_ROW: held; slips, and friction pushes up, or down
 LOCKED, PUSHED_UP, PUSHED_DOWN = 1, 2, 3
@@ -89,7 +87,6 @@ def lock(model, data, work, dt):
 @jit
 def release_joints(model, data, work, dt):
     """Switch the joints whose state does not agree with the solution and solve again, until all agree."""
-    contacts, problem = work.contacts, work.problem
     if len(model.rubbing_dofs) == 0:
         return
     made = data.report[ITERATIONS]
@@ -99,28 +96,12 @@ def release_joints(model, data, work, dt):
         if n == ROUNDS:  # it does not end: as rows
             for m in range(len(model.rubbing_dofs)):
                 data.friction_state[model.rubbing_dofs[m]] = AS_ROW
-        solved = data.report[CONVERGED] != 0.0
-        if solved:
-            keep_solution(model, data, work)
         lock(model, data, work, dt)
         build_problem(model, data, work, dt)
-        for c in range(contacts.counts[CONTACTS] if solved else 0):
-            for d in range(3):
-                problem.impulse[c, d] = work.impulse_world[c, d]
         solve_islands(model, data, work, dt)
         made += data.report[ITERATIONS]
     data.report[ITERATIONS] = made
     judge_trees(model, work)
-
-
-@jit
-def keep_solution(model, data, work):
-    """Impulses of contacts and joint rows, for the next round to start from."""
-    contacts, problem = work.contacts, work.problem
-    for c in range(contacts.counts[CONTACTS]):
-        for d in range(3):
-            work.impulse_world[c, d] = problem.impulse[c, d]
-    store_joint_impulses(model, data, problem)
 
 
 @jit

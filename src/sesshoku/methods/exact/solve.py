@@ -50,9 +50,9 @@ def solve_islands(model, data, work, dt):
             effort, hopeless = newton.options, unsolved >= PATIENCE and len(dof_list) <= newton.options.few
             if hopeless:
                 effort = work.more_effort if unsolved % TRY_AGAIN == 0 else work.less_effort
-            residual, solved = solve_rounds(model, data, work, dt, effort, block_list, joint_list, dof_list, True)
+            residual, solved = solve_rounds(model, data, work, dt, effort, (block_list, joint_list, dof_list), True)
             if bounces(work, contact_list) and not hopeless:
-                residual, solved = guard_energy(model, data, work, dt, block_list, joint_list, dof_list, residual,
+                residual, solved = guard_energy(model, data, work, dt, (block_list, joint_list, dof_list), residual,
                                                 solved)
             report[ROWS] += 3 * len(block_list) + len(joint_list)
             if not solved:
@@ -96,18 +96,18 @@ def fastest(problem, contact_list):
 
 
 @jit
-def solve_rounds(model, data, work, dt, effort, block_list, joint_list, dof_list, rebounding):
+def solve_rounds(model, data, work, dt, effort, lists, rebounding):
     """Solve, let what moved break away and what turned back try to hold, and solve again until nothing switches.
 
     rebounding: contacts that the first solution brings together rebound, later ones only close: chains of rebounds
     within a step feed on each other. effort: the solver's options. Returns the residual and whether the law is met.
     """
+    block_list, joint_list, _dof_list = lists
     problem, newton, options = work.problem, work.newton, work.options
     contact_list = block_list[: contacts_among(problem, block_list)]
     made, solved, residual, rounds = 0, False, 0.0, options.rounds
     for n in range(rounds):
-        steps, residual, solved = solve_island(model.row_dof, problem, work.mu, block_list, joint_list, dof_list,
-                                               effort, newton)
+        steps, residual, solved = solve_island(model.row_dof, problem, work.mu, lists, effort, newton)
         made += steps
         if n == rounds - 1 or not solved and effort.rescue == 0:  # what is switched must be solved with
             break
@@ -159,21 +159,21 @@ def bounces(work, contact_list):
 
 
 @jit
-def guard_energy(model, data, work, dt, block_list, joint_list, dof_list, residual, solved):
+def guard_energy(model, data, work, dt, lists, residual, solved):
     """Newton's restitution may raise energy where there is friction, or in a stack: lower the island's then.
 
     The largest share of every restitution is taken with which the impulses bring no energy, found by the secant rule
     inside a bracket, from below; without restitution they never do. The law holds to the same residual, with smaller
     coefficients.
     """
-    gain, scale = energy_gain(model, work, dt, block_list, joint_list, dof_list)
+    gain, scale = energy_gain(model, work, dt, lists)
     allowed, low, high, share, above = ROUNDING_ENERGY * scale, 0.0, 1.0, 0.0, gain
     if not gain > allowed:
         return residual, solved
     below, near = 0.0, 0.0
     for n in range(GUARD_SOLVES):
-        residual, solved = share_restitution(model, data, work, dt, block_list, joint_list, dof_list, share)
-        gain, _ = energy_gain(model, work, dt, block_list, joint_list, dof_list)
+        residual, solved = share_restitution(model, data, work, dt, lists, share)
+        gain, _ = energy_gain(model, work, dt, lists)
         if n == 0:  # none at all
             allowed, below = max(allowed, gain), gain
             near = GUARD_SHARE * (above - below)
@@ -186,21 +186,22 @@ def guard_energy(model, data, work, dt, block_list, joint_list, dof_list, residu
         # aim a little below what is allowed, and never at the ends of the bracket
         aim = (allowed - 0.5 * near - below) / max(above - below, 1e-300)
         share = low + min(max(aim, 0.05), 0.95) * (high - low)
-    return share_restitution(model, data, work, dt, block_list, joint_list, dof_list, low)
+    return share_restitution(model, data, work, dt, lists, low)
 
 
 @jit
-def share_restitution(model, data, work, dt, block_list, joint_list, dof_list, share):
+def share_restitution(model, data, work, dt, lists, share):
     """Solve with a share of every restitution; residual and whether solved."""
+    block_list, _joint_list, _dof_list = lists
     problem = work.problem
     for n in range(contacts_among(problem, block_list)):
         if work.impact[block_list[n], BOUNCE] > 0.0:
             set_rebound(work, block_list[n], share)
-    return solve_rounds(model, data, work, dt, work.newton.options, block_list, joint_list, dof_list, False)
+    return solve_rounds(model, data, work, dt, work.newton.options, lists, False)
 
 
 @jit
-def energy_gain(model, work, dt, block_list, joint_list, dof_list):
+def energy_gain(model, work, dt, lists):
     """Energy the island's impulses bring beyond what corrections of depth, loops and mimics ask for, J; and the size of
     what it is the difference of.
 
@@ -208,6 +209,7 @@ def energy_gain(model, work, dt, block_list, joint_list, dof_list):
     for half a step, of an impact longer or shorter. Exact for lone bodies under the midpoint rule, whose free motion
     brings none. A semi-implicit step counts a rebound by the speed it meets.
     """
+    block_list, joint_list, dof_list = lists
     problem, options = work.problem, work.options
     gain = size = 0.0
     count, y = contacts_among(problem, block_list), work.y_direction

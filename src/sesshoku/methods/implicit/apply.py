@@ -101,7 +101,7 @@ def finish_joints(model, data, work, dt):
             for side in range(2):
                 link, row, sign = (a, ra, -1.0) if side == 0 else (b, rb, 1.0)
                 if link >= 0:
-                    side_row(model, data, link, d < 3, x, y, z, px, py, pz, row)
+                    side_row(model, data, link, d < 3, (x, y, z), (px, py, pz), row)
                     u += sign * row_times(row, data.velocity[link])
                     u += sign * dt * (row_times(row, data.acceleration[link]) - row_times(row, work.reference[link]))
             data.loop_impulse[n, d] = loop_scale(model, work, n, d >= 3) * u  # on a

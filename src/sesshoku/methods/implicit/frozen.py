@@ -65,7 +65,7 @@ def solve_alone(model, data, work, dt, c):
         ux, uy, uz = (ux + sign * (acc[0] - ref[0] + cx), uy + sign * (acc[1] - ref[1] + cy),
                       uz + sign * (acc[2] - ref[2] + cz))
         if moves(model, link):
-            add_own_response(model, data, link, T, n, x, y, z, work.row_work, A)
+            add_own_response(model, data, link, T, n, (x, y, z), work.row_work, A)
     # symmetric form: s = sqrt(g), (1 + s A s) y = ..., phi = s y; g = 0 leaves phi* as it is
     rhs0 = T[0, 0] * fx + T[0, 1] * fy + T[0, 2] * fz - gt * (T[0, 0] * ux + T[0, 1] * uy + T[0, 2] * uz)
     rhs1 = T[1, 0] * fx + T[1, 1] * fy + T[1, 2] * fz - gt * (T[1, 0] * ux + T[1, 1] * uy + T[1, 2] * uz)
@@ -91,11 +91,12 @@ def solve_alone(model, data, work, dt, c):
 
 
 @jit
-def add_own_response(model, data, link, T, n, x, y, z, rows, A):
+def add_own_response(model, data, link, T, n, at, rows, A):
     """A (3, 3) += the response of a point of a link to forces at it, along T and n. rows: work space, three trees long.
 
     Between two links of one tree the cross terms are left out: alone is alone.
     """
+    x, y, z = at
     t = model.link_tree[link]
     first, count = model.tree_dof[t], model.tree_dof[t + 1] - model.tree_dof[t]
     last = model.link_dof[link] + model.link_dof_count[link] - 1

@@ -106,13 +106,13 @@ def add_contact(model, data, work, dt, c):
             fy += sign * (A[3] * ux + A[4] * uy + A[5] * uz)
             fz += sign * (A[6] * ux + A[7] * uy + A[8] * uz)
         o = data.tree_origin[model.link_tree[mover]]
-        stiffen(work, mover, A, p[0] - o[0], p[1] - o[1], p[2] - o[2], sign * fx, sign * fy, sign * fz)
+        stiffen(work, mover, A, (p[0] - o[0], p[1] - o[1], p[2] - o[2]), (sign * fx, sign * fy, sign * fz))
         return
     oa, ob = data.tree_origin[model.link_tree[a]], data.tree_origin[model.link_tree[b]]
     ax, ay, az, bx, by, bz = p[0] - oa[0], p[1] - oa[1], p[2] - oa[2], p[0] - ob[0], p[1] - ob[1], p[2] - ob[2]
-    couple_points(A, ax, ay, az, ax, ay, az, work.pair_aa[pair])
-    couple_points(A, bx, by, bz, bx, by, bz, work.pair_bb[pair])
-    couple_points(A, bx, by, bz, ax, ay, az, work.pair_ba[pair])
+    couple_points(A, (ax, ay, az), (ax, ay, az), work.pair_aa[pair])
+    couple_points(A, (bx, by, bz), (bx, by, bz), work.pair_bb[pair])
+    couple_points(A, (bx, by, bz), (ax, ay, az), work.pair_ba[pair])
     add_force(work.pair_push[pair, 0], ax, ay, az, -fx, -fy, -fz)
     add_force(work.pair_push[pair, 1], bx, by, bz, fx, fy, fz)
 
@@ -146,8 +146,10 @@ def open_link(work, link):
 
 
 @jit
-def stiffen(work, link, A, x, y, z, fx, fy, fz):
+def stiffen(work, link, A, at, force):
     """G += J^T A J and f* += J^T f of a point (x, y, z) of a link; A symmetric (3, 3), flat."""
+    x, y, z = at
+    fx, fy, fz = force
     open_link(work, link)
     G = work.stiff[link]
     add_force(work.push[link], x, y, z, fx, fy, fz)
@@ -166,8 +168,10 @@ def stiffen(work, link, A, x, y, z, fx, fy, fz):
 
 
 @jit
-def couple_points(A, x, y, z, u, v, w, K):
+def couple_points(A, at, uvw, K):
     """K (36, flat) += J_y^T A J_x of the points (x, y, z) on one side and (u, v, w) on the other."""
+    x, y, z = at
+    u, v, w = uvw
     for n in range(3):
         a0, a1, a2 = A[3 * n], A[3 * n + 1], A[3 * n + 2]
         t0, t1, t2 = cross(u, v, w, a0, a1, a2)
@@ -210,8 +214,10 @@ def loop_row(data, work, n, d):
 
 
 @jit
-def side_row(model, data, link, slide, x, y, z, px, py, pz, row_out):
+def side_row(model, data, link, slide, at, place, row_out):
     """Row (6, at the tree's origin) of a unit force at (px, py, pz), or of a unit torque."""
+    x, y, z = at
+    px, py, pz = place
     row_out[0], row_out[1], row_out[2], row_out[3], row_out[4], row_out[5] = 0.0, 0.0, 0.0, x, y, z
     if slide:
         o = data.tree_origin[model.link_tree[link]]
@@ -238,10 +244,10 @@ def add_loop(model, data, work, dt, n):
         u = 0.0
         change = 0.0
         if a >= 0:
-            side_row(model, data, a, d < 3, x, y, z, px, py, pz, ra)
+            side_row(model, data, a, d < 3, (x, y, z), (px, py, pz), ra)
             u -= row_times(ra, data.velocity[a])
         if b >= 0:
-            side_row(model, data, b, d < 3, x, y, z, px, py, pz, rb)
+            side_row(model, data, b, d < 3, (x, y, z), (px, py, pz), rb)
             u += row_times(rb, data.velocity[b])
         g = loop_scale(model, work, n, d >= 3)
         f = -g * u / dt

@@ -29,8 +29,9 @@ def gather(chains, problem, contact_list, joint_list, y):
 
 
 @jit
-def solve_by_matrix(model, data, work, contact_list, joint_list, dof_list, most, tolerance):
+def solve_by_matrix(model, data, work, lists, most, tolerance):
     """The paper's way: form K of the island, sweep its rows."""
+    contact_list, joint_list, _dof_list = lists
     problem = work.problem
     m, nj, K, x, w = len(contact_list), len(joint_list), work.matrix, work.row_impulse, work.row_velocity
     for i in range(m):
@@ -46,7 +47,7 @@ def solve_by_matrix(model, data, work, contact_list, joint_list, dof_list, most,
         fill_by_test_forces(model, data, work, contact_list)
     else:
         fill_contacts(model.row_dof, problem, contact_list, K)
-    fill_joints(model.row_dof, problem, contact_list, joint_list, dof_list, work.y_before, K)
+    fill_joints(model.row_dof, problem, lists, work.y_before, K)
     for r in range(3 * m + nj):
         for s in range(3 * m + nj):
             w[r] += K[r, s] * x[s]

@@ -55,12 +55,12 @@ def solve_island(model, data, work, dt, island, contact_list, joint_list):
     rows = 3 * len(contact_list) + len(joint_list)
     dof_list = work.dof_list[: island_dofs(model, work, island)]
     if work.matrix_by != NO_MATRIX and rows <= work.dense_rows:
-        sweeps = solve_by_matrix(model, data, work, contact_list, joint_list, dof_list, most, tolerance)
+        sweeps = solve_by_matrix(model, data, work, (contact_list, joint_list, dof_list), most, tolerance)
     else:
         gather(chains, problem, contact_list, joint_list, y)
-        sweeps = solve_rows(chains, problem, work.law, work.mu, contact_list, joint_list, dof_list,
-                            options.order == NORMALS_FIRST, options.inner == EXACT_PAIR, options.accelerate != 0,
-                            most, tolerance, work, y)
+        sweeps = solve_rows(chains, problem, work.law, work.mu, (contact_list, joint_list, dof_list),
+                            options.order == NORMALS_FIRST, options.inner == EXACT_PAIR, options.accelerate != 0, most,
+                            tolerance, work, y)
         if sweeps > most and (options.warm_start != 0 or options.accelerate != 0):
             keep_passive(problem, contact_list, joint_list, dof_list, y)
     report[ROWS] += rows

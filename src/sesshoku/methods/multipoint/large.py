@@ -27,13 +27,14 @@ STEADY = 1e-6  # and those when no normal impulse changes by more than this shar
 
 
 @jit
-def solve_large(model, data, work, dt, contact_list, joint_list, dof_list):
+def solve_large(model, data, work, dt, lists):
     """The method on one island, matrix-free; impulses in work.impulse. Returns the number of solves."""
+    contact_list, joint_list, _dof_list = lists
     options = work.options
     m = len(contact_list)
     prepare(work, contact_list, joint_list)
     again = READMISSIONS if options.readmit else 0
-    passes = large_loop(model, data, work, dt, contact_list, joint_list, dof_list, False, again)
+    passes = large_loop(model, data, work, dt, lists, False, again)
     slipping = classify(work, contact_list)
     if slipping > 0 and options.friction_coupling == RESOLVE:
         for u in range(m + len(joint_list)):
@@ -44,7 +45,7 @@ def solve_large(model, data, work, dt, contact_list, joint_list, dof_list):
             for i in range(m):
                 work.keep_push[i] = work.impulse[3 * i + 2]
             cut_friction(work, contact_list)
-            passes += large_loop(model, data, work, dt, contact_list, joint_list, dof_list, True, again)
+            passes += large_loop(model, data, work, dt, lists, True, again)
             for i in range(m):
                 largest = max(largest, abs(work.impulse[3 * i + 2]))
                 moved = max(moved, abs(work.impulse[3 * i + 2] - work.keep_push[i]))
@@ -76,11 +77,12 @@ def prepare(work, contact_list, joint_list):
 
 
 @jit
-def large_loop(model, data, work, dt, contact_list, joint_list, dof_list, lagging, again):
+def large_loop(model, data, work, dt, lists, lagging, again):
     """Solve and remove until nothing pulls, and `again` times with removed points that approach put back.
 
     lagging: friction of slipping points stands as it is in work.impulse.
     """
+    contact_list, joint_list, dof_list = lists
     problem = work.problem
     m, passes, x, chains = len(contact_list), 0, work.impulse, model.row_dof
     rows = 3 * m + len(joint_list)
@@ -96,7 +98,7 @@ def large_loop(model, data, work, dt, contact_list, joint_list, dof_list, laggin
         times_rows(work, chains, contact_list, joint_list, lagging, y, work.right)
         for r in range(rows):
             work.right[r] = work.wanted[r] - work.right[r]
-        if not conjugate_gradients(work, chains, contact_list, joint_list, dof_list, lagging):
+        if not conjugate_gradients(work, chains, lists, lagging):
             data.report[CONVERGED] = 0.0
         passes += 1
         for i in range(m):
@@ -186,8 +188,9 @@ def times_rows(work, chains, contact_list, joint_list, lagging, y, rows_out):
 
 
 @jit
-def times_columns(work, chains, contact_list, joint_list, dof_list, lagging, rows, y_out):
+def times_columns(work, chains, lists, lagging, rows, y_out):
     """y_out = Z^T rows, of the rows that take part."""
+    contact_list, joint_list, dof_list = lists
     problem = work.problem
     m = len(contact_list)
     zero(dof_list, y_out)
@@ -203,12 +206,13 @@ def times_columns(work, chains, contact_list, joint_list, dof_list, lagging, row
 
 
 @jit
-def conjugate_gradients(work, chains, contact_list, joint_list, dof_list, lagging):
+def conjugate_gradients(work, chains, lists, lagging):
     """work.answer = (Z^T)^+ Z^+ work.right; work.right is used up. False if the steps did not suffice."""
+    contact_list, joint_list, dof_list = lists
     n = 3 * len(contact_list) + len(joint_list)
     y, s, p, q, r, x = work.lines[0], work.lines[1], work.lines[2], work.image, work.right, work.answer
     zero(dof_list, y)
-    times_columns(work, chains, contact_list, joint_list, dof_list, lagging, r, s)
+    times_columns(work, chains, lists, lagging, r, s)
     add(dof_list, 0.0, s, s, p)
     size = first = inner(dof_list, s, s)
     done = False
@@ -220,7 +224,7 @@ def conjugate_gradients(work, chains, contact_list, joint_list, dof_list, laggin
         add(dof_list, a, y, p, y)
         for i in range(n):
             r[i] -= a * q[i]
-        times_columns(work, chains, contact_list, joint_list, dof_list, lagging, r, s)
+        times_columns(work, chains, lists, lagging, r, s)
         before, size = size, inner(dof_list, s, s)
         add(dof_list, size / before, s, p, p)
     for i in range(n):
@@ -233,7 +237,7 @@ def conjugate_gradients(work, chains, contact_list, joint_list, dof_list, laggin
         a = size / times_rows(work, chains, contact_list, joint_list, lagging, p, q)
         for i in range(n):
             x[i] += a * q[i]
-        times_columns(work, chains, contact_list, joint_list, dof_list, lagging, q, s)
+        times_columns(work, chains, lists, lagging, q, s)
         add(dof_list, -a, y, s, y)
         before, size = size, inner(dof_list, y, y)
         add(dof_list, size / before, y, p, p)

@@ -34,24 +34,25 @@ def solve_islands(model, data, work, dt):
         contact_list, joint_list = island_lists(work, island, rest)
         dof_list = work.dof_list[: island_dofs(model, work, island)]
         if len(contact_list) > 0:
-            solve_island(model, data, work, dt, contact_list, joint_list, dof_list)
+            solve_island(model, data, work, dt, (contact_list, joint_list, dof_list))
             continue
         first = 0
         while first < len(joint_list):
             group, end = model.tree_joined[problem.joint_tree[joint_list[first]]], first + 1
             while end < len(joint_list) and model.tree_joined[problem.joint_tree[joint_list[end]]] == group:
                 end += 1
-            solve_island(model, data, work, dt, contact_list, joint_list[first:end], dof_list)
+            solve_island(model, data, work, dt, (contact_list, joint_list[first:end], dof_list))
             first = end
 
 
 @jit
-def solve_island(model, data, work, dt, contact_list, joint_list, dof_list):
+def solve_island(model, data, work, dt, lists):
     """The method on one island: (17) and the removal loop, readmission, friction after or within."""
+    contact_list, joint_list, dof_list = lists
     options = work.options
     m, nj, report = len(contact_list), len(joint_list), data.report
     if 3 * m + nj > work.dense_rows:
-        passes = solve_large(model, data, work, dt, contact_list, joint_list, dof_list)
+        passes = solve_large(model, data, work, dt, lists)
         finish_island(model, work, report, contact_list, joint_list, passes)
         return
     fill_island(model, work, contact_list, joint_list, dof_list)
@@ -96,7 +97,7 @@ def fill_island(model, work, contact_list, joint_list, dof_list):
             largest = max(largest, problem.block[c, e, e])
     if len(joint_list) == 0:
         return
-    fill_joints(model.row_dof, problem, contact_list, joint_list, dof_list, work.y_before, M)
+    fill_joints(model.row_dof, problem, (contact_list, joint_list, dof_list), work.y_before, M)
     for j in range(len(joint_list)):
         r, size = 3 * m + j, problem.joint_block[joint_list[j]]
         s = sqrt((largest if largest > 0.0 else 1.0) / size) if size > 0.0 else 1.0

@@ -89,8 +89,9 @@ def add_point(A, r, q, s):
 
 
 @jit
-def add_spring_along(bodies, i, p, s, n, x, y, z):
+def add_spring_along(bodies, i, p, s, n, at):
     """The same along the direction n alone."""
+    x, y, z = at
     J = bodies.row
     for side in range(2):
         b, sign = (i, 1.0) if side == 0 else (p, -1.0)

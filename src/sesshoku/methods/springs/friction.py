@@ -149,8 +149,8 @@ def press_contacts(work, dt):
         else:
             press_sliding(work, c, s)
         x, f, h = P.point[c], P.push[c], P.held[c]
-        touch_at(bodies, springs.body[s, 0], x[0], x[1], x[2], f[0] + h[0], f[1] + h[1], f[2] + h[2])
-        touch_at(bodies, springs.body[s, 1], x[0], x[1], x[2], -f[0] - h[0], -f[1] - h[1], -f[2] - h[2])
+        touch_at(bodies, springs.body[s, 0], (x[0], x[1], x[2]), (f[0] + h[0], f[1] + h[1], f[2] + h[2]))
+        touch_at(bodies, springs.body[s, 1], (x[0], x[1], x[2]), (-f[0] - h[0], -f[1] - h[1], -f[2] - h[2]))
 
 
 @jit
@@ -189,8 +189,10 @@ def relative_velocity(work, s, x, y, z):
 
 
 @jit
-def store_push(presses, c, x, y, z, fx, fy, fz):
+def store_push(presses, c, at, force):
     """What users see of a contact: where and how it pushes."""
+    x, y, z = at
+    fx, fy, fz = force
     presses.point[c, 0], presses.point[c, 1], presses.point[c, 2] = x, y, z
     presses.push[c, 0], presses.push[c, 1], presses.push[c, 2] = fx, fy, fz
 
@@ -206,16 +208,16 @@ def press_static(work, c, s):
     ux, uy, uz = point_velocity(bodies, a, x0, y0, z0)
     wx, wy, wz = point_velocity(bodies, b, x1, y1, z1)
     isotropic = options.static_damping == ISOTROPIC
-    vx, vy, vz = damped_velocity(isotropic, ALL, n, dx, dy, dz, wx - ux, wy - uy, wz - uz)
+    vx, vy, vz = damped_velocity(isotropic, ALL, n, (dx, dy, dz), (wx - ux, wy - uy, wz - uz))
     damp = presses.damping[c]
     fx, fy, fz = k * dx + damp * vx, k * dy + damp * vy, k * dz + damp * vz
     if fx * n[0] + fy * n[1] + fz * n[2] <= 0.0:
         fx = fy = fz = 0.0
     if isotropic:  # not along the spring: a pair at one point keeps angular momentum
         x0, y0, z0 = x1, y1, z1 = 0.5 * (x0 + x1), 0.5 * (y0 + y1), 0.5 * (z0 + z1)
-    add_force(bodies, a, x0, y0, z0, fx, fy, fz)
-    add_force(bodies, b, x1, y1, z1, -fx, -fy, -fz)
-    store_push(presses, c, x0, y0, z0, fx, fy, fz)
+    add_force(bodies, a, (x0, y0, z0), (fx, fy, fz))
+    add_force(bodies, b, (x1, y1, z1), (-fx, -fy, -fz))
+    store_push(presses, c, (x0, y0, z0), (fx, fy, fz))
 
 
 @jit
@@ -243,22 +245,24 @@ def press_sliding(work, c, s):
     if normal == 0.0:
         bears = 0.0
     if options.friction_anchor == DRAG:
-        fx, fy, fz = dragged(work, c, s, x, y, z, tx, ty, tz, bears)
+        fx, fy, fz = dragged(work, c, s, (x, y, z), (tx, ty, tz), bears)
     else:
         size = -presses.mu[c, 1] * bears / speed if speed > NO_SLIDE else 0.0
         fx, fy, fz = size * tx, size * ty, size * tz
     fx, fy, fz = fx + normal * n[0], fy + normal * n[1], fz + normal * n[2]
-    add_force(bodies, springs.body[s, 0], x, y, z, fx, fy, fz)
-    add_force(bodies, springs.body[s, 1], x, y, z, -fx, -fy, -fz)
-    store_push(presses, c, x, y, z, fx, fy, fz)
+    add_force(bodies, springs.body[s, 0], (x, y, z), (fx, fy, fz))
+    add_force(bodies, springs.body[s, 1], (x, y, z), (-fx, -fy, -fz))
+    store_push(presses, c, (x, y, z), (fx, fy, fz))
 
 
 @jit
-def dragged(work, c, s, x, y, z, tx, ty, tz, bears):
+def dragged(work, c, s, at, tangent, bears):
     """Friction of an anchor that the host drags along: k l_t - c v_t, capped; at the cap the anchor follows.
 
     It follows to where the spring alone gives the capped force, so that a sliding contact that stops holds at once.
     """
+    x, y, z = at
+    tx, ty, tz = tangent
     bodies, springs, presses = work.bodies, work.springs, work.presses
     b, n, k, damp = springs.body[s, 1], presses.normal[c], presses.stiffness[c], presses.damping[c]
     R, o, local = bodies.rotation[b], bodies.position[b], presses.drag[c]
@@ -334,8 +338,8 @@ def rub_contact(work, dt, c, s, bears):
             return 0.0
         ux, uy, uz = ux / impulse, uy / impulse, uz / impulse
         count, inverse, left, lift = across_inverse(springs, s, n, ux, uy, uz)
-    impulse *= circle_share(dt * rub[0], dt * rub[1], dt * rub[2], -impulse * ux, -impulse * uy, -impulse * uz, bound,
-                            mu * lift * impulse)
+    impulse *= circle_share((dt * rub[0], dt * rub[1], dt * rub[2]), (-impulse * ux, -impulse * uy, -impulse * uz),
+                            bound, mu * lift * impulse)
     if not impulse > 0.0:
         return 0.0
     give_back = impulse * lift
@@ -368,8 +372,10 @@ def across_inverse(springs, s, n, ux, uy, uz):
 
 
 @jit
-def circle_share(px, py, pz, dx, dy, dz, bound, loss):
+def circle_share(place, direction, bound, loss):
     """Largest share t <= 1 with |p + t d| <= bound - t loss."""
+    px, py, pz = place
+    dx, dy, dz = direction
     alpha = dx * dx + dy * dy + dz * dz - loss * loss
     beta = px * dx + py * dy + pz * dz + bound * loss
     gamma = min(0.0, px * px + py * py + pz * pz - bound * bound)

@@ -16,20 +16,22 @@ IMPLICIT_RATE = 1e3  # k dt^2 of an implicit joint spring, in masses of all that
 
 
 @jit
-def add_force(bodies, b, px, py, pz, fx, fy, fz):
+def add_force(bodies, b, place, force):
     """A force at a world point, onto body b's sum (2.13), (2.14)."""
-    add_at(bodies.force[b], bodies.position[b], px, py, pz, fx, fy, fz)
+    add_at(bodies.force[b], bodies.position[b], place, force)
 
 
 @jit
-def touch_at(bodies, b, px, py, pz, fx, fy, fz):
+def touch_at(bodies, b, place, force):
     """A force at a world point, onto what touches body b from outside its tree."""
-    add_at(bodies.touch[b], bodies.position[b], px, py, pz, fx, fy, fz)
+    add_at(bodies.touch[b], bodies.position[b], place, force)
 
 
 @jit
-def add_at(F, x, px, py, pz, fx, fy, fz):
+def add_at(F, x, place, force):
     """A force at a world point onto a wrench F about x."""
+    px, py, pz = place
+    fx, fy, fz = force
     tx, ty, tz = cross(px - x[0], py - x[1], pz - x[2], fx, fy, fz)
     F[0] += fx
     F[1] += fy
@@ -61,18 +63,18 @@ def pull_joints(model, work, dt):
         dx, dy, dz = x1 - x0, y1 - y0, z1 - z0
         ux, uy, uz = point_velocity(bodies, a, x0, y0, z0)
         wx, wy, wz = point_velocity(bodies, b, x1, y1, z1)
-        vx, vy, vz = damped_velocity(isotropic, joints.damper[s], springs.normal[s], dx, dy, dz, wx - ux, wy - uy,
-                                     wz - uz)
+        vx, vy, vz = damped_velocity(isotropic, joints.damper[s], springs.normal[s], (dx, dy, dz),
+                                     (wx - ux, wy - uy, wz - uz))
         fx, fy, fz = k * dx + c * vx, k * dy + c * vy, k * dz + c * vz
         # a damper in every direction is no pair along one line: both act at the middle, which keeps angular momentum
         if isotropic:
             x0, y0, z0 = x1, y1, z1 = 0.5 * (x0 + x1), 0.5 * (y0 + y1), 0.5 * (z0 + z1)
-        add_force(bodies, a, x0, y0, z0, fx, fy, fz)
-        add_force(bodies, b, x1, y1, z1, -fx, -fy, -fz)
+        add_force(bodies, a, (x0, y0, z0), (fx, fy, fz))
+        add_force(bodies, b, (x1, y1, z1), (-fx, -fy, -fz))
         if s >= loops:
             fx, fy, fz = fx + springs.held[s, 0], fy + springs.held[s, 1], fz + springs.held[s, 2]
-            touch_at(bodies, a, x0, y0, z0, fx, fy, fz)
-            touch_at(bodies, b, x1, y1, z1, -fx, -fy, -fz)
+            touch_at(bodies, a, (x0, y0, z0), (fx, fy, fz))
+            touch_at(bodies, b, (x1, y1, z1), (-fx, -fy, -fz))
 
 
 @jit
@@ -135,9 +137,9 @@ def pull_implicitly(model, work, dt, s):
         along = (along_k - k) * (n[0] * dx + n[1] * dy + n[2] * dz) + (along_k * dt + along_c - v) * (
             n[0] * vx + n[1] * vy + n[2] * vz)
         fx, fy, fz = fx + along * n[0], fy + along * n[1], fz + along * n[2]
-        add_spring_along(bodies, b, a, s_along - s_all, n, x, y, z)
-    add_force(bodies, a, x, y, z, fx, fy, fz)
-    add_force(bodies, b, x, y, z, -fx, -fy, -fz)
+        add_spring_along(bodies, b, a, s_along - s_all, n, (x, y, z))
+    add_force(bodies, a, (x, y, z), (fx, fy, fz))
+    add_force(bodies, b, (x, y, z), (-fx, -fy, -fz))
 
 
 @jit
@@ -153,8 +155,8 @@ def pull_loop_implicitly(work, dt, s):
     wx, wy, wz = point_velocity(bodies, b, x, y, z)
     v = k * dt + c
     fx, fy, fz = k * (x1 - x0) + v * (wx - ux), k * (y1 - y0) + v * (wy - uy), k * (z1 - z0) + v * (wz - uz)
-    add_force(bodies, a, x, y, z, fx, fy, fz)
-    add_force(bodies, b, x, y, z, -fx, -fy, -fz)
+    add_force(bodies, a, (x, y, z), (fx, fy, fz))
+    add_force(bodies, b, (x, y, z), (-fx, -fy, -fz))
     springs.tie_inertia[t] = dt * dt * k + dt * c
     for side in range(2):
         o, r = bodies.position[springs.body[s, side]], springs.tie_arm[t, side]
@@ -172,8 +174,10 @@ def implicit_stiffness(work, dt, s, b):
 
 
 @jit
-def damped_velocity(isotropic, damper, n, dx, dy, dz, vx, vy, vz):
+def damped_velocity(isotropic, damper, n, direction, second):
     """The part of a relative velocity that a damper acts on: along the spring's line, or all of it that is held."""
+    dx, dy, dz = direction
+    vx, vy, vz = second
     if isotropic:
         if damper == ALL:
             return vx, vy, vz

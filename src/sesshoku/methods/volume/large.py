@@ -17,8 +17,9 @@ SETTLED = 1e-7  # m/s: sweeps end when no overlap's twist changes by more
 
 
 @jit
-def solve_large(model, work, dt, island, contact_list, joint_list, dof_list):
+def solve_large(model, work, dt, island, lists):
     """One large island; its impulses go into problem.y. Returns (solved, iterations)."""
+    contact_list, joint_list, dof_list = lists
     overlaps, problem, sparse, options = work.overlaps, work.problem, work.sparse, work.options
     chains, m, y = model.row_dof, len(contact_list), problem.y
     for i in range(m):

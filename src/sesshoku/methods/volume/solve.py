@@ -36,9 +36,9 @@ def solve_islands(model, data, work, dt):
         contact_list, joint_list = island_lists(work, island, rest)
         dof_list = work.dof_list[: island_dofs(model, work, island)]
         if fits(work, contact_list, joint_list):
-            solved, iterations = solve_island(model, work, dt, contact_list, joint_list, dof_list)
+            solved, iterations = solve_island(model, work, dt, (contact_list, joint_list, dof_list))
         else:
-            solved, iterations = solve_large(model, work, dt, island, contact_list, joint_list, dof_list)
+            solved, iterations = solve_large(model, work, dt, island, (contact_list, joint_list, dof_list))
         report[ROWS] += 6 * len(contact_list) + len(joint_list)
         report[ITERATIONS] = max(report[ITERATIONS], iterations)
         if not solved:
@@ -59,15 +59,16 @@ def fits(work, contact_list, joint_list):
 
 
 @jit
-def solve_island(model, work, dt, contact_list, joint_list, dof_list):
+def solve_island(model, work, dt, lists):
     """One island by dense matrices; its impulses go into problem.y. Returns (solved, iterations)."""
+    contact_list, joint_list, dof_list = lists
     problem = work.problem
     m, nj, chains = len(contact_list), len(joint_list), model.row_dof
     blocks = work.block_list[: 2 * m]
     for i in range(m):
         blocks[2 * i], blocks[2 * i + 1] = 2 * contact_list[i], 2 * contact_list[i] + 1
     fill_contacts(chains, problem, blocks, work.matrix)
-    fill_joints(chains, problem, blocks, joint_list, dof_list, work.y_before, work.matrix)
+    fill_joints(chains, problem, (blocks, joint_list, dof_list), work.y_before, work.matrix)
     for i in range(m):
         for a in range(6):
             work.impulse[6 * i + a] = work.wrench[contact_list[i], a]

@@ -26,8 +26,10 @@ OPEN, STICK, SLIP = range(3)
 
 
 @jit(into_callers=True)
-def contact_image(mu, stiffness, c0, c1, c2, u0, u1, u2):
+def contact_image(mu, stiffness, center, u):
     """Impulse (t1, t2, n) of one contact at velocity u around the centre c; stiffness = 1 / eps."""
+    c0, c1, c2 = center
+    u0, u1, u2 = u
     n = max(0.0, c2 - u2 * stiffness)
     t1, t2, radius = c0 - u0 * stiffness, c1 - u1 * stiffness, mu * n
     size2 = t1 * t1 + t2 * t2
@@ -45,9 +47,9 @@ def images(m0, m, nj, mu, scale, low, high, sigma, center, u, image_out):
         if g <= 0.0:  # nothing this contact could move
             image_out[k] = image_out[k + 1] = image_out[k + 2] = 0.0
             continue
-        image_out[k], image_out[k + 1], image_out[k + 2] = contact_image(
-            mu[i], 1.0 / (sigma * g), center[k], center[k + 1], center[k + 2], u[k], u[k + 1], u[k + 2]
-        )
+        image_out[k], image_out[k + 1], image_out[k + 2] = contact_image(mu[i], 1.0 / (sigma * g),
+                                                                         (center[k], center[k + 1], center[k + 2]),
+                                                                         (u[k], u[k + 1], u[k + 2]))
     for j in range(nj):
         k, g = 3 * m + j, scale[m + j]
         image_out[k] = min(max(center[k] - u[k] / (sigma * g), low[j]), high[j]) if g > 0.0 else 0.0
@@ -88,7 +90,7 @@ def project(m0, m, nj, mu, low, high, x):
         k = 3 * i
         radius = mu[i] * x[k + 2]
         if not (x[k + 2] >= 0.0 and x[k] * x[k] + x[k + 1] * x[k + 1] <= (1.0 + 1e-14) * radius * radius):
-            x[k], x[k + 1], x[k + 2] = contact_image(mu[i], 0.0, x[k], x[k + 1], x[k + 2], 0.0, 0.0, 0.0)
+            x[k], x[k + 1], x[k + 2] = contact_image(mu[i], 0.0, (x[k], x[k + 1], x[k + 2]), (0.0, 0.0, 0.0))
     for j in range(nj):
         x[3 * m + j] = min(max(x[3 * m + j], low[j]), high[j])
 
@@ -114,7 +116,7 @@ def law_residual(m0, m, nj, mu, scale, low, high, x, u):
     for i in range(m0):
         k, g = 3 * i, scale[i]
         if g > 0.0:
-            worst = max(worst, contact_violation(mu[i], g, x[k], x[k + 1], x[k + 2], u[k], u[k + 1], u[k + 2]))
+            worst = max(worst, contact_violation(mu[i], g, (x[k], x[k + 1], x[k + 2]), (u[k], u[k + 1], u[k + 2])))
     for j in range(nj):
         k, g = 3 * m + j, scale[m + j]
         if g > 0.0:
@@ -123,8 +125,10 @@ def law_residual(m0, m, nj, mu, scale, low, high, x, u):
 
 
 @jit(into_callers=True)
-def contact_violation(mu, g, x0, x1, x2, u0, u1, u2):
+def contact_violation(mu, g, x, u):
     """Residual of one contact, m/s."""
+    x0, x1, x2 = x
+    u0, u1, u2 = u
     normal = abs(x2 - max(0.0, x2 - u2 / g))
     t1, t2, radius = x0 - u0 / g, x1 - u1 / g, mu * max(x2, 0.0)
     size = sqrt(t1 * t1 + t2 * t2)

@@ -66,7 +66,7 @@ BETTER = 0.999  # a pass counts as better from here on: rounding is no progress
 
 
 @jit
-def solve_island(chains, problem, mu, contact_list, joint_list, dof_list, options, work):
+def solve_island(chains, problem, mu, lists, options, work):
     """Solve the contacts and joint rows of one island; returns (Newton steps, residual in m/s, whether it is solved).
 
     chains: Model.row_dof. problem: rows, free velocities and bounds (problem.py); its impulses are the start (last
@@ -80,23 +80,24 @@ def solve_island(chains, problem, mu, contact_list, joint_list, dof_list, option
     (a body squeezed between walls that close) the result is the bounded answer of the first compliant pass; such
     impulses make a poor start of the next step, so start it at zero where this one was not solved.
     """
+    contact_list, joint_list, dof_list = lists
     m, nj, info, y, tol = len(contact_list), len(joint_list), work.info, problem.y, options.tolerance
     for k in range(len(info)):
         info[k] = 0
     load_island(problem, mu, contact_list, joint_list, work)
     project_all(m, nj, work)
-    velocities(chains, problem, contact_list, joint_list, dof_list, work.impulse, work.free, y, work.speed)
+    velocities(chains, problem, lists, work.impulse, work.free, y, work.speed)
     residual = residual_of(m, nj, work)
     if residual < max(tol, rounding_floor(m, nj, work)):
         store_island(problem, contact_list, joint_list, work.impulse)
         return 0, residual, True
-    form = choose_form(chains, problem, contact_list, joint_list, dof_list, options, work)
+    form = choose_form(chains, problem, lists, options, work)
     cap = int(options.cap if len(dof_list) <= options.few else options.cap_many)
     if len(dof_list) > options.few:
         tol = max(tol, min(0.1 * options.accept, options.relative * residual))
     if form == SWEEPS_FIRST:
         if residual > options.quiet:
-            residual = sweep_first(chains, problem, mu, contact_list, joint_list, dof_list, options, work, residual)
+            residual = sweep_first(chains, problem, mu, lists, options, work, residual)
             cap = options.polish
         else:
             cap, tol = min(cap, options.calm), max(tol, RELATIVE_CALM * residual)
@@ -104,16 +105,14 @@ def solve_island(chains, problem, mu, contact_list, joint_list, dof_list, option
     if info[FORM_USED] == DUAL and residual < STEADY and hold_all(m, work):
         steps, residual, held = hold_still(m, nj, tol, options.accept, residual, work)
         if held:
-            push_rows(chains, problem, contact_list, joint_list, dof_list, work.impulse, y)
+            push_rows(chains, problem, lists, work.impulse, y)
     if not held and (info[FORM_USED] == DUAL or info[FORM_USED] == PRIMAL):
         sigma = first_sigma(residual, options, work)
-        more, residual = outer_passes(chains, problem, contact_list, joint_list, dof_list, options, work, cap, tol,
-                                      sigma, residual)  # fmt: skip
+        more, residual = outer_passes(chains, problem, lists, options, work, cap, tol, sigma, residual)
         steps += more
     wanted, tol = tol, max(tol, rounding_floor(m, nj, work))
     if residual >= max(tol, options.accept) and form != SWEEPS_FIRST:
-        more, residual = rescue(chains, problem, mu, contact_list, joint_list, dof_list, options, work, cap, wanted,
-                                residual)  # fmt: skip
+        more, residual = rescue(chains, problem, mu, lists, options, work, cap, wanted, residual)
         steps += more
     store_island(problem, contact_list, joint_list, work.impulse)
     info[NEWTON_STEPS] = steps
@@ -205,7 +204,7 @@ def all_derivatives(m, nj, sigma, work):
     """work.state and work.slope at the images of work.speed."""
     m0, u, image = work.info[CONTACT_BLOCKS], work.speed, work.image
     image_derivatives(m0, m, nj, work.mu, work.scale, work.low, work.high, sigma, work.center, u, image, work.state,
-                      work.slope)  # fmt: skip
+                      work.slope)
     if m > m0:
         turning_derivatives(m0, m, sigma, work, u, image)
 
@@ -228,13 +227,14 @@ def rounding_floor(m, nj, work):
 
 
 @jit
-def choose_form(chains, problem, contact_list, joint_list, dof_list, options, work):
+def choose_form(chains, problem, lists, options, work):
     """Dual, primal or sweeps first, by the flops of a Newton step; prepares what the form needs once per solve.
 
     Dual: 2/3 n^3 for n active rows, and 8 n^2 to fill. Primal: those of the sparse factor, and 6 (a + b)^2 per active
     contact whose chains have a and b dofs, worth 16 (a + b)^2 where they are not runs of six; no factor of blocks of
     six takes fewer than 2/3 6^3 per tree.
     """
+    contact_list, joint_list, dof_list = lists
     m, nj, info, trees = len(contact_list), len(joint_list), work.info, len(dof_list)
     wish, dofs, active, assembly = options.form, 0, 0.0, 0.0
     for r in range(trees):
@@ -256,14 +256,14 @@ def choose_form(chains, problem, contact_list, joint_list, dof_list, options, wo
     least = 0.67 * dofs * dofs * dofs if trees == 1 else 145.0 * trees
     if fits and (wish == DUAL or wish == AUTO and dual <= least + assembly):  # no sparse factor can be cheaper
         fill_contacts(chains, problem, contact_list, work.matrix)
-        fill_joints(chains, problem, contact_list, joint_list, dof_list, work.y_step, work.matrix)
+        fill_joints(chains, problem, lists, work.y_step, work.matrix)
         info[FORM_USED] = DUAL
         return DUAL
-    flops = analyze_island(chains, problem, contact_list, joint_list, dof_list, work)
+    flops = analyze_island(chains, problem, lists, work)
     possible = flops >= 0.0 and (flops <= options.most_flops or wish == PRIMAL)
     if fits and (not possible or wish == AUTO and dual <= flops + assembly) and wish != SWEEPS_FIRST:
         fill_contacts(chains, problem, contact_list, work.matrix)
-        fill_joints(chains, problem, contact_list, joint_list, dof_list, work.y_step, work.matrix)
+        fill_joints(chains, problem, lists, work.y_step, work.matrix)
         info[FORM_USED] = DUAL
         return DUAL
     if possible:
@@ -273,54 +273,56 @@ def choose_form(chains, problem, contact_list, joint_list, dof_list, options, wo
 
 
 @jit
-def sweep_first(chains, problem, mu, contact_list, joint_list, dof_list, options, work, residual):
+def sweep_first(chains, problem, mu, lists, options, work, residual):
     """NNCG from the start; its result is taken if it is at most half worse than the start. Returns the residual."""
+    contact_list, joint_list, _dof_list = lists
     store_island(problem, contact_list, joint_list, work.impulse)
-    made = solve_rows(chains, problem, work.law, mu, contact_list, joint_list, dof_list, False, False, True,
-                      options.sweeps, options.tolerance, work, problem.y)  # fmt: skip
+    made = solve_rows(chains, problem, work.law, mu, lists, False, False, True, options.sweeps, options.tolerance, work,
+                      problem.y)
     work.info[SWEEPS_USED] = min(made, options.sweeps)
-    return take_swept(chains, problem, mu, contact_list, joint_list, dof_list, work, 1.5 * residual)
+    return take_swept(chains, problem, mu, lists, work, 1.5 * residual)
 
 
 @jit
-def take_swept(chains, problem, mu, contact_list, joint_list, dof_list, work, limit):
+def take_swept(chains, problem, mu, lists, work, limit):
     """Take the impulses that sweeps left in the problem if their residual is at most `limit`, else go back."""
+    contact_list, joint_list, _dof_list = lists
     m, nj, x, kept = len(contact_list), len(joint_list), work.impulse, work.kept
     rows = 3 * m + nj
     for k in range(rows):
         kept[k] = x[k]
     load_island(problem, mu, contact_list, joint_list, work)
     project_all(m, nj, work)
-    velocities(chains, problem, contact_list, joint_list, dof_list, x, work.free, problem.y, work.speed)
+    velocities(chains, problem, lists, x, work.free, problem.y, work.speed)
     residual = residual_of(m, nj, work)
     if not residual <= limit:
         for k in range(rows):
             x[k] = kept[k]
-        velocities(chains, problem, contact_list, joint_list, dof_list, x, work.free, problem.y, work.speed)
+        velocities(chains, problem, lists, x, work.free, problem.y, work.speed)
         residual = residual_of(m, nj, work)
     return residual
 
 
 @jit
-def rescue(chains, problem, mu, contact_list, joint_list, dof_list, options, work, cap, wanted, residual):
+def rescue(chains, problem, mu, lists, options, work, cap, wanted, residual):
     """Newton failed: sweeps with exact local solves, then Newton again, very stiff; returns (steps, residual).
 
     Sweeps are kept if they at least halve the residual: where no solution exists they raise the impulses without end
     and the residual hardly falls. For that reason, too, only small islands try again.
     """
+    contact_list, joint_list, dof_list = lists
     store_island(problem, contact_list, joint_list, work.impulse)
     made = sweep_exactly(chains, problem, mu, contact_list, joint_list, work.joint_moved, problem.y,
-                         options.rescue, 0.0)  # fmt: skip
+                         options.rescue, 0.0)
     work.info[SWEEPS_USED] += made
-    swept = take_swept(chains, problem, mu, contact_list, joint_list, dof_list, work, 0.5 * residual)
+    swept = take_swept(chains, problem, mu, lists, work, 0.5 * residual)
     if swept > 0.5 * residual or len(dof_list) > options.few or made == 0:
         return 0, swept
-    return outer_passes(chains, problem, contact_list, joint_list, dof_list, options, work, cap, wanted, SIGMA_MOST,
-                        swept)  # fmt: skip
+    return outer_passes(chains, problem, lists, options, work, cap, wanted, SIGMA_MOST, swept)
 
 
 @jit
-def outer_passes(chains, problem, contact_list, joint_list, dof_list, options, work, cap, wanted, sigma, residual):
+def outer_passes(chains, problem, lists, options, work, cap, wanted, sigma, residual):
     """Passes until the residual falls below what is wanted or a budget ends; returns (Newton steps, residual).
 
     Of all passes the best is kept. The first may be up to half worse than the start and still replaces it: where no
@@ -330,6 +332,7 @@ def outer_passes(chains, problem, contact_list, joint_list, dof_list, options, w
     strain the bodies against each other grow by residual/eps in every pass, until something slips. A heavy body on a
     light one takes long to get there, so sigma goes on falling.
     """
+    contact_list, joint_list, dof_list = lists
     m, nj, info, y = len(contact_list), len(joint_list), work.info, problem.y
     x, kept, center, image, rows = work.impulse, work.kept, work.center, work.image, 3 * m + nj
     tol, most, dual = wanted, options.outer, info[FORM_USED] == DUAL
@@ -340,8 +343,7 @@ def outer_passes(chains, problem, contact_list, joint_list, dof_list, options, w
         passes += 1
         for k in range(rows):
             center[k] = x[k]
-        inner, settled = newton_pass(chains, problem, contact_list, joint_list, dof_list, options, work, sigma, tol,
-                                     cap - steps, residual)  # fmt: skip
+        inner, settled = newton_pass(chains, problem, lists, options, work, sigma, tol, cap - steps, residual)
         steps += inner
         for k in range(rows):  # y_image belongs to the images: momentum balance is exact
             x[k] = image[k]
@@ -369,7 +371,7 @@ def outer_passes(chains, problem, contact_list, joint_list, dof_list, options, w
             if dual:
                 dense_velocities(rows, work, x)
             else:
-                velocities(chains, problem, contact_list, joint_list, dof_list, x, work.free, y, work.speed)
+                velocities(chains, problem, lists, x, work.free, y, work.speed)
             sigma, grown = min(10.0 * sigma, SIGMA_MOST), grown + 1
         else:
             stalled = stalled + 1 if new > 0.5 * residual else 0
@@ -387,19 +389,20 @@ def outer_passes(chains, problem, contact_list, joint_list, dof_list, options, w
     if not at_best:
         for k in range(rows):
             x[k] = kept[k]
-        velocities(chains, problem, contact_list, joint_list, dof_list, x, work.free, y, work.speed)
+        velocities(chains, problem, lists, x, work.free, y, work.speed)
         best = residual_of(m, nj, work)
     elif dual:
-        push_rows(chains, problem, contact_list, joint_list, dof_list, x, y)
+        push_rows(chains, problem, lists, x, y)
     return steps, best
 
 
 @jit
-def newton_pass(chains, problem, contact_list, joint_list, dof_list, options, work, sigma, tol, budget, residual):
+def newton_pass(chains, problem, lists, options, work, sigma, tol, budget, residual):
     """Newton's method on the fixed point of the images around work.center; returns (steps, whether it settled).
 
     From work.speed, and problem.y in the primal form; work.image belongs to the last velocities, work.y_image to it.
     """
+    contact_list, joint_list, dof_list = lists
     m, nj, dual = len(contact_list), len(joint_list), work.info[FORM_USED] == DUAL
     rows = 3 * m + nj
     u = work.speed
@@ -412,7 +415,7 @@ def newton_pass(chains, problem, contact_list, joint_list, dof_list, options, wo
         if dual:
             worst = dual_mismatch(rows, work)
         else:
-            worst = primal_mismatch(chains, problem, contact_list, joint_list, dof_list, work)
+            worst = primal_mismatch(chains, problem, lists, work)
         if worst < 0.1 * tol or steps > 0 and worst < goal:
             return steps, True
         if steps == most:
@@ -421,7 +424,7 @@ def newton_pass(chains, problem, contact_list, joint_list, dof_list, options, wo
         if dual:
             found, slope, size = dual_direction(m, nj, sigma, work)
         else:
-            found, slope, size = primal_direction(chains, problem, contact_list, joint_list, dof_list, sigma, work)
+            found, slope, size = primal_direction(chains, problem, lists, sigma, work)
         steps += 1
         if not found:
             return steps, False

@@ -15,8 +15,9 @@ from sesshoku.solvers.proximal.work import CONTACT_BLOCKS, FACTOR_SIZE, SYMMETRI
 
 
 @jit
-def analyze_island(chains, problem, contact_list, joint_list, dof_list, work):
+def analyze_island(chains, problem, lists, work):
     """Elimination order and layout of the island's trees; returns the flops of a factorisation, -1: not possible."""
+    contact_list, joint_list, dof_list = lists
     count, touch = len(dof_list), work.touch
     if count > work.block_capacity:
         return -1.0
@@ -33,7 +34,7 @@ def analyze_island(chains, problem, contact_list, joint_list, dof_list, work):
         join(chains, problem.joint_span[joint_list[i]], work)
         join_all(chains, problem.joint_span[joint_list[i], 0], work)
     used, flops = block_lu.analyze(count, work.block_size, touch, work.place, work.order, work.neighbour_start,
-                                   work.neighbour, work.degree, work.done)  # fmt: skip
+                                   work.neighbour, work.degree, work.done)
     if used < 0 or used > len(work.arena):
         return -1.0
     work.info[FACTOR_SIZE] = used
@@ -62,8 +63,9 @@ def join_all(chains, span, work):
 
 
 @jit
-def fill_blocks(chains, problem, contact_list, joint_list, dof_list, sigma, work):
+def fill_blocks(chains, problem, lists, sigma, work):
     """I + Z^T (D/eps) Z; of one tree in which nothing slips the upper triangle will do."""
+    contact_list, joint_list, dof_list = lists
     m, arena, place, size = len(contact_list), work.arena, work.place, work.block_size
     m0 = work.info[CONTACT_BLOCKS]
     symmetric = len(dof_list) == 1 and m == m0
@@ -198,10 +200,11 @@ def add_chain_row(chains, problem, j, stiffness, upper, work):
 
 
 @jit
-def primal_mismatch(chains, problem, contact_list, joint_list, dof_list, work):
+def primal_mismatch(chains, problem, lists, work):
     """y_image, y_gap and work.mismatch, the velocities of the images minus the velocities; returns the largest."""
+    contact_list, joint_list, dof_list = lists
     y, gap, q, worst = problem.y, work.y_gap, work.mismatch, 0.0
-    push_rows(chains, problem, contact_list, joint_list, dof_list, work.image, work.y_image)
+    push_rows(chains, problem, lists, work.image, work.y_image)
     for r in range(len(dof_list)):
         for k in range(dof_list[r, 0], dof_list[r, 1]):
             gap[k] = work.y_image[k] - y[k]
@@ -212,30 +215,32 @@ def primal_mismatch(chains, problem, contact_list, joint_list, dof_list, work):
 
 
 @jit
-def primal_direction(chains, problem, contact_list, joint_list, dof_list, sigma, work):
+def primal_direction(chains, problem, lists, sigma, work):
     """Newton direction y_step and the change of the velocities along it.
 
     Returns (found, slope, size): whether the system could be solved; dy . y and dy . dy, for the line search.
     """
+    _contact_list, _joint_list, dof_list = lists
     count, step, gap = len(dof_list), work.y_step, work.y_gap
-    fill_blocks(chains, problem, contact_list, joint_list, dof_list, sigma, work)
+    fill_blocks(chains, problem, lists, sigma, work)
     if work.info[SYMMETRIC]:
-        return symmetric_direction(chains, problem, contact_list, joint_list, dof_list, work)
+        return symmetric_direction(chains, problem, lists, work)
     if not block_lu.factor(count, work.block_size, work.block_dof, work.order, work.neighbour_start, work.neighbour,
-                           work.place, work.arena, work.pivot):  # fmt: skip
+                           work.place, work.arena, work.pivot):
         return False, 0.0, 0.0
     for r in range(count):
         for k in range(dof_list[r, 0], dof_list[r, 1]):
             step[k] = gap[k]
     block_lu.solve(count, work.block_size, work.block_dof, work.order, work.neighbour_start, work.neighbour, work.place,
-                   work.arena, work.pivot, step)  # fmt: skip
-    slope, size = along_step(chains, problem, contact_list, joint_list, dof_list, work)
+                   work.arena, work.pivot, step)
+    slope, size = along_step(chains, problem, lists, work)
     return True, slope, size
 
 
 @jit
-def symmetric_direction(chains, problem, contact_list, joint_list, dof_list, work):
+def symmetric_direction(chains, problem, lists, work):
     """The same for one tree in which nothing slips."""
+    _contact_list, _joint_list, dof_list = lists
     first, last = dof_list[0, 0], dof_list[0, 1]
     n, step = last - first, work.y_step[first:last]
     A = work.arena[: n * n].reshape((n, n))
@@ -244,13 +249,14 @@ def symmetric_direction(chains, problem, contact_list, joint_list, dof_list, wor
     for k in range(n):
         step[k] = work.y_gap[first + k]
     symmetric_solve(n, A, step)
-    slope, size = along_step(chains, problem, contact_list, joint_list, dof_list, work)
+    slope, size = along_step(chains, problem, lists, work)
     return True, slope, size
 
 
 @jit
-def along_step(chains, problem, contact_list, joint_list, dof_list, work):
+def along_step(chains, problem, lists, work):
     """work.change, the change of the velocities along y_step; returns dy . y and dy . dy."""
+    contact_list, joint_list, dof_list = lists
     step, y, slope, size = work.y_step, problem.y, 0.0, 0.0
     read_rows(chains, problem, contact_list, joint_list, step, work.change)
     for r in range(len(dof_list)):

@@ -43,8 +43,9 @@ def store_island(problem, contact_list, joint_list, x):
 
 
 @jit
-def push_rows(chains, problem, contact_list, joint_list, dof_list, x, y_out):
+def push_rows(chains, problem, lists, x, y_out):
     """y = Z^T x over the island's dofs (others are left alone)."""
+    contact_list, joint_list, dof_list = lists
     m = len(contact_list)
     for r in range(len(dof_list)):
         for k in range(dof_list[r, 0], dof_list[r, 1]):
@@ -70,9 +71,10 @@ def read_rows(chains, problem, contact_list, joint_list, y, u_out):
 
 
 @jit
-def velocities(chains, problem, contact_list, joint_list, dof_list, x, free, y_out, u_out):
+def velocities(chains, problem, lists, x, free, y_out, u_out):
     """y and velocities u that belong to the impulses x."""
-    push_rows(chains, problem, contact_list, joint_list, dof_list, x, y_out)
+    contact_list, joint_list, _dof_list = lists
+    push_rows(chains, problem, lists, x, y_out)
     read_rows(chains, problem, contact_list, joint_list, y_out, u_out)
     for k in range(3 * len(contact_list) + len(joint_list)):
         u_out[k] += free[k]

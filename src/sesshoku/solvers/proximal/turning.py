@@ -82,7 +82,7 @@ def project_turning(m0, m, work, x):
         k, n = 3 * i, x[3 * work.owner[i] + 2]
         disc, most = work.mu[i] * n, work.torsion[i] * n
         if not (x[k] * x[k] + x[k + 1] * x[k + 1] <= (1.0 + 1e-14) * disc * disc
-                and abs(x[k + 2]) <= (1.0 + 1e-14) * most):  # fmt: skip
+                and abs(x[k + 2]) <= (1.0 + 1e-14) * most):
             x[k], x[k + 1], x[k + 2] = allowed_torque(disc, most, x[k], x[k + 1], x[k + 2])
 
 
@@ -93,8 +93,8 @@ def turning_violation(m0, m, work):
     for i in range(m0, m):
         k, g, n = 3 * i, work.scale[i], max(x[3 * work.owner[i] + 2], 0.0)
         if g > 0.0:
-            worst = max(worst, torque_violation(work.mu[i] * n, work.torsion[i] * n, g, x[k], x[k + 1], x[k + 2], u[k],
-                                                u[k + 1], u[k + 2]))  # fmt: skip
+            worst = max(worst, torque_violation(work.mu[i] * n, work.torsion[i] * n, g, (x[k], x[k + 1], x[k + 2]),
+                                                (u[k], u[k + 1], u[k + 2])))
     return worst
 
 
