@@ -1,9 +1,9 @@
 """What a kernel's code comes from, as a hash: bytecode, the constants it names, its options, and its callees' names.
 
 A kernel is compiled without its callees' bodies (`compiled/library.py`), so of a callee only the name, the parameters
-and the type it returns matter; the type is checked where a cached kernel is read. An edit of a kernel's body thus leaves
-its callers alone, and an edit of a comment, a docstring or another function leaves everything alone. What is linked is
-named by the hashes of all kernels that can be reached.
+and the type it returns matter; the type is checked where a cached kernel is read. An edit of a kernel's body thus
+leaves its callers alone, and an edit of a comment, a docstring or another function leaves everything alone. What is
+linked is named by the hashes of all kernels that can be reached.
 
 A value that has no spelling (an object of a kind not known here) makes a key that no other process will find: such a
 kernel compiles in every process, and is never stale.

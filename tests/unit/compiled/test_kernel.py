@@ -254,6 +254,22 @@ def test_copies_and_pickles_of_kernels_are_the_kernel() -> None:
 
 
 @compiled_only
+def test_code_whose_functions_are_missing_is_not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """LLVM would end the process; here the code is linked anew."""
+    from sesshoku.compiled.kernel import Kernel, counts
+    from sesshoku.spatial import algebra
+
+    assert algebra.cross._can_resolve({"cos", "PyExc_RuntimeError"})
+    assert not algebra.cross._can_resolve({"cos", "no_such_function_anywhere"})
+    algebra.cross(1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
+    monkeypatch.setattr(Kernel, "_can_resolve", lambda self, needs: False)
+    before = counts["entry"]
+    again = Kernel(algebra.cross.py_func, {}, algebra.cross.targetoptions)
+    assert again(1.0, 0.0, 0.0, 0.0, 1.0, 0.0) == (0.0, 0.0, 1.0)
+    assert counts["entry"] == before + 1
+
+
+@compiled_only
 def test_numba_functions_that_kernels_use_are_linked() -> None:
     """Sums, minima and the like are functions that Numba compiles for the kernel; a read kernel still has them."""
     @jit
