@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import sesshoku as ss
-from sesshoku.bench import Comparison, interleave, mujoco_of
+from sesshoku.comparison.bench import Comparison, interleave, mujoco_of
 
 
 def standing() -> ss.Scene:

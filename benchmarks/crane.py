@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.bench import Comparison
-from sesshoku.crane.game import Game, game_method, playable
-from sesshoku.crane.pilot import Pilot
-from sesshoku.simulation import Simulation
+from sesshoku.apps.crane.game import Game, game_method, playable
+from sesshoku.apps.crane.pilot import Pilot
+from sesshoku.comparison.bench import Comparison
+from sesshoku.simulation.simulation import Simulation
 
 METHODS = ("springs", "springs:recommended", "exact")
 PRESSES = 60

@@ -13,11 +13,11 @@ import numpy as np
 import sesshoku as ss
 from benchmarks.peers import example_robots, pinocchio_of
 from benchmarks.steps import humanoid_hanging_free
-from sesshoku.bench import Comparison, interleave
+from sesshoku.comparison.bench import Comparison, interleave
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.aba import forward_dynamics
 from sesshoku.dynamics.data import as_data
-from sesshoku.scene.model import as_model
+from sesshoku.model.arrays import as_model
 
 
 @jit

@@ -18,11 +18,11 @@ import numpy as np
 
 import sesshoku as ss
 from benchmarks.contact import pile, robots_and_pile, standing, whole_run
-from sesshoku.bench import Comparison, interleave, mujoco_of
+from sesshoku.comparison.bench import Comparison, interleave, mujoco_of
 from sesshoku.experiments.exact import measures
 from sesshoku.experiments.exact.scenes import Engine, engine, grasp, stack
 from sesshoku.scene.elements import Geometry
-from sesshoku.scene.shapes import Box, Sphere
+from sesshoku.scene.geometry.shapes import Box, Sphere
 
 Say = Callable[[str], None]
 FEET = ("left_foot", "right_foot")

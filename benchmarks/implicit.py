@@ -10,7 +10,7 @@ import numpy as np
 
 import sesshoku as ss
 from benchmarks.contact import pile, standing, steady, whole_run
-from sesshoku.bench import Comparison
+from sesshoku.comparison.bench import Comparison
 from sesshoku.experiments.implicit.scaling import chain, slope, step_times
 
 METHODS = ("implicit", "implicit:recommended")

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import sesshoku as ss
-from sesshoku.bench import Comparison, interleave, mujoco_of
+from sesshoku.comparison.bench import Comparison, interleave, mujoco_of
 
 #: µs that a call may take: what a controller at 1 kHz does not notice
 TARGETS = {"pose of a body": 2.0, "velocity of a body": 2.0, "robot.q": 2.0, "robot.command = ...": 2.0,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from benchmarks import contact
-from sesshoku.bench import Comparison
+from sesshoku.comparison.bench import Comparison
 
 PRESET = "lcp:recommended"
 

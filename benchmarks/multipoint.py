@@ -9,7 +9,7 @@ import numpy as np
 
 import sesshoku as ss
 from benchmarks.contact import limp, standing, steady
-from sesshoku.bench import Comparison
+from sesshoku.comparison.bench import Comparison
 from sesshoku.experiments.lcp.time import FEET, step_times, studded
 
 METHODS = ("multipoint", "multipoint:recommended")

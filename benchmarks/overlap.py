@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from sesshoku.collision.contacts import make_contacts
-from sesshoku.collision.overlap import overlap_shapes
-from sesshoku.collision.overlap_polyhedra import make_polyhedra
-from sesshoku.collision.overlaps import make_overlaps
+from sesshoku.collision.overlap.detect import overlap_shapes
+from sesshoku.collision.overlap.overlaps import make_overlaps
+from sesshoku.collision.overlap.polyhedra import make_polyhedra
 from sesshoku.compiled.jit import jit
 from sesshoku.scene.compiler import compile_scene
 from sesshoku.scene.elements import Geometry
-from sesshoku.scene.mesh import convex_mesh
+from sesshoku.scene.geometry.mesh import convex_mesh
+from sesshoku.scene.geometry.shapes import Box, ConvexMesh, Cylinder, Plane, Shape, Sphere
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.shapes import Box, ConvexMesh, Cylinder, Plane, Shape, Sphere
 
 SHALLOW, DEEP = 0.05, 0.5  # of the radius
 

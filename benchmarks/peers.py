@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import sesshoku as ss
-from sesshoku.scene.model import FREE
+from sesshoku.model.arrays import FREE
 from sesshoku.spatial.rotation import quaternion_to_matrix
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import sesshoku as ss
-from sesshoku.bench import Comparison
+from sesshoku.comparison.bench import Comparison
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 

@@ -10,7 +10,7 @@ import numpy as np
 
 import sesshoku as ss
 from benchmarks.contact import standing, steady
-from sesshoku.bench import Comparison
+from sesshoku.comparison.bench import Comparison
 
 METHODS = ("springs", "springs:recommended")
 

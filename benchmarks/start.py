@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from sesshoku.bench import Comparison
+from sesshoku.comparison.bench import Comparison
 from sesshoku.methods.registry import DEFAULT
 
 SIMPLE = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 
 import sesshoku as ss
-from sesshoku.bench import Comparison, step_against_mujoco
+from sesshoku.comparison.bench import Comparison, step_against_mujoco
 
 
 def humanoid_hanging_free() -> list[Comparison]:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import sesshoku as ss
-from sesshoku.bench import Comparison
+from sesshoku.comparison.bench import Comparison
 
 COUNTS = (10, 50, 200)
 FLAGS = ("--headless=new", "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",

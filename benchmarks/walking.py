@@ -14,8 +14,8 @@ import numpy as np
 
 import sesshoku as ss
 from sesshoku import control
-from sesshoku.bench import Comparison, mujoco_of
-from sesshoku.control import footsteps
+from sesshoku.comparison.bench import Comparison, mujoco_of
+from sesshoku.control.walking import footsteps
 from sesshoku.experiments.walking import Walk
 
 DT, TURN = 1e-3, 50

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 import sesshoku as ss
-from sesshoku.cli import draw_strip
+from sesshoku.cli.app import draw_strip
 
 HERE = Path(__file__).parent
 OUT = Path("out")

@@ -85,7 +85,7 @@ def main(name: str) -> None:
               f"tilt {1e3 * found['tilt']:.1f} mrad, ZMP rms {1e3 * found['zmp_rms_x']:.1f} and "
               f"{1e3 * found['zmp_rms_y']:.1f} mm, peak {found['peak_force']:.2f} of the weight")
     Path("out").mkdir(exist_ok=True)
-    from sesshoku.record.picture import strip
+    from sesshoku.recording.picture import strip
 
     picks = [log.poses[round(i * (len(log.poses) - 1) / 5)] for i in range(6)]
     strip(scene, picks, f"out/walk_{name}.png")

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from sesshoku import cli, commands
+from sesshoku.cli import app as cli
+from sesshoku.cli import commands
 
 
 @dataclass

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.scene import mesh
 from sesshoku.scene.elements import (
     Actuator,
     Body,
@@ -20,8 +19,9 @@ from sesshoku.scene.elements import (
     Motion,
     RobotDescription,
 )
+from sesshoku.scene.geometry import mesh
+from sesshoku.scene.geometry.shapes import Box, Capsule, Mesh, Sphere
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.shapes import Box, Capsule, Mesh, Sphere
 from sesshoku.spatial.rotation import axis_angle
 
 TETRAHEDRON = np.array([[0, 0, 0], [0.3, 0, 0], [0, 0.3, 0], [0, 0, 0.3]])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from sesshoku.methods import report
 from sesshoku.scene.compiler import compile_scene
 from sesshoku.scene.elements import Inertial, Joint
 from sesshoku.scene.scene import Scene
+from sesshoku.stages import report
 
 OMEGA = 3.0
 

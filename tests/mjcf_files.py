@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sesshoku.scene.elements import Body, RobotDescription
-from sesshoku.scene.mjcf import load_mjcf
+from sesshoku.scene.io.mjcf.read import load_mjcf
 
 DATA = Path(__file__).parent / "data"
 MACHINE = DATA / "machine.xml"

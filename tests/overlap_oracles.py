@@ -13,14 +13,14 @@ from scipy.optimize import linprog
 from scipy.spatial import HalfspaceIntersection, QhullError
 
 from sesshoku.collision.contacts import make_contacts
-from sesshoku.collision.overlap import FOUND, overlap_shapes
-from sesshoku.collision.overlap_polyhedra import join_polyhedra, shape_polyhedron
-from sesshoku.collision.overlaps import Overlaps, make_overlaps
+from sesshoku.collision.overlap.detect import FOUND, overlap_shapes
+from sesshoku.collision.overlap.overlaps import Overlaps, make_overlaps
+from sesshoku.collision.overlap.polyhedra import join_polyhedra, shape_polyhedron
 from sesshoku.scene.compiler import compile_scene
 from sesshoku.scene.elements import Geometry
-from sesshoku.scene.fine_polyhedra import Polyhedron
+from sesshoku.scene.geometry.fine_polyhedra import Polyhedron
+from sesshoku.scene.geometry.shapes import Shape
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.shapes import Shape
 from shape_pairs import random_rotation
 
 

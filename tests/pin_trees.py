@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from sesshoku.model.arrays import FREE, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL
 from sesshoku.scene.compiler import CompiledScene
-from sesshoku.scene.model import FREE, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL
 from sesshoku.spatial.rotation import quaternion_to_matrix
 
 

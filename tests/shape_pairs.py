@@ -8,11 +8,8 @@ from typing import Any
 import numpy as np
 
 from sesshoku.collision.contacts import make_contacts
-from sesshoku.collision.narrow import collide_shapes
-from sesshoku.scene.compiler import compile_scene
-from sesshoku.scene.elements import Geometry
-from sesshoku.scene.mesh import convex_mesh
-from sesshoku.scene.model import (
+from sesshoku.collision.points.narrow import collide_shapes
+from sesshoku.model.arrays import (
     SHAPE_BOX,
     SHAPE_CAPSULE,
     SHAPE_CONVEX,
@@ -21,8 +18,11 @@ from sesshoku.scene.model import (
     SHAPE_PLANE,
     SHAPE_SPHERE,
 )
+from sesshoku.scene.compiler import compile_scene
+from sesshoku.scene.elements import Geometry
+from sesshoku.scene.geometry.mesh import convex_mesh
+from sesshoku.scene.geometry.shapes import Box, Capsule, ConvexMesh, Cylinder, Ellipsoid, Plane, Shape, Sphere
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.shapes import Box, Capsule, ConvexMesh, Cylinder, Ellipsoid, Plane, Shape, Sphere
 
 KINDS = ("plane", "box", "sphere", "capsule", "cylinder", "convex", "ellipsoid")
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.collision.brep import Breps, make_breps
-from sesshoku.collision.sweep import (
+from sesshoku.collision.swept.brep import Breps, make_breps
+from sesshoku.collision.swept.sweep import (
     EVENTS,
     LINEAR,
     Events,
@@ -19,9 +19,9 @@ from sesshoku.collision.sweep import (
 )
 from sesshoku.scene.compiler import compile_scene
 from sesshoku.scene.elements import Geometry, Inertial
-from sesshoku.scene.mesh import convex_mesh, triangle_mesh
+from sesshoku.scene.geometry.mesh import convex_mesh, triangle_mesh
+from sesshoku.scene.geometry.shapes import Box, Mesh
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.shapes import Box, Mesh
 
 Triangles = tuple[np.ndarray, np.ndarray]
 INERTIAL = Inertial(1.0, (0, 0, 0), (1, 1, 1))

@@ -13,9 +13,9 @@ from sesshoku.dynamics.factor import factorize
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import external_wrenches, link_velocities
 from sesshoku.integrate.position import move
+from sesshoku.model.arrays import Model
 from sesshoku.scene.compiler import CompiledScene, compile_scene
 from sesshoku.scene.elements import Inertial, Joint
-from sesshoku.scene.model import Model
 from sesshoku.scene.scene import Scene
 
 HANGING = ("revolute", "continuous", "prismatic", "spherical", "planar", "fixed")  # kinds that may have a parent

@@ -7,7 +7,7 @@ import numpy as np
 import sesshoku as ss
 from sesshoku.methods.registry import make
 from sesshoku.methods.volume.dense import least_squares
-from sesshoku.methods.volume.memory import HELD
+from sesshoku.methods.volume.work import HELD
 
 G, DT = 9.8, 1e-3
 RUBBER = ss.Material(static_friction=0.5, kinetic_friction=0.3)

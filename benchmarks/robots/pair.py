@@ -14,8 +14,8 @@ import mujoco
 import numpy as np
 
 import sesshoku as ss
-from sesshoku.methods.report import CONVERGED
-from sesshoku.scene.mjcf_bodies import ModelNames
+from sesshoku.scene.io.mjcf.bodies import ModelNames
+from sesshoku.stages.report import CONVERGED
 
 DURATION = 1.0  # s
 BURST = 20  # steps timed at once

@@ -19,7 +19,7 @@ import sesshoku as ss
 from benchmarks.robots.changes import CONTACT_SIDE, CONTACTS, JOINT_SIDE, STIFFER, VARIANTS, Change
 from benchmarks.robots.pair import Loaded, Pair, PeerDiverges
 from benchmarks.robots.table import centimetres
-from sesshoku.scene.unsupported import Item, summary
+from sesshoku.scene.io.unsupported import Item, summary
 
 AGREES = 0.03  # m: every body within so much
 PUSH = 1e-4  # m/s, rad/s

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from sesshoku import methods, robots
 from sesshoku._version import __version__
-from sesshoku.compare import compare
+from sesshoku.comparison.compare import compare
 from sesshoku.errors import (
     MethodError,
     RecordingError,
@@ -25,17 +25,27 @@ from sesshoku.errors import (
     UnstableStep,
     UnsupportedFeature,
 )
-from sesshoku.methods.report import Report
-from sesshoku.record import Recording
+from sesshoku.recording import Recording
 from sesshoku.scene.actuators import Actuator, Tendon
 from sesshoku.scene.elements import Body, Geometry, Inertial, Joint, Loop, Material, Mimic, Motion
 from sesshoku.scene.frames import Camera, Frame
+from sesshoku.scene.geometry.shapes import (
+    Box,
+    Capsule,
+    ConvexMesh,
+    Cylinder,
+    Ellipsoid,
+    HeightField,
+    Mesh,
+    Plane,
+    Sphere,
+)
 from sesshoku.scene.scene import Robot, Scene
 from sesshoku.scene.sensors import ForceSensor, Imu
-from sesshoku.scene.shapes import Box, Capsule, ConvexMesh, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Sphere
 from sesshoku.scene.state_sensors import StateSensor
-from sesshoku.simulation import Simulation, Snapshot
-from sesshoku.views import Contact
+from sesshoku.simulation.simulation import Simulation, Snapshot
+from sesshoku.simulation.views import Contact
+from sesshoku.stages.report import Report
 
 __all__ = [
     "Actuator", "Body", "Box", "Camera", "Capsule", "Contact", "ConvexMesh", "Cylinder", "Ellipsoid", "ForceSensor",

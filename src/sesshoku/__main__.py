@@ -1,5 +1,5 @@
 """`python -m sesshoku`: the command line."""
 
-from sesshoku.cli import main
+from sesshoku.cli.app import main
 
 main()

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from browsing import Tab
-from sesshoku.crane import demos
-from sesshoku.crane.game import game_method
-from sesshoku.crane.motion import Inputs
-from sesshoku.crane.pilot import Pilot
-from sesshoku.simulation import Simulation
+from sesshoku.apps.crane import demos
+from sesshoku.apps.crane.game import game_method
+from sesshoku.apps.crane.motion import Inputs
+from sesshoku.apps.crane.pilot import Pilot
+from sesshoku.simulation.simulation import Simulation
 from sesshoku.view import Viewer
 from sesshoku.view.crane import CranePage
 from sesshoku.view.messages import Play, Step

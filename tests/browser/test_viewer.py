@@ -10,7 +10,7 @@ import pytest
 
 import sesshoku as ss
 from browsing import Tab
-from sesshoku.compare import compare
+from sesshoku.comparison.compare import compare
 from sesshoku.view import Viewer
 from sesshoku.view.messages import Play
 from viewing import box_scene, viewing

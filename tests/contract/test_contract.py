@@ -15,7 +15,7 @@ import pytest
 import sesshoku as ss
 from sesshoku.experiments.scenes import crate_on_floor
 from sesshoku.methods.registry import keywords, make, resolve
-from sesshoku.methods.report import CHANNELS
+from sesshoku.stages.report import CHANNELS
 
 KEYWORDS = [keyword for keyword in keywords() if keyword != "none"]
 #: methods with options of their own: those that make `lcp` passive, the paper's sweeps and the preset's

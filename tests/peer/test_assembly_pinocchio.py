@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from pin_trees import PinTree
-from sesshoku.dynamics.assembly import assembly_dynamics
-from sesshoku.dynamics.assembly_work import make_assembly, tree_joints
+from sesshoku.dynamics.assembly.assemble import assembly_dynamics
+from sesshoku.dynamics.assembly.work import make_assembly, tree_joints
 from support import sample_count
 from trees import Posed, add_tree, nan, random_scene, relative_error
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sesshoku.scene.shapes import Box, Capsule, ConvexMesh, Cylinder, Ellipsoid, Plane, Shape, Sphere
+from sesshoku.scene.geometry.shapes import Box, Capsule, ConvexMesh, Cylinder, Ellipsoid, Plane, Shape, Sphere
 from shape_pairs import KINDS, Shapes, random_rotation, random_shape
 from support import sample_count
 

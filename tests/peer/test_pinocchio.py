@@ -10,8 +10,8 @@ import pytest
 
 from pin_trees import PinTree
 from sesshoku.dynamics.aba import forward_dynamics
-from sesshoku.dynamics.assembly import assembly_dynamics
-from sesshoku.dynamics.assembly_work import make_assembly, tree_joints
+from sesshoku.dynamics.assembly.assemble import assembly_dynamics
+from sesshoku.dynamics.assembly.work import make_assembly, tree_joints
 from sesshoku.dynamics.centroid import center_of_mass, kinetic_energy, momentum, potential_energy
 from sesshoku.dynamics.crba import mass_matrix
 from sesshoku.dynamics.delassus import wrench_delassus
@@ -20,9 +20,9 @@ from sesshoku.dynamics.jacobian import point_jacobian, point_jacobian_rate
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import bias_force, external_wrenches, inverse_dynamics, link_velocities
 from sesshoku.errors import UnsupportedFeature
-from sesshoku.scene.model import FREE
+from sesshoku.model.arrays import FREE
 from sesshoku.scene.scene import Scene
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
 from sesshoku.spatial.rotation import quaternion_to_matrix
 from support import example_robots, sample_count
 from trees import HANGING, Posed, add_tree, dense, nan, poison_outputs, random_scene, relative_error, unit

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sesshoku import control
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
 from support import FULL, example_robots
 
 pytestmark = pytest.mark.peer

@@ -22,7 +22,7 @@ import pytest
 
 from sesshoku.errors import SceneError
 from sesshoku.scene.elements import Joint
-from sesshoku.scene.spec import load_robot
+from sesshoku.scene.io.spec import load_robot
 from support import sample_count
 
 DATA = Path(__file__).parents[1] / "data"

@@ -16,9 +16,9 @@ import pytest
 
 from every_kind import assert_same_scene, every_kind
 from sesshoku.errors import SceneError
+from sesshoku.scene.io.toml.read import read_scene, write_scene
+from sesshoku.scene.io.toml.write import dumps
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.toml import read_scene, write_scene
-from sesshoku.scene.toml_write import dumps
 from support import SEED, sample_count
 
 ROOT = Path(__file__).parents[2]

@@ -19,9 +19,9 @@ import pytest
 
 import sesshoku as ss
 from property_scenes import random_scene
-from sesshoku.methods.free_motion import SPIN  # below it explicit gyroscopic torque gains up to its square per step
 from sesshoku.methods.registry import keywords, resolve
-from sesshoku.methods.report import CHANNELS
+from sesshoku.stages.free_motion import SPIN  # below it explicit gyroscopic torque gains up to its square per step
+from sesshoku.stages.report import CHANNELS
 from support import FULL, SEED, sample_count
 
 METHODS = [keyword for keyword in keywords() if keyword not in ("none", "lcp")] + (["lcp"] if FULL else [])

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from sesshoku.errors import SceneError
-from sesshoku.scene.spec import Unsupported, load_robot
-from sesshoku.scene.vrml_shapes import vrml_pieces
+from sesshoku.scene.io.spec import Unsupported, load_robot
+from sesshoku.scene.io.vrml.shapes import vrml_pieces
 from support import sample_count
 
 BODY = """format: ChoreonoidBody

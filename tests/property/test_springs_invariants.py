@@ -8,7 +8,7 @@ import pytest
 
 import sesshoku as ss
 from sesshoku.methods.registry import make
-from sesshoku.solvers.descent import ONE_WAY, UNLIMITED
+from sesshoku.methods.springs.solve.descent import ONE_WAY, UNLIMITED
 from sesshoku.spatial.rotation import multiply, quaternion_to_matrix
 from support import SEED, sample_count
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import sesshoku as ss
-from sesshoku.alarm import IN_A_ROW
 from sesshoku.experiments.scenes import crate_on_floor
-from sesshoku.methods.report import CHANNELS
+from sesshoku.simulation.alarm import IN_A_ROW
+from sesshoku.stages.report import CHANNELS
 
 
 def falsify(sim: ss.Simulation, **numbers: float) -> None:

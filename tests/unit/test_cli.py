@@ -15,8 +15,8 @@ import pytest
 
 from command_line import Call, caller
 from sesshoku._version import __version__
-from sesshoku.record import Recording
-from sesshoku.simulation import Simulation
+from sesshoku.recording import Recording
+from sesshoku.simulation.simulation import Simulation
 from waiting import PATIENCE, interruptible, until
 
 ROOT = Path(__file__).parents[2]

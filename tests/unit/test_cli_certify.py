@@ -13,8 +13,8 @@ import sesshoku as ss
 from command_line import Call, caller
 from sesshoku.experiments.scenes import crate_on_floor
 from sesshoku.methods.registry import keywords
-from sesshoku.methods.report import CHANNELS
-from sesshoku.record.certificate import Certificate
+from sesshoku.recording.certificate import Certificate
+from sesshoku.stages.report import CHANNELS
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from command_line import Call, caller
-from sesshoku import commands
+from sesshoku.cli import commands
 from sesshoku.comparison.outcome import MEASURES
-from sesshoku.control.watched_walk import NAMES
+from sesshoku.control.walking.watched_walk import NAMES
 from sesshoku.experiments import base
 from sesshoku.methods import lcp, registry
 

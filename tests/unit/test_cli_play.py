@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from command_line import Call, caller
-from sesshoku.crane import demos
-from sesshoku.crane.game import Game
-from sesshoku.crane.motion import Inputs
+from sesshoku.apps.crane import demos
+from sesshoku.apps.crane.game import Game
+from sesshoku.apps.crane.motion import Inputs
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ import sesshoku as ss
 from sesshoku.collision.per_body import sum_by_body
 from sesshoku.experiments.scenes import crate_on_floor
 from sesshoku.methods import registry
-from sesshoku.record.channels import CONTACT_PARTS
-from sesshoku.record.plot_contacts import _runs, bodies_in_contact
-from sesshoku.views import Contact
+from sesshoku.recording.channels import CONTACT_PARTS
+from sesshoku.recording.plot_contacts import _runs, bodies_in_contact
+from sesshoku.simulation.views import Contact
 
 METHOD = "lcp:recommended"
 

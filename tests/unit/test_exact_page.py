@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sesshoku.experiments import base
 from sesshoku.methods import exact
-from sesshoku.solvers.proximal_work import NewtonOptions
+from sesshoku.solvers.proximal.work import NewtonOptions
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "methods" / "exact.md").read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ import pytest
 from sesshoku import robots
 from sesshoku.errors import SceneError
 from sesshoku.robots import arm, heart, humanoid
-from sesshoku.scene import mesh
+from sesshoku.scene.geometry import mesh
 
 ROBOTS = {**{f"humanoid_{kind}": humanoid.describe(kind) for kind in humanoid.KINDS}, "arm_gripper": arm.describe()}
 OBJECTS = {"crate": arm.crate("crate", 0.2, 2.0), "cube": arm.crate("cube", 1.0, 1.0)}

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import sesshoku as ss
 from benchmarks import readme
-from sesshoku import cli
+from sesshoku.cli import app as cli
 from sesshoku.methods import registry
 
 ROOT = Path(__file__).parents[2]

@@ -17,7 +17,7 @@ from math import floor
 from sesshoku.collision.contacts import LEVELS, PAIR_OVERFLOW, PAIRS
 from sesshoku.collision.filter import may_touch
 from sesshoku.compiled.jit import jit
-from sesshoku.scene.model import MOVES, SHAPE_PLANE
+from sesshoku.model.arrays import MOVES, SHAPE_PLANE
 
 FEW = 12  # members of a level that needs no grid
 FAR = 2**17  # cells from the origin; what is beyond is put into the last cell

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from sesshoku.compiled.table import Record, array, scalar, viewer
-from sesshoku.scene.model import SHAPE_FIELD, Model
+from sesshoku.model.arrays import SHAPE_FIELD, Model
 
 # places in `counts`
 CONTACTS, PAIRS, OVERFLOW, ISLANDS, NEXT_ID, OLD_CONTACTS, PAIR_OVERFLOW, LEVELS = range(8)

@@ -12,7 +12,7 @@ from math import copysign, cos, pi, sin, sqrt
 
 from sesshoku.collision.support import farthest_vertex, turned, turned_back
 from sesshoku.compiled.jit import jit
-from sesshoku.scene.model import SHAPE_BOX, SHAPE_CAPSULE, SHAPE_CONVEX, SHAPE_CYLINDER, SHAPE_FIELD
+from sesshoku.model.arrays import SHAPE_BOX, SHAPE_CAPSULE, SHAPE_CONVEX, SHAPE_CYLINDER, SHAPE_FIELD
 
 STEEP = 0.2  # cosine: faces and cylinder ends that look less along the normal than this are not taken
 UPRIGHT = 0.98  # cosine: a capsule nearer to the normal than this touches by its end alone

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
-from sesshoku.scene.model import APART, FAMILY, GROUP, HANGS_ON, MOVES, NO_RULE, PAIRED, RULED, TOGETHER
+from sesshoku.model.arrays import APART, FAMILY, GROUP, HANGS_ON, MOVES, NO_RULE, PAIRED, RULED, TOGETHER
 
 
 @jit

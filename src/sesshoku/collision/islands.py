@@ -9,7 +9,7 @@ from __future__ import annotations
 from sesshoku.collision.contacts import CONTACTS, ISLANDS
 from sesshoku.compiled.jit import jit
 from sesshoku.compiled.sets import find
-from sesshoku.scene.model import KINEMATIC
+from sesshoku.model.arrays import KINEMATIC
 
 
 @jit

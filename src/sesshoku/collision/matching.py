@@ -12,7 +12,7 @@ from math import inf
 
 from sesshoku.collision.contacts import CONTACTS, NEXT_ID, OLD_CONTACTS
 from sesshoku.compiled.jit import jit
-from sesshoku.scene.model import SHAPE_PLANE
+from sesshoku.model.arrays import SHAPE_PLANE
 
 STILL_SHARE = 1e-3  # of the distance allowed: hardly moved
 MATCH_SHARE = 0.25  # of the radius of the smaller shape: farther away it is another contact

@@ -12,7 +12,7 @@ from math import sqrt
 
 from sesshoku.collision.filter import find_pair
 from sesshoku.compiled.jit import jit
-from sesshoku.scene.model import COMBINE, CONDIM, MAXIMUM, PRIORITY, RULED
+from sesshoku.model.arrays import COMBINE, CONDIM, MAXIMUM, PRIORITY, RULED
 
 
 @jit

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf, sqrt
 
 from sesshoku.compiled.jit import jit
-from sesshoku.scene.model import (
+from sesshoku.model.arrays import (
     SHAPE_CAPSULE,
     SHAPE_CONVEX,
     SHAPE_CYLINDER,

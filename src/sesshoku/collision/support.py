@@ -13,7 +13,7 @@ from __future__ import annotations
 from math import copysign, sqrt
 
 from sesshoku.compiled.jit import jit
-from sesshoku.scene.model import (
+from sesshoku.model.arrays import (
     SHAPE_BOX,
     SHAPE_CAPSULE,
     SHAPE_CONVEX,

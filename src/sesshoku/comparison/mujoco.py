@@ -12,20 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.bench import mujoco_of
+from sesshoku.comparison.bench import mujoco_of
 from sesshoku.comparison.mujoco_state import SharedState, find
 from sesshoku.comparison.outcome import Outcome
 from sesshoku.comparison.watch import Watcher, time_steps
 from sesshoku.errors import SesshokuError, SimulationDiverged
-from sesshoku.methods.report import Report
+from sesshoku.scene.io.mjcf.write_sensors import ELEMENTS
 from sesshoku.scene.scene import Scene
 from sesshoku.scene.sensors import ForceSensor, Imu
 from sesshoku.scene.state_sensors import ACCELERATIONS
-from sesshoku.scene.to_mjcf_sensors import ELEMENTS
-from sesshoku.sensors.memory import make_mounts
-from sesshoku.sensors.sensing import SENSED, add_numbers
-from sesshoku.simulation import Simulation, Snapshot
-from sesshoku.views import Contact
+from sesshoku.simulation.sensors.memory import make_mounts
+from sesshoku.simulation.sensors.sensing import SENSED, add_numbers
+from sesshoku.simulation.simulation import Simulation, Snapshot
+from sesshoku.simulation.views import Contact
+from sesshoku.stages.report import Report
 
 NAME, KEY = "MuJoCo", "mujoco"  # of its row, and as it is asked for
 UNKNOWN = ("energy_gain", "residual", "residual_max", "unconverged")  # measures MuJoCo does not tell

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from sesshoku.errors import SceneError
+from sesshoku.model.arrays import FREE, KINEMATIC, PLANAR, SPHERICAL
 from sesshoku.scene.compiler import CompiledScene
-from sesshoku.scene.model import FREE, KINEMATIC, PLANAR, SPHERICAL
 from sesshoku.spatial.rotation import matrix_to_quaternion, multiply, quaternion_to_matrix
 
 PLANAR_PARTS = ("x", "y", "turn")  # joints that stand for a planar one

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sesshoku.errors import SceneError
-from sesshoku.record.film import Look
+from sesshoku.recording.film import Look
 from sesshoku.scene import check
 from sesshoku.scene.calls import checked
 from sesshoku.scene.names import unknown

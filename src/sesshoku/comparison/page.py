@@ -21,8 +21,8 @@ from sesshoku.comparison.silhouette import side_views
 from sesshoku.comparison.style import HUES, STYLE
 from sesshoku.comparison.table import say
 from sesshoku.errors import RecordingError
-from sesshoku.methods.report import CHANNELS
-from sesshoku.record.channels import REPORT_UNITS
+from sesshoku.recording.channels import REPORT_UNITS
+from sesshoku.stages.report import CHANNELS
 
 #: trace -> (title, unit, logarithmic, measure whose closed form is drawn across)
 PLOTS = {

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from sesshoku.comparison.outcome import Outcome
+from sesshoku.scene.geometry.shapes import Plane
+from sesshoku.scene.geometry.surfaces import surface
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.shapes import Plane
-from sesshoku.scene.surfaces import surface
 from sesshoku.spatial.rotation import quaternion_to_matrix
 
 FLAT = 3.0  # wider than so many heights: panels stand above each other, else side by side

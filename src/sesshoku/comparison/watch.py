@@ -14,8 +14,8 @@ import numpy as np
 
 from sesshoku.collision.contacts import CONTACTS, RELEASED
 from sesshoku.comparison.outcome import Outcome
-from sesshoku.methods.report import CHANNELS
-from sesshoku.record.film import Look, look
+from sesshoku.recording.film import Look, look
+from sesshoku.stages.report import CHANNELS
 
 SAMPLES = 400  # samples kept of a run, for the plots
 LONGEST_TIMING = 3.0  # s of wall time

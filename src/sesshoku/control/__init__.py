@@ -19,19 +19,20 @@ an edge, limp or damped joints), `servos` (gains for a robot that has none).
 
 from __future__ import annotations
 
-from sesshoku.control import footsteps, humanoids
+from sesshoku.control import humanoids
 from sesshoku.control.biped import HUMANOID, Biped, LegMap
 from sesshoku.control.fall import lean, limp
-from sesshoku.control.gait import Gait
-from sesshoku.control.gait_log import GaitLog, record_walk
 from sesshoku.control.jump import JumpPattern, jump
 from sesshoku.control.measure import foot_wrenches, zmp
-from sesshoku.control.pattern import Pattern, walk
 from sesshoku.control.servos import add_servos
-from sesshoku.control.stabiliser import Gains, Stabiliser
-from sesshoku.control.step_adjustment import Adjustment, StepAdjustment
-from sesshoku.control.walker import Walker
-from sesshoku.control.watched_walk import WatchedWalk
+from sesshoku.control.walking import footsteps
+from sesshoku.control.walking.gait import Gait
+from sesshoku.control.walking.gait_log import GaitLog, record_walk
+from sesshoku.control.walking.pattern import Pattern, walk
+from sesshoku.control.walking.stabiliser import Gains, Stabiliser
+from sesshoku.control.walking.step_adjustment import Adjustment, StepAdjustment
+from sesshoku.control.walking.walker import Walker
+from sesshoku.control.walking.watched_walk import WatchedWalk
 
 __all__ = ["HUMANOID", "Adjustment", "Biped", "Gains", "Gait", "GaitLog", "JumpPattern", "LegMap", "Pattern",
            "Stabiliser", "StepAdjustment", "Walker", "WatchedWalk", "add_servos", "foot_wrenches", "footsteps",

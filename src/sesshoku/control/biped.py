@@ -21,9 +21,7 @@ from sesshoku.dynamics.centroid import center_of_mass
 from sesshoku.dynamics.data import Data, make_data
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.errors import SceneError
-from sesshoku.scene.calls import checked
-from sesshoku.scene.compiler import CompiledScene, compile_scene
-from sesshoku.scene.model import (
+from sesshoku.model.arrays import (
     FREE,
     POSITION,
     PRISMATIC,
@@ -34,6 +32,8 @@ from sesshoku.scene.model import (
     SHAPE_CYLINDER,
     SHAPE_SPHERE,
 )
+from sesshoku.scene.calls import checked
+from sesshoku.scene.compiler import CompiledScene, compile_scene
 from sesshoku.scene.scene import Scene
 
 AXES = np.array([[0, 0, 1], [1, 0, 0], [0, 1, 0], [0, 1, 0], [0, 1, 0], [1, 0, 0]], dtype=np.float64)

@@ -19,7 +19,7 @@ from sesshoku.control.biped import Biped
 from sesshoku.errors import SceneError
 from sesshoku.scene import check
 from sesshoku.scene.scene import Robot, Scene
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
 from sesshoku.spatial.rotation import axis_angle, matrix_to_quaternion, quaternion_to_matrix
 
 #: edge of the support -> axis about which the robot falls over it (world)

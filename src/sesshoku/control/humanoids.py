@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sesshoku import robots
 from sesshoku.control.biped import HUMANOID, Biped
-from sesshoku.control.gait import Gait
+from sesshoku.control.walking.gait import Gait
 from sesshoku.errors import SceneError
 from sesshoku.robots import humanoid
 from sesshoku.robots.bush import Bush

@@ -26,11 +26,11 @@ import numpy as np
 
 from sesshoku.compiled.jit import jit
 from sesshoku.control.biped import Biped
-from sesshoku.control.feed_forward import feed_forward_table
-from sesshoku.control.gait import BOTH, Gait, Timeline
-from sesshoku.control.pattern import Pattern, refuse_other_gravity
 from sesshoku.control.posture import posture_table, velocity_table
-from sesshoku.control.swing import smooth
+from sesshoku.control.walking.feed_forward import feed_forward_table
+from sesshoku.control.walking.gait import BOTH, Gait, Timeline
+from sesshoku.control.walking.pattern import Pattern, refuse_other_gravity
+from sesshoku.control.walking.swing import smooth
 from sesshoku.dynamics.centroid import center_of_mass, momentum
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import link_velocities

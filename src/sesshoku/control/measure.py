@@ -16,7 +16,7 @@ from sesshoku.spatial.algebra import cross
 
 if TYPE_CHECKING:
     from sesshoku.control.biped import Biped
-    from sesshoku.simulation import Simulation
+    from sesshoku.simulation.simulation import Simulation
 
 
 @jit

@@ -22,8 +22,8 @@ from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import link_velocities
 from sesshoku.errors import SceneError
 from sesshoku.scene.sensors import ForceSensor, Imu
-from sesshoku.sensors.memory import make_mounts
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.sensors.memory import make_mounts
+from sesshoku.simulation.simulation import Simulation
 from sesshoku.spatial.algebra import cross
 
 PULL = 0.1  # 1/s: rate at which the accelerometer corrects what the gyro integrates

@@ -13,7 +13,7 @@ from sesshoku.control.leg_angles import leg_angles
 from sesshoku.dynamics.centroid import center_of_mass
 from sesshoku.dynamics.frames import matrix_quaternion
 from sesshoku.dynamics.kinematics import kinematics
-from sesshoku.scene.model import FREE, SPHERICAL
+from sesshoku.model.arrays import FREE, SPHERICAL
 from sesshoku.solvers.dense_lu import lu_factor, lu_solve
 
 

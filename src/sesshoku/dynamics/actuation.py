@@ -20,7 +20,7 @@ from math import exp
 
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.pushes import lift_on_joints
-from sesshoku.scene.model import DIRECT, FILTER_EXACT, GENERAL, INTEGRATOR, POSITION, TORQUE
+from sesshoku.model.arrays import DIRECT, FILTER_EXACT, GENERAL, INTEGRATOR, POSITION, TORQUE
 
 
 @jit

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
-from sesshoku.scene.model import KINEMATIC
+from sesshoku.model.arrays import KINEMATIC
 
 
 @jit

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
-from sesshoku.scene.model import FREE
+from sesshoku.model.arrays import FREE
 from sesshoku.spatial.algebra import inertia_times
 
 

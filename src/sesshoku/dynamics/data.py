@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from sesshoku.compiled.table import Record, array, viewer
+from sesshoku.model.arrays import LOOP_ROWS, Model
 from sesshoku.scene.compiler import CompiledScene
-from sesshoku.scene.model import LOOP_ROWS, Model
 
 # what a saved state consists of; the rest is work space
 STATE = ("time", "q", "v", "kinematic_pose", "kinematic_velocity", "kinematic_acceleration", "friction_slips",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import cos, sin
 
 from sesshoku.compiled.jit import jit
-from sesshoku.scene.model import FREE, KINEMATIC, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL
+from sesshoku.model.arrays import FREE, KINEMATIC, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL
 from sesshoku.spatial.algebra import cross, quaternion_matrix
 
 

@@ -8,7 +8,7 @@ from sesshoku.dynamics.data import as_data
 from sesshoku.dynamics.frames import frame_poses, frame_velocities
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import link_velocities
-from sesshoku.scene.model import as_model
+from sesshoku.model.arrays import as_model
 
 
 @jit

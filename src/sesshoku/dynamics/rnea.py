@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.pushes import push_links
-from sesshoku.scene.model import FREE, KINEMATIC, PLANAR
+from sesshoku.model.arrays import FREE, KINEMATIC, PLANAR
 from sesshoku.spatial.algebra import cross, inertia_times, motion_cross
 
 

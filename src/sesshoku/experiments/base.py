@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sesshoku.errors import RecordingError, SceneError, SesshokuError
-from sesshoku.record.plot import COLORS, STYLE
+from sesshoku.recording.plot import COLORS, STYLE
 
 #: name -> module; each has `TITLE`, `run(progress) -> Result`
 EXPERIMENTS = {
@@ -37,18 +37,18 @@ EXPERIMENTS = {
     "multipoint/walk": "sesshoku.experiments.multipoint.walk",
     "multipoint/fall": "sesshoku.experiments.multipoint.fall",
     "multipoint/jump": "sesshoku.experiments.multipoint.jump",
-    "springs/fig8.2": "sesshoku.experiments.springs.fig8_2",
-    "springs/fig8.3": "sesshoku.experiments.springs.fig8_3",
-    "springs/fig8.4": "sesshoku.experiments.springs.fig8_4",
-    "springs/fig8.5": "sesshoku.experiments.springs.fig8_5",
-    "springs/table8.1": "sesshoku.experiments.springs.table8_1",
-    "springs/fig8.6": "sesshoku.experiments.springs.fig8_6",
-    "springs/fig8.8": "sesshoku.experiments.springs.fig8_8",
-    "springs/fig8.9": "sesshoku.experiments.springs.fig8_9",
-    "springs/fig8.10": "sesshoku.experiments.springs.fig8_10",
-    "springs/fig8.11": "sesshoku.experiments.springs.fig8_11",
-    "springs/fig8.12": "sesshoku.experiments.springs.fig8_12",
-    "springs/fig8.13": "sesshoku.experiments.springs.fig8_13",
+    "springs/fig8.2": "sesshoku.experiments.springs.thesis.fig8_2",
+    "springs/fig8.3": "sesshoku.experiments.springs.thesis.fig8_3",
+    "springs/fig8.4": "sesshoku.experiments.springs.thesis.fig8_4",
+    "springs/fig8.5": "sesshoku.experiments.springs.thesis.fig8_5",
+    "springs/table8.1": "sesshoku.experiments.springs.thesis.table8_1",
+    "springs/fig8.6": "sesshoku.experiments.springs.thesis.fig8_6",
+    "springs/fig8.8": "sesshoku.experiments.springs.thesis.fig8_8",
+    "springs/fig8.9": "sesshoku.experiments.springs.thesis.fig8_9",
+    "springs/fig8.10": "sesshoku.experiments.springs.thesis.fig8_10",
+    "springs/fig8.11": "sesshoku.experiments.springs.thesis.fig8_11",
+    "springs/fig8.12": "sesshoku.experiments.springs.thesis.fig8_12",
+    "springs/fig8.13": "sesshoku.experiments.springs.thesis.fig8_13",
     "springs/constraint-friction": "sesshoku.experiments.springs.constraint_friction",
     "springs/cost": "sesshoku.experiments.springs.cost",
     "springs/crane": "sesshoku.experiments.springs.crane",

@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 
 from sesshoku import control
-from sesshoku.control.gait_log import GaitLog
 from sesshoku.control.humanoids import GAITS, stage
+from sesshoku.control.walking.gait_log import GaitLog
 from sesshoku.errors import UnstableStep
 from sesshoku.experiments.base import Check
 from sesshoku.methods.registry import Method
-from sesshoku.record.picture import draw
-from sesshoku.record.plot import COLORS
+from sesshoku.recording.picture import draw
+from sesshoku.recording.plot import COLORS
 from sesshoku.robots.bush import Bush
 from sesshoku.scene.elements import Material
 from sesshoku.scene.scene import Scene
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
 
 SIDES = ("left", "right")
 FRAMES = 50.0  # samples per second of recordings

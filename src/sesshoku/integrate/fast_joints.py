@@ -20,7 +20,7 @@ from sesshoku.dynamics.crba import mass_matrix
 from sesshoku.dynamics.factor import factorize, solve
 from sesshoku.dynamics.kinematics import joint_axes, place_inertia, place_link
 from sesshoku.dynamics.rnea import link_velocities
-from sesshoku.scene.model import FREE, KINEMATIC, PLANAR, REVOLUTE, SPHERICAL
+from sesshoku.model.arrays import FREE, KINEMATIC, PLANAR, REVOLUTE, SPHERICAL
 from sesshoku.spatial.algebra import cross, inertia_times
 
 FAST_TREES = 0  # place in `counters`: how many trees are marked

@@ -25,7 +25,7 @@ from sesshoku.integrate.fast_joints import (
     rest_bias,
 )
 from sesshoku.integrate.position import move, move_kinematic
-from sesshoku.scene.model import FREE, KINEMATIC
+from sesshoku.model.arrays import FREE, KINEMATIC
 from sesshoku.spatial.algebra import cross
 
 FAST = 0.2  # rad per step: at 0.4 the predicted torque of a tumbling body brings up to 0.2 % of its energy in a step

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import sqrt
 
 from sesshoku.compiled.jit import jit
-from sesshoku.scene.model import FREE, KINEMATIC, SPHERICAL
+from sesshoku.model.arrays import FREE, KINEMATIC, SPHERICAL
 from sesshoku.spatial.algebra import quaternion_times, turn_quaternion
 
 

@@ -27,7 +27,10 @@ from sesshoku.integrate import rk4, rkg
 from sesshoku.integrate.fast_joints import FAST, RUNGE_KUTTA_FAST, find_fast
 from sesshoku.integrate.position import move, move_kinematic
 from sesshoku.integrate.runge_kutta import runge_kutta
-from sesshoku.methods.free_motion import (
+from sesshoku.methods.registry import register
+from sesshoku.model.arrays import as_model
+from sesshoku.scene.compiler import CompiledScene
+from sesshoku.stages.free_motion import (
     EULER,
     EULER_SPIN,
     RUNGE_KUTTA,
@@ -38,10 +41,7 @@ from sesshoku.methods.free_motion import (
     free_velocity,
     joint_space_inertia,
 )
-from sesshoku.methods.joint_constraints import constrain_joints
-from sesshoku.methods.registry import register
-from sesshoku.scene.compiler import CompiledScene
-from sesshoku.scene.model import as_model
+from sesshoku.stages.joint_constraints import constrain_joints
 
 TABLEAUS = {"rk4": rk4.TABLEAU, "rkg": rkg.TABLEAU}
 INTEGRATORS = ("semi-implicit", "euler", *TABLEAUS)

@@ -12,8 +12,8 @@ import numpy as np
 
 from sesshoku.robots.description import ZERO, Hinge, Link, Part, Pose, Robot, Servo, Vector, Y, Z, servo
 from sesshoku.scene.elements import Inertial
-from sesshoku.scene.mass import combine
-from sesshoku.scene.shapes import Box, Cylinder
+from sesshoku.scene.geometry.mass import combine
+from sesshoku.scene.geometry.shapes import Box, Cylinder
 
 SHOULDER_HEIGHT, UPPER_ARM, FOREARM, FLANGE = 0.18, 0.40, 0.36, 0.09
 OPENING = 0.05  # travel of each finger (m)

@@ -13,8 +13,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from sesshoku.scene.elements import Inertial
-from sesshoku.scene.mass import combine, shape_inertial
-from sesshoku.scene.shapes import Box, Capsule, Cylinder, Sphere
+from sesshoku.scene.geometry.mass import combine, shape_inertial
+from sesshoku.scene.geometry.shapes import Box, Capsule, Cylinder, Sphere
 from sesshoku.spatial.rotation import axis_angle, quaternion_to_matrix
 
 Vector = tuple[float, float, float]

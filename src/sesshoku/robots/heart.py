@@ -6,7 +6,7 @@ import struct
 
 import numpy as np
 
-from sesshoku.scene.mass import polyhedron_moments
+from sesshoku.scene.geometry.mass import polyhedron_moments
 
 WIDTH, THICKNESS, ARC_STEPS = 0.15, 0.05, 20
 

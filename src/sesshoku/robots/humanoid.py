@@ -17,7 +17,7 @@ from sesshoku.errors import SceneError
 from sesshoku.robots.bush import Bush, on_bushes
 from sesshoku.robots.description import ZERO, Hinge, Link, Mount, Part, Pose, Robot, Servo, Vector, X, Y, Z, servo
 from sesshoku.scene.elements import Inertial
-from sesshoku.scene.shapes import Box, Sphere
+from sesshoku.scene.geometry.shapes import Box, Sphere
 
 __all__ = ["KINDS", "SIZES", "Bush", "describe", "gains", "standing_pose", "walking_stance"]
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from sesshoku.robots.description import LYING, Hinge, Link, Part, Robot
 from sesshoku.robots.write_urdf import number, numbers
-from sesshoku.scene.shapes import Box, Sphere
+from sesshoku.scene.geometry.shapes import Box, Sphere
 from sesshoku.spatial.rotation import from_roll_pitch_yaw
 
 

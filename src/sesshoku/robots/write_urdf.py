@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sesshoku.robots.description import LYING, Hinge, Link, Part, Robot
-from sesshoku.scene.shapes import Box, Cylinder, Sphere
+from sesshoku.scene.geometry.shapes import Box, Cylinder, Sphere
 
 
 def number(value: float) -> str:

@@ -10,9 +10,20 @@ from typing import Any
 
 import numpy as np
 
+from sesshoku.scene.geometry.shapes import (
+    Box,
+    Capsule,
+    ConvexMesh,
+    Cylinder,
+    Ellipsoid,
+    HeightField,
+    Mesh,
+    Plane,
+    Shape,
+    Sphere,
+)
+from sesshoku.scene.geometry.surfaces import surface
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.shapes import Box, Capsule, ConvexMesh, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Shape, Sphere
-from sesshoku.scene.surfaces import surface
 
 PALETTE = ((0.30, 0.47, 0.66), (0.95, 0.56, 0.17), (0.35, 0.63, 0.31), (0.88, 0.34, 0.35), (0.46, 0.72, 0.70),
            (0.69, 0.48, 0.63), (0.93, 0.79, 0.28), (0.61, 0.46, 0.37))

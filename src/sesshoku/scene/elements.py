@@ -17,8 +17,8 @@ from sesshoku.scene import check
 from sesshoku.scene.actuators import Actuator, Tendon
 from sesshoku.scene.calls import checked
 from sesshoku.scene.frames import Camera, Frame
+from sesshoku.scene.geometry.shapes import Shape
 from sesshoku.scene.sensors import Sensor
-from sesshoku.scene.shapes import Shape
 from sesshoku.scene.state_sensors import StateSensor
 
 JointKind = Literal["free", "revolute", "continuous", "prismatic", "spherical", "planar", "fixed"]

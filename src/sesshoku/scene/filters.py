@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sesshoku.scene.model import APART, FAMILY, GROUP, HANGS_ON, MOVES, NO_RULE, PAIRED, RULED, TOGETHER
+from sesshoku.model.arrays import APART, FAMILY, GROUP, HANGS_ON, MOVES, NO_RULE, PAIRED, RULED, TOGETHER
 
 if TYPE_CHECKING:
+    from sesshoku.model.arrays import Model
     from sesshoku.scene.elements import Material
-    from sesshoku.scene.model import Model
     from sesshoku.scene.scene import Scene
 
 # Up to so many shapes all pairs are looked at when the scene is compiled,

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from sesshoku.model.arrays import MAXIMUM, MEAN
 from sesshoku.scene.elements import Material
-from sesshoku.scene.model import MAXIMUM, MEAN
 
 
 def combine_materials(a: Material, b: Material) -> Material:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sesshoku.errors import SceneError, UnsupportedFeature, in_file
-from sesshoku.scene import check, mesh
+from sesshoku.scene import check
 from sesshoku.scene.actuators import Actuator, ActuatorKind, Tendon, holding_control, with_control
 from sesshoku.scene.calls import checked, unknown_keyword
 from sesshoku.scene.elements import (
@@ -29,13 +29,14 @@ from sesshoku.scene.elements import (
     RobotDescription,
 )
 from sesshoku.scene.frames import Camera, Frame, NamedPlaces
+from sesshoku.scene.geometry import mesh
+from sesshoku.scene.geometry.repair import check_arrays
+from sesshoku.scene.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Shape, Sphere
+from sesshoku.scene.io.unsupported import Item, summary
 from sesshoku.scene.materials import combine_materials
-from sesshoku.scene.mesh_repair import check_arrays
 from sesshoku.scene.names import Named, unknown
 from sesshoku.scene.sensors import Sensor, SensorMounts
-from sesshoku.scene.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Shape, Sphere
 from sesshoku.scene.state_sensors import StateSensor, StateSensors
-from sesshoku.scene.unsupported import Item, summary
 from sesshoku.spatial.rotation import multiply, quaternion_to_matrix
 
 DEFAULT_GRAVITY = (0.0, 0.0, -9.8)
@@ -452,7 +453,7 @@ class Scene(SensorMounts, StateSensors, NamedPlaces):
         What the file uses and sesshoku does not (and what was repaired) is told in one warning, what changes the
         motion first; `unsupported` lists it all.
         """
-        from sesshoku.scene.spec import load_robot
+        from sesshoku.scene.io.spec import load_robot
 
         path = check.path(path, "load")
         with in_file(path):
@@ -606,20 +607,20 @@ class Scene(SensorMounts, StateSensors, NamedPlaces):
 
     def save(self, path: str | Path) -> None:
         """Write the scene as TOML, so that `Scene.read` and `sesshoku run` rebuild it."""
-        from sesshoku.scene.toml import write_scene
+        from sesshoku.scene.io.toml.read import write_scene
 
         write_scene(self, check.path(path, "save"))
 
     @classmethod
     def read(cls, path: str | Path) -> Scene:
         """Read a scene from a TOML file; a robot file makes a scene of that robot alone."""
-        from sesshoku.scene.toml import read_scene
+        from sesshoku.scene.io.toml.read import read_scene
 
         return read_scene(check.path(path, "Scene.read"))
 
     def to_mjcf(self) -> str:
         """The scene as MJCF, with what MJCF cannot say listed in a comment and in one warning."""
-        from sesshoku.scene.to_mjcf import scene_to_mjcf
+        from sesshoku.scene.io.mjcf.write import scene_to_mjcf
 
         return scene_to_mjcf(self)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import sqrt
 
 from sesshoku.compiled.jit import jit
-from sesshoku.solvers.proximal_local import contact_violation
+from sesshoku.solvers.proximal.local import contact_violation
 
 
 @jit

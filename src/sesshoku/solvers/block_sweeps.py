@@ -6,7 +6,7 @@ from __future__ import annotations
 from sesshoku.compiled.jit import jit
 from sesshoku.solvers.pgs import visit_joint
 from sesshoku.solvers.problem import contacts_among, push_contact, read_contact
-from sesshoku.solvers.proximal_local import exact_contact
+from sesshoku.solvers.proximal.local import exact_contact
 from sesshoku.solvers.turning import visit_turning
 
 

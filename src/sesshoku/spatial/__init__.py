@@ -1,0 +1,1 @@
+"""Rotations, six-dimensional vectors and inertias: the leaves of every kernel. In and out: numbers."""

@@ -64,7 +64,7 @@ from typing import TYPE_CHECKING, Any
 from sesshoku.view.page import Page
 
 if TYPE_CHECKING:
-    from sesshoku.simulation import Simulation
+    from sesshoku.simulation.simulation import Simulation
 
 
 class Viewer:

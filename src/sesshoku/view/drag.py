@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.scene.model import KINEMATIC
+from sesshoku.model.arrays import KINEMATIC
 
 FREQUENCY = 14.0  # rad/s of the spring with the mass it feels
 DAMPING_RATIO = 0.8

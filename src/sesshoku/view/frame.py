@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from sesshoku.collision.contacts import CONTACTS
-from sesshoku.methods.report import CONE_VIOLATION, CONVERGED, ITERATIONS, MOMENTUM_RESIDUAL, PENETRATION, RESIDUAL
-from sesshoku.record.film import CONTACT, CORNER, LINE, MARK, PULL, Look, look
+from sesshoku.recording.film import CONTACT, CORNER, LINE, MARK, PULL, Look, look
+from sesshoku.stages.report import CONE_VIOLATION, CONVERGED, ITERATIONS, MOMENTUM_RESIDUAL, PENETRATION, RESIDUAL
 
 HEADER = ("number", "time", "bodies", "contacts", "corners", "lines", "marks", "running", "speed", "factor", "step",
           "kinetic", "potential", "force", "penetration", "residual", "momentum", "cone", "iterations", "converged")

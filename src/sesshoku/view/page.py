@@ -10,7 +10,7 @@ from sesshoku.view.messages import Message
 
 if TYPE_CHECKING:
     from sesshoku.methods.registry import Method
-    from sesshoku.simulation import Simulation
+    from sesshoku.simulation.simulation import Simulation
     from sesshoku.view.runner import Runner
 
 PANELS = ("playback", "method", "show", "materials", "charts")

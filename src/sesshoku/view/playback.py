@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sesshoku.errors import RecordingError
-from sesshoku.methods.report import CHANNELS
+from sesshoku.stages.report import CHANNELS
 from sesshoku.view import bundle, frame, html
 
 if TYPE_CHECKING:
-    from sesshoku.record import Recording
+    from sesshoku.recording import Recording
 
 REPORTED = {"penetration": "penetration", "residual": "residual", "momentum": "momentum_residual",
             "cone": "cone_violation", "iterations": "iterations", "converged": "converged"}  # header -> report

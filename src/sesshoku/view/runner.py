@@ -17,7 +17,7 @@ from sesshoku.dynamics.data import STATE
 from sesshoku.errors import SesshokuError, SimulationDiverged
 from sesshoku.methods.registry import Method, keywords, left_out, obstacles, resolve
 from sesshoku.scene.scene import Scene
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
 from sesshoku.view import frame, messages
 from sesshoku.view.drag import Pull, can_pull
 from sesshoku.view.materials import list_materials, with_material

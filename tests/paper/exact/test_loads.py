@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sesshoku as ss
-from sesshoku.crane import trials
+from sesshoku.apps.crane import trials
 from sesshoku.experiments.exact import measures
 from sesshoku.experiments.exact.scenes import G, engine, grasp, stack, standing_humanoid
 from support import FULL

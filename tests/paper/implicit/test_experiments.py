@@ -9,7 +9,7 @@ import pytest
 
 from sesshoku.experiments import base
 from sesshoku.experiments.implicit import fall, scaling, table1
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
 from support import FULL
 
 

@@ -7,7 +7,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from sesshoku import cli
+from sesshoku.cli import app as cli
 from sesshoku.experiments import base
 from support import FULL
 

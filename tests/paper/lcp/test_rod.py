@@ -12,7 +12,7 @@ import pytest
 
 import sesshoku as ss
 from sesshoku.scene.elements import Geometry, Inertial, Material
-from sesshoku.scene.shapes import Sphere
+from sesshoku.scene.geometry.shapes import Sphere
 from sesshoku.solvers.pgs import SLIDE
 from sesshoku.solvers.pgs_dense import solve_dense
 from sesshoku.spatial.rotation import axis_angle

@@ -197,7 +197,7 @@ def test_painleves_rod_is_stopped_and_reported():
 
 
 def forces_after(scene, method, steps, dense_rows, monkeypatch):
-    monkeypatch.setattr("sesshoku.methods.multipoint.memory.DENSE_ROWS", dense_rows)
+    monkeypatch.setattr("sesshoku.methods.multipoint.work.DENSE_ROWS", dense_rows)
     sim = ss.Simulation(scene, method, 1e-3)
     assert sim.records["memory"].dense_rows == dense_rows
     sim.step(steps)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sesshoku.collision.sweep import (
+from sesshoku.collision.swept.sweep import (
     BOX_TESTS,
     BOX_UPDATES,
     CUBIC,

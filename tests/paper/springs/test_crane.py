@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from sesshoku.crane import trials
-from sesshoku.crane.game import CHOSEN
+from sesshoku.apps.crane import trials
+from sesshoku.apps.crane.game import CHOSEN
 from support import FULL
 
 LIMIT = CHOSEN["springs"]["limit"]

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import sesshoku as ss
-from sesshoku.collision.brep import make_breps
+from sesshoku.collision.swept.brep import make_breps
 from sesshoku.experiments.springs.block import block_scene, method
 from sesshoku.methods.registry import make
 from sesshoku.methods.springs.anchors import GUEST, HOST, NORMAL, attach, edge_cases, in_wedge
 from sesshoku.methods.springs.drives import push_dof
-from sesshoku.methods.springs.memory import EDGES, SIDE_0, VERTEX_FACE
 from sesshoku.methods.springs.stability import largest_step
+from sesshoku.methods.springs.work import EDGES, SIDE_0, VERTEX_FACE
 from sesshoku.scene.compiler import compile_scene
 from sesshoku.spatial.rotation import axis_angle, quaternion_to_matrix
 from support import SEED, sample_count

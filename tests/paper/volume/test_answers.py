@@ -9,7 +9,7 @@ import sesshoku as ss
 from sesshoku.experiments.volume.base import bisect, exact_curve, limit_along, settled
 from sesshoku.methods.volume.dense import cone_rows
 from sesshoku.methods.volume.friction import correct, judge
-from sesshoku.methods.volume.memory import HELD
+from sesshoku.methods.volume.work import HELD
 from support import SEED, sample_count
 from volume_scenes import DT, RUBBER, G, box, inside, parameters, polygon, stack_problem, turn, volume, wrench
 

@@ -62,7 +62,7 @@ def test_31_the_pyramid_is_inscribed():
     """Between its edges it carries cos(pi/8) of the cone, along them all of it; nothing outside the cone."""
     sim = settled(volume())
     from sesshoku.methods.volume.friction import judge
-    from sesshoku.methods.volume.memory import HELD
+    from sesshoku.methods.volume.work import HELD
 
     records = sim.records
     for angle, limit in ((0.0, 1.0), (np.pi / 8, np.cos(np.pi / 8)), (np.pi / 4, 1.0)):

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from overlap_oracles import Found, Pairs
-from sesshoku.collision.overlap import fill_area_moment, fill_depth_moment
-from sesshoku.collision.overlaps import FACES, POINT, SECTION, THICKNESS
-from sesshoku.scene.mesh import convex_mesh
-from sesshoku.scene.shapes import Box, Plane
+from sesshoku.collision.overlap.detect import fill_area_moment, fill_depth_moment
+from sesshoku.collision.overlap.overlaps import FACES, POINT, SECTION, THICKNESS
+from sesshoku.scene.geometry.mesh import convex_mesh
+from sesshoku.scene.geometry.shapes import Box, Plane
 from shape_pairs import random_rotation, random_shape, turn
 from support import sample_count
 

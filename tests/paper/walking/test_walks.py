@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from sesshoku.control import footsteps
+from sesshoku.control.walking import footsteps
 from sesshoku.experiments import base
 from sesshoku.experiments.implicit import walk as implicit_walk
 from sesshoku.experiments.lcp import oscillation, stepping, walk19

@@ -9,7 +9,7 @@ import pytest
 from scipy.spatial import ConvexHull, HalfspaceIntersection
 
 from sesshoku.collision.contacts import EDGE, VERTEX
-from sesshoku.scene.shapes import Box
+from sesshoku.scene.geometry.shapes import Box
 from shape_pairs import Shapes, random_rotation, turn
 from support import sample_count
 

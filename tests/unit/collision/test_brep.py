@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sesshoku.collision.brep import Breps, make_breps
 from sesshoku.collision.contacts import PAIRS
-from sesshoku.collision.polyhedra import polyhedron, solid
-from sesshoku.collision.sweep import make_events, make_sweeps, sweep_inflate
+from sesshoku.collision.swept.brep import Breps, make_breps
+from sesshoku.collision.swept.polyhedra import polyhedron, solid
+from sesshoku.collision.swept.sweep import make_events, make_sweeps, sweep_inflate
 from sesshoku.dynamics.data import make_data
 from sesshoku.dynamics.frames import frame_poses
 from sesshoku.dynamics.kinematics import kinematics
@@ -16,10 +16,10 @@ from sesshoku.errors import SceneError
 from sesshoku.robots.heart import heart
 from sesshoku.scene.compiler import compile_scene
 from sesshoku.scene.elements import Geometry, Joint
-from sesshoku.scene.mesh import convex_mesh, triangle_mesh
-from sesshoku.scene.mesh_repair import signed_volume
+from sesshoku.scene.geometry.mesh import convex_mesh, triangle_mesh
+from sesshoku.scene.geometry.repair import signed_volume
+from sesshoku.scene.geometry.shapes import Box, Capsule, Cylinder, Plane, Shape, Sphere
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.shapes import Box, Capsule, Cylinder, Plane, Shape, Sphere
 from sesshoku.spatial.rotation import quaternion_to_matrix
 from swept import INERTIAL, Swept, any_turn, cube, divided, hull, l_shape, prism, torus
 from trees import random_inertial, unit

@@ -13,11 +13,11 @@ from sesshoku.collision.contacts import PAIR_OVERFLOW, PAIRS, Contacts, make_con
 from sesshoku.collision.shapes import place_shapes
 from sesshoku.dynamics.data import Data, make_data
 from sesshoku.dynamics.kinematics import kinematics
+from sesshoku.model.arrays import MOVES, SHAPE_PLANE, Model
 from sesshoku.scene.compiler import compile_scene
 from sesshoku.scene.elements import Geometry, Inertial
-from sesshoku.scene.model import MOVES, SHAPE_PLANE, Model
+from sesshoku.scene.geometry.shapes import Box, Sphere
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.shapes import Box, Sphere
 from support import sample_count
 from trees import unit
 

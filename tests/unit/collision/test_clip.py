@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sesshoku.collision.clip import clip_polygon
+from sesshoku.collision.points.clip import clip_polygon
 from support import sample_count
 
 pytestmark = pytest.mark.boundscheck

@@ -10,7 +10,8 @@ import pytest
 from numba.core import config
 
 from sesshoku.collision.contacts import CONTACTS, ISLANDS, NEXT_ID, OVERFLOW, PAIR_OVERFLOW, PAIRS, Contacts
-from sesshoku.collision.detect import (
+from sesshoku.collision.materials import pair_coefficients
+from sesshoku.collision.points.detect import (
     CONTACT_STATE,
     CONTACT_VIEW,
     contact_capacity,
@@ -19,7 +20,6 @@ from sesshoku.collision.detect import (
     pair_capacity,
     tangents,
 )
-from sesshoku.collision.materials import pair_coefficients
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import link_velocities
 from sesshoku.scene.elements import Material

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from sesshoku.collision.contacts import CONTACTS
-from sesshoku.collision.detect import detect, new_contacts
-from sesshoku.collision.fields import collide_field, height_above
+from sesshoku.collision.points.detect import detect, new_contacts
+from sesshoku.collision.points.fields import collide_field, height_above
 from sesshoku.dynamics.kinematics import kinematics
+from sesshoku.scene.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Plane, Shape, Sphere
+from sesshoku.scene.geometry.surfaces import surface
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Plane, Shape, Sphere
-from sesshoku.scene.surfaces import surface
 from shape_pairs import Shapes, random_polyhedron, random_rotation, turn
 from support import sample_count
 from trees import Posed

@@ -13,8 +13,8 @@ from sesshoku.collision.filter import may_touch
 from sesshoku.scene.compiler import CompiledScene, compile_scene
 from sesshoku.scene.elements import Geometry, Inertial, Joint
 from sesshoku.scene.filters import Groups
+from sesshoku.scene.geometry.shapes import Sphere
 from sesshoku.scene.scene import Robot, Scene
-from sesshoku.scene.shapes import Sphere
 from support import sample_count
 
 pytestmark = pytest.mark.boundscheck

@@ -11,15 +11,24 @@ from hypothesis import strategies as st
 from numba.core import config
 
 from sesshoku.collision.contacts import CONTACTS, ISLANDS, OVERFLOW, Contacts, make_contacts
-from sesshoku.collision.detect import new_contacts, pair_capacity, tangents
-from sesshoku.collision.overlap import find_overlaps
-from sesshoku.collision.overlap_polyhedra import Polyhedra, make_polyhedra
-from sesshoku.collision.overlaps import AREA, DEGENERATE, FACES, SECTION, THICKNESS, UNFIT, Overlaps, make_overlaps
+from sesshoku.collision.overlap.detect import find_overlaps
+from sesshoku.collision.overlap.overlaps import (
+    AREA,
+    DEGENERATE,
+    FACES,
+    SECTION,
+    THICKNESS,
+    UNFIT,
+    Overlaps,
+    make_overlaps,
+)
+from sesshoku.collision.overlap.polyhedra import Polyhedra, make_polyhedra
+from sesshoku.collision.points.detect import new_contacts, pair_capacity, tangents
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.scene.elements import Geometry, Inertial, Material
-from sesshoku.scene.mesh import convex_mesh
+from sesshoku.scene.geometry.mesh import convex_mesh
+from sesshoku.scene.geometry.shapes import Box, Capsule, Cylinder, Mesh, Sphere
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.shapes import Box, Capsule, Cylinder, Mesh, Sphere
 from shape_pairs import random_polyhedron
 from support import sample_count
 from trees import Posed

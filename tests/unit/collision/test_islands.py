@@ -9,9 +9,9 @@ import pytest
 
 from sesshoku.collision.contacts import CONTACTS, ISLANDS, Contacts, make_contacts
 from sesshoku.collision.islands import find_islands
+from sesshoku.model.arrays import KINEMATIC, Model
 from sesshoku.scene.compiler import compile_scene
 from sesshoku.scene.elements import Joint
-from sesshoku.scene.model import KINEMATIC, Model
 from sesshoku.scene.scene import Scene
 from support import sample_count
 from trees import random_inertial

@@ -7,17 +7,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sesshoku.collision.brep import make_breps
 from sesshoku.collision.filter import may_touch
 from sesshoku.collision.materials import pair_coefficients, turning_coefficients
+from sesshoku.collision.swept.brep import make_breps
 from sesshoku.errors import SceneError
 from sesshoku.methods import registry
 from sesshoku.methods.implicit.elastic import elastic_tables
 from sesshoku.scene.compiler import compile_scene
 from sesshoku.scene.elements import Geometry, Inertial, Material
+from sesshoku.scene.geometry.shapes import Box, Sphere
 from sesshoku.scene.materials import friction_of
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.shapes import Box, Sphere
 
 pytestmark = pytest.mark.nojit
 

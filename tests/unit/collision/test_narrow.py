@@ -11,9 +11,9 @@ from numba.core import config
 from numba.core.runtime import _nrt_python, rtsys
 
 from sesshoku.collision.contacts import SMOOTH
-from sesshoku.collision.narrow import collide_shapes
-from sesshoku.scene.mesh import convex_mesh
-from sesshoku.scene.shapes import Box, Capsule, Cylinder, Ellipsoid, Plane, Shape, Sphere
+from sesshoku.collision.points.narrow import collide_shapes
+from sesshoku.scene.geometry.mesh import convex_mesh
+from sesshoku.scene.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Plane, Shape, Sphere
 from shape_pairs import KINDS, Manifold, Shapes, random_polyhedron, random_rotation, random_shape, turn
 from support import sample_count
 

@@ -9,10 +9,10 @@ import pytest
 from scipy.spatial import ConvexHull
 
 from overlap_oracles import Measures, Pairs, booleans, exact_clipping, half_spaces, press
-from sesshoku.collision.overlap import FOUND, NESTED, NOTHING
-from sesshoku.collision.overlaps import AREA, FACES, SECTION, THICKNESS
-from sesshoku.scene.fine_polyhedra import Polyhedron
-from sesshoku.scene.shapes import Box, Shape
+from sesshoku.collision.overlap.detect import FOUND, NESTED, NOTHING
+from sesshoku.collision.overlap.overlaps import AREA, FACES, SECTION, THICKNESS
+from sesshoku.scene.geometry.fine_polyhedra import Polyhedron
+from sesshoku.scene.geometry.shapes import Box, Shape
 from shape_pairs import random_polyhedron, random_rotation, random_shape, turn
 from support import sample_count
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from overlap_oracles import Pairs, half_spaces, press
-from sesshoku.collision.overlap import FOUND, NESTED, NOTHING
-from sesshoku.collision.overlaps import AREA, POINT
-from sesshoku.scene.mesh import convex_mesh
-from sesshoku.scene.shapes import Box, Cylinder, Plane, Sphere
+from sesshoku.collision.overlap.detect import FOUND, NESTED, NOTHING
+from sesshoku.collision.overlap.overlaps import AREA, POINT
+from sesshoku.scene.geometry.mesh import convex_mesh
+from sesshoku.scene.geometry.shapes import Box, Cylinder, Plane, Sphere
 from shape_pairs import random_polyhedron, random_rotation, turn
 from support import sample_count
 

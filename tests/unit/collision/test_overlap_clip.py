@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from overlap_oracles import Pairs
-from sesshoku.collision.overlap_clip import (
+from sesshoku.collision.overlap.clip import (
     BOTH,
     BUFFER,
     CUT,
@@ -20,9 +20,9 @@ from sesshoku.collision.overlap_clip import (
     cut_loops,
     start_polyhedron,
 )
-from sesshoku.collision.overlap_clip import FACES as FACE_COUNT
-from sesshoku.collision.overlaps import Overlaps, make_overlaps
-from sesshoku.scene.shapes import Box, Plane, Sphere
+from sesshoku.collision.overlap.clip import FACES as FACE_COUNT
+from sesshoku.collision.overlap.overlaps import Overlaps, make_overlaps
+from sesshoku.scene.geometry.shapes import Box, Plane, Sphere
 from shape_pairs import random_polyhedron
 from support import sample_count
 

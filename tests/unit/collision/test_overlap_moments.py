@@ -10,9 +10,9 @@ import pytest
 from scipy.spatial import ConvexHull
 
 from overlap_oracles import Found, Pairs, boolean_body, half_spaces
-from sesshoku.collision.overlap import fill_area_moment, fill_depth_moment
-from sesshoku.collision.overlaps import AREA, FACES, SECTION, THICKNESS
-from sesshoku.scene.fine_polyhedra import Polyhedron
+from sesshoku.collision.overlap.detect import fill_area_moment, fill_depth_moment
+from sesshoku.collision.overlap.overlaps import AREA, FACES, SECTION, THICKNESS
+from sesshoku.scene.geometry.fine_polyhedra import Polyhedron
 from shape_pairs import random_rotation, random_shape
 from support import sample_count
 

@@ -7,8 +7,8 @@ import pytest
 from scipy.spatial import ConvexHull
 
 from sesshoku.collision.contacts import CONTACTS, Contacts
-from sesshoku.collision.detect import detect, new_contacts
-from sesshoku.collision.patch import reduce_patch
+from sesshoku.collision.points.detect import detect, new_contacts
+from sesshoku.collision.points.patch import reduce_patch
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import link_velocities
 from sesshoku.scene.scene import Scene

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from sesshoku.collision.contacts import OVERFLOW, SMOOTH, VERTEX
-from sesshoku.scene.mesh import convex_mesh
-from sesshoku.scene.shapes import Box, Capsule, Cylinder, Plane, Sphere
+from sesshoku.scene.geometry.mesh import convex_mesh
+from sesshoku.scene.geometry.shapes import Box, Capsule, Cylinder, Plane, Sphere
 from shape_pairs import Shapes, random_rotation, turn
 
 pytestmark = pytest.mark.boundscheck

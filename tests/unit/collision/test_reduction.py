@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.spatial import ConvexHull
 
-from sesshoku.collision.narrow import reduce_manifold
-from sesshoku.scene.shapes import Box
+from sesshoku.collision.points.narrow import reduce_manifold
+from sesshoku.scene.geometry.shapes import Box
 from shape_pairs import Manifold, Shapes, random_rotation, turn
 
 pytestmark = pytest.mark.boundscheck

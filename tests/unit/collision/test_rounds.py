@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.optimize import lsq_linear
 
-from sesshoku.scene.mesh import convex_mesh
-from sesshoku.scene.shapes import Box, Capsule, Cylinder, Sphere
+from sesshoku.scene.geometry.mesh import convex_mesh
+from sesshoku.scene.geometry.shapes import Box, Capsule, Cylinder, Sphere
 from shape_pairs import Shapes, random_rotation, turn
 
 pytestmark = pytest.mark.boundscheck

@@ -8,9 +8,9 @@ import pytest
 from sesshoku.collision.contacts import make_contacts
 from sesshoku.collision.shapes import place_shapes
 from sesshoku.scene.elements import Geometry
-from sesshoku.scene.mesh import convex_mesh
+from sesshoku.scene.geometry.mesh import convex_mesh
+from sesshoku.scene.geometry.shapes import Box, Capsule, Cylinder, Plane, Sphere
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.shapes import Box, Capsule, Cylinder, Plane, Sphere
 from support import sample_count
 from trees import Posed, random_scene, unit
 

@@ -7,8 +7,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from sesshoku.collision.polyhedra import polyhedron, solid
-from sesshoku.collision.shrink import (
+from sesshoku.collision.swept.polyhedra import polyhedron, solid
+from sesshoku.collision.swept.shrink import (
     face_tree,
     least_squares,
     passes_through,
@@ -19,9 +19,9 @@ from sesshoku.collision.shrink import (
 )
 from sesshoku.errors import SceneError
 from sesshoku.robots.heart import heart
-from sesshoku.scene.mesh import triangle_mesh
-from sesshoku.scene.mesh_repair import signed_volume
-from sesshoku.scene.shapes import Sphere
+from sesshoku.scene.geometry.mesh import triangle_mesh
+from sesshoku.scene.geometry.repair import signed_volume
+from sesshoku.scene.geometry.shapes import Sphere
 from support import sample_count
 from swept import Triangles, any_turn, cube, divided, hull, inside, l_shape, prism, torus
 

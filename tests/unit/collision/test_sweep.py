@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sesshoku.collision.brep import make_breps
-from sesshoku.collision.crossing import (
+from sesshoku.collision.swept.brep import make_breps
+from sesshoku.collision.swept.crossing import (
     PARAMETERS,
     SIGNS,
     TIMES,
@@ -19,8 +19,8 @@ from sesshoku.collision.crossing import (
     value,
     vertex_face,
 )
-from sesshoku.collision.events import FOUND
-from sesshoku.collision.sweep import (
+from sesshoku.collision.swept.events import FOUND
+from sesshoku.collision.swept.sweep import (
     CUBIC,
     EDGE_EDGE,
     EVENTS,
@@ -34,11 +34,11 @@ from sesshoku.collision.sweep import (
     sweep_motion,
     try_primitives,
 )
-from sesshoku.collision.tree import boxes_overlap
+from sesshoku.collision.swept.tree import boxes_overlap
 from sesshoku.robots.heart import heart
 from sesshoku.scene.compiler import compile_scene
+from sesshoku.scene.geometry.shapes import Sphere
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.shapes import Sphere
 from support import sample_count
 from swept import Box, Swept, all_linear, any_turn, cube, hull, inside, l_shape, prism, rows, torus, turn, world
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sesshoku.collision.brep import Breps
-from sesshoku.collision.sweep import PRIMITIVE_TESTS
-from sesshoku.collision.tree import (
+from sesshoku.collision.swept.brep import Breps
+from sesshoku.collision.swept.sweep import PRIMITIVE_TESTS
+from sesshoku.collision.swept.tree import (
     EDGE,
     FACE,
     VERTEX,

@@ -13,7 +13,7 @@ from sesshoku.comparison.outcome import MEASURES, Comparison
 from sesshoku.experiments.scenes import crate_on_floor
 from sesshoku.methods import lcp, registry
 
-compare, module = ss.compare, importlib.import_module("sesshoku.compare")
+compare, module = ss.compare, importlib.import_module("sesshoku.comparison.compare")
 DT = 2e-3
 
 

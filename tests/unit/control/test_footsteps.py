@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sesshoku.control import footsteps
-from sesshoku.control.footsteps import LEFT, RIGHT, plan, refuse_overlaps
+from sesshoku.control.walking import footsteps
+from sesshoku.control.walking.footsteps import LEFT, RIGHT, plan, refuse_overlaps
 from sesshoku.errors import SceneError
 
 SOLES = np.array([[-0.09, 0.15, -0.07, 0.07]] * 2)

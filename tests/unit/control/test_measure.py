@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from sesshoku import control
-from sesshoku.control import footsteps
 from sesshoku.control.humanoids import GAITS, stage
 from sesshoku.control.measure import sum_contacts, zmp
-from sesshoku.simulation import Simulation
+from sesshoku.control.walking import footsteps
+from sesshoku.simulation.simulation import Simulation
 from support import SEED
 
 

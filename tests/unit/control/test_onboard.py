@@ -7,9 +7,9 @@ import pytest
 
 import sesshoku as ss
 from sesshoku import control
-from sesshoku.control import footsteps
 from sesshoku.control.humanoids import GAITS, stage
 from sesshoku.control.onboard import Onboard
+from sesshoku.control.walking import footsteps
 from sesshoku.errors import SceneError
 
 

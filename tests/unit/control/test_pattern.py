@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from sesshoku import control
-from sesshoku.control import footsteps
-from sesshoku.control.footsteps import LEFT, RIGHT
-from sesshoku.control.gait import BOTH, timeline
 from sesshoku.control.humanoids import GAITS, LARGE, stage
+from sesshoku.control.walking import footsteps
+from sesshoku.control.walking.footsteps import LEFT, RIGHT
+from sesshoku.control.walking.gait import BOTH, timeline
 from sesshoku.errors import SceneError
 from support import FULL
 

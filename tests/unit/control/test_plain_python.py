@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from sesshoku import control
-from sesshoku.control import footsteps
 from sesshoku.control.humanoids import GAITS, stage
-from sesshoku.simulation import Simulation
+from sesshoku.control.walking import footsteps
+from sesshoku.simulation.simulation import Simulation
 
 pytestmark = [pytest.mark.nojit, pytest.mark.boundscheck]
 SHORT = replace(GAITS["small"], start=0.15, shift=0.05, single=0.05, double=0.02, finish=0.1, sample=5e-3,

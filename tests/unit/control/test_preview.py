@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.linalg import solve_discrete_are
 
-from sesshoku.control.preview import preview_gains, riccati, track
-from sesshoku.control.swing import along, height, smooth
+from sesshoku.control.walking.preview import preview_gains, riccati, track
+from sesshoku.control.walking.swing import along, height, smooth
 from support import SEED
 
 # (height, dt, R) -> K_s, K_x, first three G

@@ -7,13 +7,13 @@ import pytest
 
 from sesshoku import control
 from sesshoku.control import balance as kernels
-from sesshoku.control import footsteps
-from sesshoku.control.footsteps import LEFT
-from sesshoku.control.gait import BOTH
 from sesshoku.control.humanoids import GAITS, stage
+from sesshoku.control.walking import footsteps
+from sesshoku.control.walking.footsteps import LEFT
+from sesshoku.control.walking.gait import BOTH
 from sesshoku.errors import SceneError
 from sesshoku.robots.bush import Bush
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
 from sesshoku.spatial.rotation import axis_angle, multiply, quaternion_to_matrix
 from support import FULL, SEED, sample_count
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from sesshoku import control
-from sesshoku.control import footsteps
 from sesshoku.control.balance import COM, COM_VELOCITY, FEET, SHARE, ZMP
-from sesshoku.control.footsteps import RIGHT
-from sesshoku.control.gait import BOTH
 from sesshoku.control.humanoids import GAITS, LARGE, stage
+from sesshoku.control.walking import footsteps
+from sesshoku.control.walking.footsteps import RIGHT
+from sesshoku.control.walking.gait import BOTH
 from sesshoku.errors import SceneError
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
 from support import FULL
 
 

@@ -7,10 +7,10 @@ import pytest
 
 import sesshoku as ss
 from sesshoku import control
-from sesshoku.control import footsteps
 from sesshoku.control.humanoids import GAITS, stage
+from sesshoku.control.walking import footsteps
 from sesshoku.errors import SceneError
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
 
 
 @pytest.fixture(scope="module")

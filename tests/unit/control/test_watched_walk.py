@@ -10,9 +10,9 @@ import pytest
 
 import sesshoku as ss
 from sesshoku import control
-from sesshoku.control import footsteps
 from sesshoku.control.humanoids import SMALL, stage
-from sesshoku.control.watched_walk import WatchedWalk
+from sesshoku.control.walking import footsteps
+from sesshoku.control.walking.watched_walk import WatchedWalk
 from sesshoku.errors import SceneError
 
 
@@ -61,6 +61,6 @@ def test_walks_have_names():
 
 def test_a_walk_of_no_length_has_no_summary_but_an_end():
     walk = short()
-    log = control.gait_log.GaitRecorder(walk.walker).finish(diverged=True)
-    assert set(log.summary()) == set(control.gait_log.SUMMARY) and np.isnan(list(log.summary().values())).all()
+    log = control.walking.gait_log.GaitRecorder(walk.walker).finish(diverged=True)
+    assert set(log.summary()) == set(control.walking.gait_log.SUMMARY) and np.isnan(list(log.summary().values())).all()
     assert log.end() == "diverges in the first step" and log.why() == ""

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sesshoku.crane import demos
-from sesshoku.crane.game import Game
-from sesshoku.crane.motion import Inputs
-from sesshoku.crane.pilot import Pilot
+from sesshoku.apps.crane import demos
+from sesshoku.apps.crane.game import Game
+from sesshoku.apps.crane.motion import Inputs
+from sesshoku.apps.crane.pilot import Pilot
 from sesshoku.errors import RecordingError
 from support import SEED, sample_count
 

@@ -7,14 +7,14 @@ import copy
 import numpy as np
 import pytest
 
-from sesshoku.crane.game import Game, game_method, playable
-from sesshoku.crane.motion import Inputs
-from sesshoku.crane.pilot import Pilot
-from sesshoku.crane.robot import FINGERS
-from sesshoku.crane.scene import CHUTE_HIGH, CHUTE_LOW, PRIZES, in_chute
+from sesshoku.apps.crane.game import Game, game_method, playable
+from sesshoku.apps.crane.motion import Inputs
+from sesshoku.apps.crane.pilot import Pilot
+from sesshoku.apps.crane.robot import FINGERS
+from sesshoku.apps.crane.scene import CHUTE_HIGH, CHUTE_LOW, PRIZES, in_chute
 from sesshoku.errors import MethodError, SceneError
 from sesshoku.methods import registry
-from sesshoku.scene.shapes import Box, Mesh
+from sesshoku.scene.geometry.shapes import Box, Mesh
 from support import FULL, SEED
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sesshoku.crane.motion import KEYS, SWITCHES, Inputs, Limits, Path
+from sesshoku.apps.crane.motion import KEYS, SWITCHES, Inputs, Limits, Path
 from sesshoku.errors import SceneError
 
 DT = 1 / 50

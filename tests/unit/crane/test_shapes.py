@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import trimesh
 
-from sesshoku.crane.shapes import ball, gem, heart, heart_outline, shell
+from sesshoku.apps.crane.shapes import ball, gem, heart, heart_outline, shell
 
 
 @pytest.mark.parametrize("width, thickness", [(0.9, 0.4), (1.3, 0.2), (0.3, 0.5)])

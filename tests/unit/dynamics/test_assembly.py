@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from sesshoku.dynamics.aba import forward_dynamics, gyroscopic_force
-from sesshoku.dynamics.assembly import assembly_dynamics, kept_response
-from sesshoku.dynamics.assembly_tree import assemble_tree, disassemble_tree, dof_row, handle_rows
-from sesshoku.dynamics.assembly_work import joint_links, make_assembly, symbolic, tree_joints
+from sesshoku.dynamics.assembly.assemble import assembly_dynamics, kept_response
+from sesshoku.dynamics.assembly.tree import assemble_tree, disassemble_tree, dof_row, handle_rows
+from sesshoku.dynamics.assembly.work import joint_links, make_assembly, symbolic, tree_joints
 from sesshoku.dynamics.jacobian import point_jacobian, point_jacobian_rate
 from sesshoku.dynamics.rnea import bias_force
 from sesshoku.errors import SceneError

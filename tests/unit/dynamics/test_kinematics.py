@@ -7,8 +7,8 @@ import pytest
 
 from sesshoku.dynamics.kinematics import coordinate_rate, kinematics
 from sesshoku.integrate.position import move
+from sesshoku.model.arrays import PLANAR
 from sesshoku.scene.compiler import link_poses
-from sesshoku.scene.model import PLANAR
 from support import sample_count
 from trees import Posed, nan, random_scene, relative_error
 

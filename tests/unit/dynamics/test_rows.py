@@ -7,9 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sesshoku.dynamics.constraints.rows import (
+    ROW_FRICTION,
+    ROW_LOOP,
+    ROW_LOWER,
+    ROW_MIMIC,
+    ROW_UPPER,
+    group_rows,
+    mimic_error,
+)
 from sesshoku.dynamics.data import row_capacity
 from sesshoku.dynamics.jacobian import chain_times
-from sesshoku.dynamics.rows import ROW_FRICTION, ROW_LOOP, ROW_LOWER, ROW_MIMIC, ROW_UPPER, group_rows, mimic_error
 from sesshoku.scene.elements import Inertial, Joint
 from sesshoku.scene.scene import Scene
 from sesshoku.spatial.rotation import axis_angle, multiply, rotation_vector

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from sesshoku.integrate.position import move, move_kinematic, normalize
+from sesshoku.model.arrays import FREE, SPHERICAL
 from sesshoku.scene.elements import Inertial, Joint
-from sesshoku.scene.model import FREE, SPHERICAL
 from sesshoku.scene.scene import Scene
 from sesshoku.spatial.rotation import axis_angle, multiply, quaternion_to_matrix
 from trees import Posed, random_scene, unit

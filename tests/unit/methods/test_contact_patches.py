@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import sesshoku as ss
-from sesshoku.methods.deep_overlaps import DeepOverlap
 from sesshoku.spatial.rotation import axis_angle
+from sesshoku.stages.deep_overlaps import DeepOverlap
 
 WOOD = ss.Material(static_friction=0.6, kinetic_friction=0.5)
 

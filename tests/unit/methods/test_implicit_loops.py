@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import sesshoku as ss
+from sesshoku.dynamics.constraints.rows import loop_error
 from sesshoku.dynamics.jacobian import point_jacobian
-from sesshoku.dynamics.rows import loop_error
 from trees import nan
 
 pytestmark = pytest.mark.nojit

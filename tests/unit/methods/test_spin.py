@@ -21,7 +21,7 @@ def test_fast_tumbling_keeps_its_energy(dt):
 
 def test_nothing_jumps_where_the_midpoint_rule_begins():
     """Explicit torque and the rule differ by O((w dt)^2): the relative jump at the threshold is of that size."""
-    from sesshoku.methods import free_motion
+    from sesshoku.stages import free_motion
 
     changes = []
     for dt in (2e-3, 1e-3):

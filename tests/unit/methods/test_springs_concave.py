@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sesshoku as ss
-from sesshoku.crane.shapes import heart
+from sesshoku.apps.crane.shapes import heart
 from sesshoku.methods.springs.overlaps import DeepOverlap
 from support import SEED
 from swept import l_shape, prism

@@ -9,8 +9,8 @@ import pytest
 
 import sesshoku as ss
 from sesshoku.scene.elements import RobotDescription
-from sesshoku.scene.shapes import Box, Capsule, ConvexMesh, Cylinder, Mesh, Sphere
-from sesshoku.scene.spec import load_robot
+from sesshoku.scene.geometry.shapes import Box, Capsule, ConvexMesh, Cylinder, Mesh, Sphere
+from sesshoku.scene.io.spec import load_robot
 
 HEAD = "format: ChoreonoidBody\nformatVersion: 1.0\nname: Tester\n"
 

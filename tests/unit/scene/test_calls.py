@@ -16,9 +16,9 @@ import sesshoku as ss
 from mechanisms import pendulum
 from sesshoku.comparison.outcome import Comparison
 from sesshoku.methods.registry import Method
-from sesshoku.record import Recorder
+from sesshoku.recording import Recorder
 from sesshoku.scene.calls import checked, checked_as
-from sesshoku.views import ActuatorView, BodyView, JointView
+from sesshoku.simulation.views import ActuatorView, BodyView, JointView
 
 ERRORS = (ss.Snapshot, BaseException)  # built by us, with Python's own constructors
 OPEN = {"add_box", "add_sphere", "add_capsule", "add_cylinder", "add_convex", "add_mesh", "add_actuator", "add_loop",

@@ -10,11 +10,11 @@ import pytest
 from every_kind import every_kind, l_prism
 from mechanisms import everything
 from sesshoku.errors import SceneError
+from sesshoku.model.arrays import FREE, KINEMATIC, REVOLUTE, SHAPE_BOX, SHAPE_CAPSULE, SHAPE_CONVEX, SHAPE_PLANE
 from sesshoku.scene.compiler import CompiledScene, compile_scene, compose, inverse, link_poses
 from sesshoku.scene.elements import Geometry, Inertial, Joint, Material, Motion
-from sesshoku.scene.model import FREE, KINEMATIC, REVOLUTE, SHAPE_BOX, SHAPE_CAPSULE, SHAPE_CONVEX, SHAPE_PLANE
+from sesshoku.scene.geometry.shapes import Box, Capsule, Sphere
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.shapes import Box, Capsule, Sphere
 from sesshoku.spatial.rotation import axis_angle, quaternion_to_matrix
 from trees import random_inertial, random_scene, unit
 

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sesshoku.errors import SceneError
-from sesshoku.scene import elements, shapes
+from sesshoku.scene import elements
 from sesshoku.scene.elements import Actuator, Body, Geometry, Inertial, Joint, Loop, Material, Mimic, Motion
+from sesshoku.scene.geometry import shapes
 
 GOOD: list[tuple[type, dict[str, Any]]] = [
     (Material, {"static_friction": 0.5, "kinetic_friction": 0.3, "restitution": 0.2, "stiffness": 1e5,

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.spatial import ConvexHull
 
-from sesshoku.scene.fine_polyhedra import Polyhedron, box, capsule, cylinder, polyhedron_of, sphere
-from sesshoku.scene.mesh import convex_mesh
+from sesshoku.scene.geometry.fine_polyhedra import Polyhedron, box, capsule, cylinder, polyhedron_of, sphere
+from sesshoku.scene.geometry.mesh import convex_mesh
 
 ALL = {"box": box(np.array([0.1, 0.2, 0.3])), "sphere": sphere(0.7), "cylinder": cylinder(0.3, 0.2),
        "capsule": capsule(0.2, 0.5)}

@@ -10,10 +10,11 @@ from scipy import optimize
 
 from sesshoku import robots
 from sesshoku.errors import SceneError
-from sesshoku.scene import mass, mesh, mesh_pieces
 from sesshoku.scene.elements import Inertial
-from sesshoku.scene.mesh_repair import signed_volume
-from sesshoku.scene.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Sphere
+from sesshoku.scene.geometry import mass, mesh
+from sesshoku.scene.geometry import pieces as mesh_pieces
+from sesshoku.scene.geometry.repair import signed_volume
+from sesshoku.scene.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Sphere
 from sesshoku.spatial.rotation import axis_angle, quaternion_to_matrix
 
 ROUND = [Sphere(0.3), Capsule(0.2, 0.7), Cylinder(0.25, 0.6), Ellipsoid((0.3, 0.2, 0.5))]

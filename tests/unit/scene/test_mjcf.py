@@ -11,12 +11,12 @@ import pytest
 
 from mjcf_files import BALL, DATA, HINGE, MACHINE, body, load, write
 from sesshoku.errors import SceneError
-from sesshoku.scene import mjcf
 from sesshoku.scene.elements import Actuator, RobotDescription
-from sesshoku.scene.mjcf import load_mjcf
+from sesshoku.scene.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Plane, Sphere
+from sesshoku.scene.io.mjcf import read as mjcf
+from sesshoku.scene.io.mjcf.read import load_mjcf
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Plane, Sphere
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
 from sesshoku.spatial.rotation import quaternion_to_matrix
 
 DEGREE = np.pi / 180

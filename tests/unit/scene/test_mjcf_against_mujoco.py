@@ -11,7 +11,7 @@ import pytest
 
 from mjcf_files import BALL, DATA, MACHINE, write
 from sesshoku.scene.elements import Body, Loop, RobotDescription
-from sesshoku.scene.mjcf import load_mjcf
+from sesshoku.scene.io.mjcf.read import load_mjcf
 from sesshoku.spatial.rotation import axis_angle, multiply, quaternion_to_matrix
 
 

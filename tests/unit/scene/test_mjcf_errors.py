@@ -10,9 +10,9 @@ import pytest
 
 from mjcf_files import BALL, DATA, HINGE, body, load, write
 from sesshoku.errors import SceneError
-from sesshoku.scene.mjcf import load_mjcf
+from sesshoku.scene.io.mjcf.read import load_mjcf
+from sesshoku.scene.io.spec import load_robot
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.spec import load_robot
 
 BAD = {
     "unknown element": ("<world/>", "MuJoCo cannot read.*world"),

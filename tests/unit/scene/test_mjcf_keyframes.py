@@ -11,9 +11,9 @@ import pytest
 from mjcf_files import BALL, HINGE, MACHINE, write
 from sesshoku.errors import SceneError
 from sesshoku.scene.elements import RobotDescription
-from sesshoku.scene.mjcf import load_mjcf
+from sesshoku.scene.io.mjcf.read import load_mjcf
 from sesshoku.scene.scene import Scene
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
 from sesshoku.spatial.rotation import axis_angle
 
 DEGREE = np.pi / 180

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from sesshoku.collision.support import SCANNED, farthest_vertex
-from sesshoku.scene.mesh import convex_mesh
-from sesshoku.scene.polyhedra import MOST_CORNERS, flat_faces
+from sesshoku.scene.geometry.mesh import convex_mesh
+from sesshoku.scene.geometry.polyhedra import MOST_CORNERS, flat_faces
 from shape_pairs import Shapes, random_polyhedron, random_rotation
 
 pytestmark = pytest.mark.boundscheck

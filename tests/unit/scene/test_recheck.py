@@ -12,9 +12,9 @@ from mechanisms import everything
 from sesshoku.errors import SceneError
 from sesshoku.scene.compiler import compile_scene
 from sesshoku.scene.elements import Geometry, Inertial, Joint, Material
+from sesshoku.scene.geometry.shapes import Sphere
 from sesshoku.scene.recheck import recheck
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.shapes import Sphere
 
 
 def chain() -> Scene:

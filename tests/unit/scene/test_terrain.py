@@ -11,10 +11,10 @@ import pytest
 from sesshoku.errors import SceneError
 from sesshoku.scene.drawing import drawing
 from sesshoku.scene.elements import Geometry, Joint
-from sesshoku.scene.mass import polyhedron_moments, shape_inertial
+from sesshoku.scene.geometry.mass import polyhedron_moments, shape_inertial
+from sesshoku.scene.geometry.shapes import Ellipsoid, HeightField
+from sesshoku.scene.geometry.surfaces import surface
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.shapes import Ellipsoid, HeightField
-from sesshoku.scene.surfaces import surface
 
 HEIGHTS = np.array([[0.0, 0.1, 0.3, 0.0], [-0.2, 0.0, 0.1, 0.2], [0.0, 0.0, 0.4, 0.1]])
 

@@ -13,10 +13,10 @@ from scipy.spatial.transform import Rotation
 from every_kind import every_kind
 from sesshoku.errors import UnsupportedFeature
 from sesshoku.scene.elements import Body, Geometry, Inertial, Joint, Material, Motion
+from sesshoku.scene.geometry.shapes import Box, Plane, Sphere
+from sesshoku.scene.io.mjcf.write import scene_to_mjcf
+from sesshoku.scene.io.spec import load_robot
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.shapes import Box, Plane, Sphere
-from sesshoku.scene.spec import load_robot
-from sesshoku.scene.to_mjcf import scene_to_mjcf
 
 
 def compiled(scene: Scene) -> tuple[mujoco.MjModel, mujoco.MjData]:

@@ -13,13 +13,13 @@ import pytest
 
 from every_kind import assert_same_scene, every_kind
 from sesshoku.errors import SceneError, UnsupportedFeature
-from sesshoku.scene import mesh
 from sesshoku.scene.elements import Geometry, Inertial, Joint, Material
+from sesshoku.scene.geometry import mesh
+from sesshoku.scene.geometry.shapes import Mesh
+from sesshoku.scene.io.toml.lines import key_lines
+from sesshoku.scene.io.toml.read import read_scene, write_scene
+from sesshoku.scene.io.toml.schema import SceneTable, Table, keys_of, tables_in
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.shapes import Mesh
-from sesshoku.scene.toml import read_scene, write_scene
-from sesshoku.scene.toml_lines import key_lines
-from sesshoku.scene.toml_schema import SceneTable, Table, keys_of, tables_in
 
 ROOT = Path(__file__).parents[3]
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))

@@ -12,8 +12,8 @@ from mjcf_files import body, load
 from sesshoku.errors import SceneError
 from sesshoku.scene.compiler import compile_scene
 from sesshoku.scene.elements import Material
+from sesshoku.scene.io.spec import load_robot
 from sesshoku.scene.scene import Scene, combine_materials
-from sesshoku.scene.spec import load_robot
 
 FELT = Material(0.5, torsional_friction=0.003, rolling_friction=0.001, name="felt")
 CORK = Material(0.5, torsional_friction=0.002, rolling_friction=0.004)

@@ -11,8 +11,8 @@ import pytest
 from command_line import caller
 from mjcf_files import HINGE, load, write
 from sesshoku.errors import UnsupportedFeature
+from sesshoku.scene.io.unsupported import Grade, Item, Unsupported, summary
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.unsupported import Grade, Item, Unsupported, summary
 
 
 def listed(*items: tuple[str, Grade]) -> list[str]:

@@ -15,10 +15,10 @@ import pytest
 
 from sesshoku.errors import SceneError, UnsupportedFeature
 from sesshoku.scene.elements import Body, RobotDescription
+from sesshoku.scene.geometry.shapes import Box, Capsule, Cylinder, Sphere
+from sesshoku.scene.io.spec import load_robot
+from sesshoku.scene.io.urdf.read import load_urdf
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.shapes import Box, Capsule, Cylinder, Sphere
-from sesshoku.scene.spec import load_robot
-from sesshoku.scene.urdf import load_urdf
 from sesshoku.spatial.rotation import from_roll_pitch_yaw, quaternion_to_matrix
 from support import example_robots
 

@@ -11,8 +11,8 @@ import pytest
 
 import sesshoku as ss
 from sesshoku.scene.elements import RobotDescription
-from sesshoku.scene.shapes import Box, Capsule, ConvexMesh, Mesh, Plane, Sphere
-from sesshoku.scene.spec import load_robot
+from sesshoku.scene.geometry.shapes import Box, Capsule, ConvexMesh, Mesh, Plane, Sphere
+from sesshoku.scene.io.spec import load_robot
 from sesshoku.spatial.rotation import quaternion_to_matrix
 
 pytest.importorskip("pxr", reason="usd-core is not installed (extra `usd`)")

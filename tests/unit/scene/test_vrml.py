@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from sesshoku.errors import SceneError
-from sesshoku.scene.mass import polyhedron_moments
-from sesshoku.scene.shapes import Box, Cylinder, Sphere
-from sesshoku.scene.spec import Unsupported
-from sesshoku.scene.vrml_geometry import Piece
-from sesshoku.scene.vrml_shapes import vrml_pieces
+from sesshoku.scene.geometry.mass import polyhedron_moments
+from sesshoku.scene.geometry.shapes import Box, Cylinder, Sphere
+from sesshoku.scene.io.spec import Unsupported
+from sesshoku.scene.io.vrml.geometry import Piece
+from sesshoku.scene.io.vrml.shapes import vrml_pieces
 
 
 def pieces(tmp_path: Path, text: str, node: str | None = None, listed: list[str] | None = None) -> list[Piece]:

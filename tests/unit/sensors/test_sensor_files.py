@@ -10,10 +10,10 @@ import pytest
 
 import sesshoku as ss
 from sesshoku import robots
-from sesshoku.record.channels import Channel
-from sesshoku.record.recording import Recording
-from sesshoku.record.stream import Store
-from sesshoku.scene.spec import load_robot
+from sesshoku.recording.channels import Channel
+from sesshoku.recording.recording import Recording
+from sesshoku.recording.stream import Store
+from sesshoku.scene.io.spec import load_robot
 
 MJCF = """<mujoco><worldbody>
   <site name="floor"/>

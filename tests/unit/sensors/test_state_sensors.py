@@ -12,8 +12,8 @@ import pytest
 import sesshoku as ss
 from mjcf_files import write
 from sesshoku.scene.state_sensors import KINDS, StateSensor
-from sesshoku.sensors.state import READ
-from sesshoku.sensors.zones import inside, ray_hits
+from sesshoku.simulation.sensors.state import READ
+from sesshoku.simulation.sensors.zones import inside, ray_hits
 from sesshoku.spatial.rotation import axis_angle
 from support import sample_count
 

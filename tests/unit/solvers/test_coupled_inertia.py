@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sesshoku.solvers import descent
-from sesshoku.solvers.coupled_inertia import factor_groups, opening, respond, solve_group
-from sesshoku.solvers.descent import BOTH_WAYS, CONVERGED, descend, make_springs
+from sesshoku.methods.springs.solve import descent
+from sesshoku.methods.springs.solve.descent import BOTH_WAYS, CONVERGED, descend, make_springs
+from sesshoku.methods.springs.solve.inertia import factor_groups, opening, respond, solve_group
 from support import SEED
 
 DT = 0.01

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sesshoku.solvers.descent import (
+from sesshoku.methods.springs.solve.descent import (
     ACROSS,
     ALONG,
     BOTH_WAYS,

@@ -12,7 +12,7 @@ from sesshoku.experiments.exact import oracles
 from sesshoku.experiments.exact.islands import Island, island_from_matrix
 from sesshoku.experiments.exact.problems import Stepper, problem_sets
 from sesshoku.experiments.scenes import crate_on_floor
-from sesshoku.solvers.proximal_work import DUAL, PRIMAL, SWEEPS_FIRST, NewtonOptions
+from sesshoku.solvers.proximal.work import DUAL, PRIMAL, SWEEPS_FIRST, NewtonOptions
 from support import sample_count
 
 

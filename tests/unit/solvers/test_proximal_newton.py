@@ -8,8 +8,8 @@ import pytest
 from ncp_oracle import all_solutions, violation
 from sesshoku.experiments.exact.islands import Island, island_from_matrix, island_from_rows
 from sesshoku.experiments.exact.one_body import body_rows, frame, jams, random_body, random_rod
-from sesshoku.solvers.proximal_local import exact_contact
-from sesshoku.solvers.proximal_work import DUAL, FORM_USED, PRIMAL, SWEEPS_USED, NewtonOptions
+from sesshoku.solvers.proximal.local import exact_contact
+from sesshoku.solvers.proximal.work import DUAL, FORM_USED, PRIMAL, SWEEPS_USED, NewtonOptions
 from support import sample_count
 
 pytestmark = pytest.mark.boundscheck

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sesshoku.solvers.coupled_inertia import factor_groups, solve_group
-from sesshoku.solvers.descent import make_springs
+from sesshoku.methods.springs.solve.descent import make_springs
+from sesshoku.methods.springs.solve.inertia import factor_groups, solve_group
 from support import SEED
 
 PARENTS = (-1, 0, 0, 2, -1, 4, -1, 6)  # four trees; the world comes last

@@ -10,7 +10,7 @@ from sesshoku.experiments.exact.islands import Island
 from sesshoku.solvers.block_sweeps import sweep_exactly
 from sesshoku.solvers.pgs import solve_rows
 from sesshoku.solvers.problem import CHAIN, NOTHING, diagonal_block, make_problem
-from sesshoku.solvers.proximal_work import DUAL, FORM_USED, PRIMAL, SWEEPS_FIRST, NewtonOptions
+from sesshoku.solvers.proximal.work import DUAL, FORM_USED, PRIMAL, SWEEPS_FIRST, NewtonOptions
 from sesshoku.solvers.turning import turning_residual
 from support import sample_count
 

@@ -12,11 +12,11 @@ import pytest
 
 pytest.importorskip("nicegui", reason="NiceGUI is not installed (extra `view`)")
 
-from sesshoku.crane import demos
-from sesshoku.crane.game import game_method
-from sesshoku.crane.motion import Inputs
+from sesshoku.apps.crane import demos
+from sesshoku.apps.crane.game import game_method
+from sesshoku.apps.crane.motion import Inputs
 from sesshoku.errors import RecordingError
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
 from sesshoku.view import Viewer
 from sesshoku.view.crane import KEEP, CranePage, Key, LetGo, Stick
 from sesshoku.view.messages import Reader

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import sesshoku as ss
-from sesshoku.record.film import CENTER_OF_MASS, ZERO_MOMENT, look, zero_moment_point
+from sesshoku.recording.film import CENTER_OF_MASS, ZERO_MOMENT, look, zero_moment_point
 from sesshoku.view.frame import HEADER, LAYOUT, snapshot
 from viewing import box_scene
 

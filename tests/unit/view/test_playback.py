@@ -14,7 +14,7 @@ import pytest
 
 import sesshoku as ss
 from sesshoku.errors import RecordingError
-from sesshoku.record import Recording
+from sesshoku.recording import Recording
 from sesshoku.view.frame import HEADER
 from sesshoku.view.playback import frames_of
 from viewing import box_scene

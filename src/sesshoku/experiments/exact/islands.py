@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from sesshoku.solvers.problem import CHAIN, NOTHING, Problem, diagonal_block, make_problem
-from sesshoku.solvers.proximal_newton import solve_island
-from sesshoku.solvers.proximal_work import NewtonOptions, NewtonWork, make_newton_work, newton_parameters
+from sesshoku.solvers.proximal.newton import solve_island
+from sesshoku.solvers.proximal.work import NewtonOptions, NewtonWork, make_newton_work, newton_parameters
 
 
 @dataclass

@@ -14,7 +14,7 @@ from sesshoku.experiments.exact.scenes import Engine, G, grasp, incline
 from sesshoku.experiments.scenes import crate_on_floor
 from sesshoku.methods.registry import make
 from sesshoku.scene.scene import Scene
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
 from sesshoku.spatial.rotation import quaternion_to_matrix
 
 LIMIT = 4.9  # N: friction of a crate of 1 kg, mu 0.5

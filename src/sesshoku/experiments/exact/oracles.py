@@ -21,9 +21,9 @@ from sesshoku.experiments.exact.islands import Island
 from sesshoku.solvers.admm import admm_dense
 from sesshoku.solvers.block_sweeps import sweep_exactly
 from sesshoku.solvers.pgs import solve_rows
-from sesshoku.solvers.proximal_local import contact_violation
-from sesshoku.solvers.proximal_newton import solve_island
-from sesshoku.solvers.proximal_work import NewtonOptions, newton_parameters
+from sesshoku.solvers.proximal.local import contact_violation
+from sesshoku.solvers.proximal.newton import solve_island
+from sesshoku.solvers.proximal.work import NewtonOptions, newton_parameters
 
 
 class Solved(NamedTuple):

@@ -15,18 +15,18 @@ import numpy as np
 from sesshoku.collision.contacts import CONTACTS, ISLANDS
 from sesshoku.errors import UnsupportedFeature
 from sesshoku.experiments.exact.islands import Island
-from sesshoku.methods import contact_forces, island_rows
-from sesshoku.methods.lcp import pose
+from sesshoku.methods.lcp import problem as pose
 from sesshoku.methods.lcp import stages as lcp_stages
 from sesshoku.methods.registry import Method, resolve
 from sesshoku.robots import path
 from sesshoku.scene.elements import Joint, Material
 from sesshoku.scene.scene import Scene
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
 from sesshoku.solvers.problem import JOINT_ROWS, make_problem
-from sesshoku.solvers.proximal_newton import solve_island
-from sesshoku.solvers.proximal_work import NewtonOptions, make_newton_work, newton_parameters
+from sesshoku.solvers.proximal.newton import solve_island
+from sesshoku.solvers.proximal.work import NewtonOptions, make_newton_work, newton_parameters
 from sesshoku.spatial.rotation import axis_angle
+from sesshoku.stages import contact_forces, island_rows
 
 
 class Stepper:

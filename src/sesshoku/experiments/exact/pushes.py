@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 
 from sesshoku import control
-from sesshoku.control import footsteps
+from sesshoku.control.walking import footsteps
 from sesshoku.errors import SimulationDiverged, UnstableStep
 from sesshoku.experiments.base import Check, Result, Table
 from sesshoku.experiments.parallel import run_all
 from sesshoku.experiments.walking import Walk
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
 
 TITLE = "pushes on a walking humanoid: stabiliser, with placed, with placed and timed landings, by its own sensors"
 PUSHES = (5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0, 40.0, 45.0, 60.0)

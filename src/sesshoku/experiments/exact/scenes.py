@@ -13,7 +13,7 @@ from sesshoku.errors import UnsupportedFeature
 from sesshoku.robots import path
 from sesshoku.scene.elements import Inertial, Joint, Material
 from sesshoku.scene.scene import Scene
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
 
 G = 9.8  # m/s^2
 Engine = Callable[[Scene, float], Any]  # (scene, dt) -> what has step(), time, bodies and apply_force(...)

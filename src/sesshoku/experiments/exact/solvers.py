@@ -19,7 +19,7 @@ from sesshoku.experiments.exact import oracles
 from sesshoku.experiments.exact.islands import Island
 from sesshoku.experiments.exact.one_body import jams, random_body, random_rod
 from sesshoku.experiments.exact.problems import problem_sets
-from sesshoku.solvers.proximal_work import PRIMAL, SWEEPS_FIRST, NewtonOptions
+from sesshoku.solvers.proximal.work import PRIMAL, SWEEPS_FIRST, NewtonOptions
 
 TITLE = "the exact solver beside Gauss-Seidel, NNCG and ADMM: share solved, residual left, time"
 SOLVED = 1e-8  # m/s

@@ -24,7 +24,7 @@ from sesshoku.experiments.exact.scenes import (
     standing_humanoid,
     tumbling,
 )
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
 
 TITLE = "creep, thresholds, stacks, grasps, slopes, rebounds, smooth motion: every target of `exact`, with its verdict"
 Say = Callable[[str], None]

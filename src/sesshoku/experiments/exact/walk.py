@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.control import footsteps
-from sesshoku.control.gait_log import GaitLog
+from sesshoku.control.walking import footsteps
+from sesshoku.control.walking.gait_log import GaitLog
 from sesshoku.errors import SesshokuError
 from sesshoku.experiments.base import Check, Result, Table
 from sesshoku.experiments.walking import Walk, draw_forces

@@ -25,9 +25,9 @@ from sesshoku.errors import SimulationDiverged, UnsupportedFeature
 from sesshoku.experiments.base import Check, Result
 from sesshoku.methods.registry import make
 from sesshoku.scene.elements import Geometry, Material
+from sesshoku.scene.geometry.shapes import Sphere
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.shapes import Sphere
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
 
 TITLE = "a limp figure of 36 degrees of freedom falls: steps from 0.2 to 20 ms"
 STEPS = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)  # ms

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from sesshoku.experiments.base import Check, Result
-from sesshoku.methods.free_motion import joint_space_inertia
 from sesshoku.scene.elements import Inertial, Joint
 from sesshoku.scene.scene import Scene
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
+from sesshoku.stages.free_motion import joint_space_inertia
 
 TITLE = "time per step against the number of links: chains of 20 to 2,000, assembly and mass matrix"
 LENGTHS = (20, 50, 100, 200, 500, 1000, 2000)

@@ -18,7 +18,7 @@ from sesshoku.errors import UnsupportedFeature
 from sesshoku.experiments.base import Check, Result
 from sesshoku.scene.elements import Material
 from sesshoku.scene.scene import Scene
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
 
 TITLE = "rubber soles and a foam mat: sag, period and rest against closed forms, at 1 and 5 ms"
 SOLE_K, SOLE_D, G = 2.5e4, 250.0, 9.8  # per contact point: N/m, N s/m

@@ -20,7 +20,7 @@ from sesshoku.experiments.base import Check, Result
 from sesshoku.methods.registry import make
 from sesshoku.scene.elements import Material
 from sesshoku.scene.scene import Scene
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
 from sesshoku.spatial.rotation import axis_angle
 
 TITLE = "a box dropped on the floor: explicit Euler, symplectic Euler, RK4 and implicit, over time steps (Table 1)"

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from sesshoku import control
-from sesshoku.control import footsteps
-from sesshoku.control.gait_log import GaitLog
+from sesshoku.control.walking import footsteps
+from sesshoku.control.walking.gait_log import GaitLog
 from sesshoku.experiments.base import Check, Result, Table
 from sesshoku.experiments.walking import FRAMES, Walk, draw_forces, draw_strip, draw_zmp
-from sesshoku.methods.report import PENETRATION
 from sesshoku.scene.elements import Material
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
+from sesshoku.stages.report import PENETRATION
 
 TITLE = "a figure of 36 degrees of freedom stands and walks on soft points, at 1, 2 and 5 ms (Fig. 3)"
 SOLE = Material(0.5, stiffness=1e5, damping=1e3)  # per contact point: N/m, N s/m

@@ -9,9 +9,9 @@ import numpy as np
 
 from sesshoku.experiments.base import Check, Result
 from sesshoku.scene.elements import Geometry, Inertial, Joint, Material
+from sesshoku.scene.geometry.shapes import Box
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.shapes import Box
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
 
 TITLE = "rubber bush: sag and period of a heavy body on a sole (section 5 of the paper)"
 MASS, STIFFNESS, ARMATURE, GRAVITY = 58.0, 2.4e5, 9.84, 9.8

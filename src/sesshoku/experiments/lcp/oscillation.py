@@ -19,11 +19,11 @@ from sesshoku.control.humanoids import LARGE, stage
 from sesshoku.control.measure import foot_wrenches
 from sesshoku.experiments.base import Check, Result
 from sesshoku.experiments.walking import draw_frames
-from sesshoku.record import Recorder, Recording
+from sesshoku.recording import Recorder, Recording
 from sesshoku.robots.bush import Bush
 from sesshoku.scene.elements import Joint
 from sesshoku.scene.scene import Scene
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
 from sesshoku.spatial.rotation import axis_angle, multiply, quaternion_to_matrix
 
 TITLE = "the humanoid tilted on its bush feet: period and decay of the ankles' moment (Fig. 5)"

@@ -15,9 +15,9 @@ import numpy as np
 from sesshoku.experiments.base import Check, Result
 from sesshoku.methods.registry import make
 from sesshoku.scene.elements import Geometry, Inertial, Joint, Material
+from sesshoku.scene.geometry.shapes import Sphere
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.shapes import Sphere
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
 
 TITLE = "capacity of static friction by direction: circumscribed, inscribed, cone; random axes (Fig. 2)"
 MU, WEIGHT = 0.5, 9.8

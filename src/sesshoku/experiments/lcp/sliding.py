@@ -13,7 +13,7 @@ import numpy as np
 from sesshoku.experiments.base import Check, Result
 from sesshoku.experiments.scenes import crate_on_floor
 from sesshoku.methods.registry import make
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
 
 TITLE = "a box thrown at 1 m/s, mu 0.3: stopping place, normal force, centre of pressure"
 

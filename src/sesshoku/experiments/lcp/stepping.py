@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.control import footsteps
-from sesshoku.control.footsteps import LEFT
-from sesshoku.control.gait_log import GaitLog
+from sesshoku.control.walking import footsteps
+from sesshoku.control.walking.footsteps import LEFT
+from sesshoku.control.walking.gait_log import GaitLog
 from sesshoku.experiments.base import Check, Result
 from sesshoku.experiments.walking import FRAMES, Walk, draw_strip, single_support, swing_force, touchdowns
 

@@ -17,9 +17,9 @@ from sesshoku import robots
 from sesshoku.errors import UnsupportedFeature
 from sesshoku.experiments.base import Check, Result
 from sesshoku.scene.elements import Geometry, Material
+from sesshoku.scene.geometry.shapes import Box
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.shapes import Box
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
 
 TITLE = "time per step against the number of contacts, m = 8 to 256, on a 36-DOF humanoid (Fig. 8)"
 FEET = ("left_foot", "right_foot")

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from sesshoku.control import footsteps
-from sesshoku.control.gait_log import GaitLog
+from sesshoku.control.walking import footsteps
+from sesshoku.control.walking.gait_log import GaitLog
 from sesshoku.experiments.base import Check, Result, Table
 from sesshoku.experiments.walking import FRAMES, Walk, draw_forces, draw_strip, draw_zmp, upright_checks
 from sesshoku.robots.bush import Bush

@@ -20,7 +20,7 @@ from sesshoku.experiments.base import Check, Result
 from sesshoku.experiments.multipoint.humanoid import DT, Run, common_checks, draw_strip, watch, with_base_sensor
 from sesshoku.experiments.multipoint.scenes import multipoint
 from sesshoku.methods.registry import Method
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
 
 TITLE = "the small humanoid falls over its toes: joints held, damped and limp"
 LEAN = 0.5  # rad

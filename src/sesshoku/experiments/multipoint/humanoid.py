@@ -11,11 +11,11 @@ import numpy as np
 
 from sesshoku.control.biped import Biped
 from sesshoku.experiments.base import Check
-from sesshoku.methods.report import ENERGY_CHANGE, ITERATIONS, PENETRATION, ROWS
-from sesshoku.record import Recorder, Recording
-from sesshoku.record.picture import _bounds, _triangles, draw
+from sesshoku.recording import Recorder, Recording
+from sesshoku.recording.picture import _bounds, _triangles, draw
 from sesshoku.scene.scene import Scene
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
+from sesshoku.stages.report import ENERGY_CHANGE, ITERATIONS, PENETRATION, ROWS
 
 DT = 1e-3
 BASE = "base"  # the sensor that a free base has: it reads what no force explains

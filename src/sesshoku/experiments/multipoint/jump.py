@@ -15,7 +15,7 @@ import numpy as np
 from sesshoku.control import humanoids
 from sesshoku.control.biped import Biped
 from sesshoku.control.jump import JumpPattern, jump
-from sesshoku.control.walker import Walker
+from sesshoku.control.walking.walker import Walker
 from sesshoku.experiments.base import Check, Result
 from sesshoku.experiments.multipoint.humanoid import (
     DT,
@@ -28,7 +28,7 @@ from sesshoku.experiments.multipoint.humanoid import (
     with_base_sensor,
 )
 from sesshoku.scene.scene import Scene
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
 
 TITLE = "the small humanoid jumps: crouch, thrust, flight and landing at 1 ms"
 SPEED = 0.6  # m/s at take-off

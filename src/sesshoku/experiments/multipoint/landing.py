@@ -12,7 +12,7 @@ from sesshoku.experiments.base import Check, Result
 from sesshoku.experiments.multipoint.scenes import land, multipoint, rod
 from sesshoku.experiments.scenes import crate_on_floor
 from sesshoku.methods.registry import Method
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
 
 TITLE = "restitution of flat landings, effective restitution of a slipping rod, and removed points that approach"
 COUNT = 5000  # random landings

@@ -9,9 +9,9 @@ import numpy as np
 
 from sesshoku.methods.registry import Method, make
 from sesshoku.scene.elements import Geometry, Inertial, Joint, Material
+from sesshoku.scene.geometry.shapes import Box, Sphere
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.shapes import Box, Sphere
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
 from sesshoku.spatial.rotation import axis_angle
 
 G = 9.8

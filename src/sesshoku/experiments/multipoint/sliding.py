@@ -12,7 +12,7 @@ from sesshoku.experiments.multipoint.scenes import RESOLVED, G, multipoint, plan
 from sesshoku.experiments.scenes import crate_on_floor
 from sesshoku.methods.registry import Method
 from sesshoku.scene.scene import Scene
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
 
 TITLE = "a cube thrown at 1 m/s, mu 0.3: stopping place and normal force, friction after or resolved"
 SPEED, MU, DT, EDGE = 1.0, 0.3, 1e-3, 0.2

@@ -10,9 +10,9 @@ import numpy as np
 from sesshoku.experiments.base import Check, Result
 from sesshoku.experiments.multipoint.scenes import G
 from sesshoku.scene.elements import Geometry, Inertial, Material
+from sesshoku.scene.geometry.shapes import Box
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.shapes import Box
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
 from sesshoku.spatial.rotation import axis_angle, multiply, quaternion_to_matrix
 
 TITLE = "the contact states of Fig. 1, point, edge, face and a mixed one, with the forces of a step"

@@ -13,7 +13,7 @@ from sesshoku.experiments.multipoint.scenes import RESOLVED, G, multipoint
 from sesshoku.methods.registry import Method
 from sesshoku.scene.elements import Material
 from sesshoku.scene.scene import Scene
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
 from sesshoku.spatial.rotation import axis_angle, quaternion_to_matrix
 
 TITLE = "static friction 0.5, kinetic 0.3: inclines from 5 to 45 degrees, and a push of 99 % and 101 %"

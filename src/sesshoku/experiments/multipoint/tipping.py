@@ -10,9 +10,9 @@ import numpy as np
 from sesshoku.experiments.base import Check, Result
 from sesshoku.experiments.multipoint.scenes import G
 from sesshoku.scene.elements import Geometry, Inertial, Material
+from sesshoku.scene.geometry.shapes import Box
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.shapes import Box
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
 
 TITLE = "load of four points by the centre of pressure, and a box whose centre of mass is outside its edge"
 HALF = (0.15, 0.1)  # of the sole, m

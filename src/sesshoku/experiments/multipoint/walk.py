@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.control import footsteps
+from sesshoku.control.walking import footsteps
 from sesshoku.experiments.base import Check, Result, Table
 from sesshoku.experiments.walking import FRAMES, Walk, draw_forces, draw_strip, draw_zmp, swing_force, upright_checks
-from sesshoku.methods.report import ITERATIONS, PENETRATION
+from sesshoku.stages.report import ITERATIONS, PENETRATION
 
 TITLE = "the small humanoid walks: forces, ZMP, passes of the removal loop (Fig. 4)"
 STEPS, LENGTH = 12, 0.04

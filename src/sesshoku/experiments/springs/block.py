@@ -15,7 +15,7 @@ import numpy as np
 from sesshoku.methods.registry import Method, make
 from sesshoku.scene.elements import Material
 from sesshoku.scene.scene import Scene
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
 
 G, MU, MASS, STIFFNESS, DAMPING, LIMIT = 9.8, 0.5, 1.0, 245.0, 5.0, 0.05
 SLAB, CUBE = (2.0, 2.0, 0.5), (1.0, 1.0, 1.0)

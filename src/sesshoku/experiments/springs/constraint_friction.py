@@ -15,7 +15,7 @@ import numpy as np
 from sesshoku.experiments.base import Check, Result
 from sesshoku.experiments.springs.block import DEPTH, MU, G, block_scene
 from sesshoku.methods.registry import make
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
 
 TITLE = "friction while the constraint force carries 0 to 90 % of the weight"
 SHARES = (0.0, 0.25, 0.5, 0.75, 0.9)

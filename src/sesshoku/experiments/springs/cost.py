@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.collision.sweep import BOX_TESTS, BOX_UPDATES, PRIMITIVE_TESTS, sweep_inflate, sweep_motion
+from sesshoku.collision.swept.sweep import BOX_TESTS, BOX_UPDATES, PRIMITIVE_TESTS, sweep_inflate, sweep_motion
 from sesshoku.experiments.base import Check, Result
 from sesshoku.scene.elements import Material
 from sesshoku.scene.scene import Scene
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
 
 TITLE = "cost of the parts of a step: forces, descent, the two sweeps; 1 to 64 cubes"
 COUNTS = (1, 4, 16, 64)

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.crane import trials
-from sesshoku.crane.game import CHOSEN, TIME_STEP, Game
-from sesshoku.crane.pilot import Pilot
+from sesshoku.apps.crane import trials
+from sesshoku.apps.crane.game import CHOSEN, TIME_STEP, Game
+from sesshoku.apps.crane.pilot import Pilot
 from sesshoku.experiments.base import Check, Result
-from sesshoku.record.picture import draw
+from sesshoku.recording.picture import draw
 
 TITLE = "crane game: a box lifted by friction, a heart by its notch, a jerk that drops the box (Figs. 8.14-8.16)"
 METHOD = "springs"

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from sesshoku.crane import trials
-from sesshoku.crane.game import playable
+from sesshoku.apps.crane import trials
+from sesshoku.apps.crane.game import playable
 from sesshoku.experiments.base import Check, Result, Table
 from sesshoku.experiments.springs.crane import a_round
-from sesshoku.record.plot import COLORS
+from sesshoku.recording.plot import COLORS
 
 TITLE = "crane game: the same trials under every method, dt 1/50 s"
 COLUMNS = ["method", "box rises [m]", "slips [mm]", "frictionless rises [m]", "falls when let go [m]",

@@ -17,7 +17,7 @@ from sesshoku.experiments.base import Check, Result
 from sesshoku.methods.registry import make
 from sesshoku.scene.elements import Inertial, Joint
 from sesshoku.scene.scene import Scene
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
 
 MASS, CENTER, LENGTH, MOMENT, G, FRICTION, DURATION = 5.0, 2.0, 4.0, 110.0 / 3.0, 9.8, 0.3, 10.0
 STIFFNESS, DAMPING, WIDTH = 200.0, 2.0, 1.0

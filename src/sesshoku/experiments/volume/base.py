@@ -15,10 +15,10 @@ import numpy as np
 from sesshoku.collision.contacts import STICK
 from sesshoku.methods.registry import Method
 from sesshoku.methods.volume.friction import judge
-from sesshoku.methods.volume.memory import HELD
+from sesshoku.methods.volume.work import HELD
 from sesshoku.scene.elements import Material
 from sesshoku.scene.scene import Scene
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
 
 EDGE, HEIGHT, MASS, G = 0.2, 0.05, 1.0, 9.8
 STATIC, KINETIC = 0.5, 0.3

@@ -11,7 +11,7 @@ import numpy as np
 from sesshoku.experiments.base import Check, Result
 from sesshoku.experiments.volume.base import box_scene, load, sticks
 from sesshoku.methods.registry import make
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
 
 TITLE = "time of 5 s at rest under a load, proposed and previous method, mean of 5 runs (Table 1)"
 REPEATS, DURATION, DT = 5, 5.0, 1e-3

@@ -32,7 +32,7 @@ from __future__ import annotations
 from typing import Any
 
 from sesshoku.collision.contacts import CONTACTS, RELEASED, SLIP, STICK, Contacts, as_contacts, make_contacts
-from sesshoku.collision.detect import CONTACT_STATE, CONTACT_VIEW, contact_capacity, detect, pair_capacity
+from sesshoku.collision.points.detect import CONTACT_STATE, CONTACT_VIEW, contact_capacity, detect, pair_capacity
 from sesshoku.compiled.jit import jit
 from sesshoku.compiled.table import Record
 from sesshoku.dynamics.actuation import advance_activations, joint_forces
@@ -51,18 +51,23 @@ from sesshoku.integrate.midpoint import (
     to_middle,
 )
 from sesshoku.integrate.position import move_kinematic
-from sesshoku.methods.books import applied_work
-from sesshoku.methods.closing import close_loops
-from sesshoku.methods.contact_forces import apply_forces
-from sesshoku.methods.contact_rows import velocity_change
 from sesshoku.methods.exact.ahead import look_ahead
-from sesshoku.methods.exact.islands import keep_states, solve_islands
 from sesshoku.methods.exact.locks import hold_joints, keep_joint_friction, release_joints
-from sesshoku.methods.exact.memory import BOUNCE, SUPPORT, Memory, as_memory, make_memory
 from sesshoku.methods.exact.options import AHEAD, ANCHOR, MARGIN, MIDPOINT, MOST, SLIP_SPEED, Options, parameters
-from sesshoku.methods.exact.pose import add_impact, frame_contacts, impact_longer, keep_anchors, pose_problem
+from sesshoku.methods.exact.problem import add_impact, frame_contacts, impact_longer, keep_anchors, pose_problem
+from sesshoku.methods.exact.solve import keep_states, solve_islands
 from sesshoku.methods.exact.spin import spin_evenly, turn_along
-from sesshoku.methods.free_motion import (
+from sesshoku.methods.exact.work import BOUNCE, SUPPORT, Memory, as_memory, make_memory
+from sesshoku.methods.registry import register
+from sesshoku.model.arrays import Model, as_model
+from sesshoku.scene.compiler import CompiledScene
+from sesshoku.solvers.problem import TURNING, Problem, as_problem, push_contact
+from sesshoku.solvers.proximal.work import NewtonWork, as_newton_work
+from sesshoku.stages.books import applied_work
+from sesshoku.stages.closing import close_loops
+from sesshoku.stages.contact_forces import apply_forces
+from sesshoku.stages.contact_rows import velocity_change
+from sesshoku.stages.free_motion import (
     SEMI_IMPLICIT,
     SPIN,
     carry_on,
@@ -73,22 +78,17 @@ from sesshoku.methods.free_motion import (
     joint_space_inertia,
     note_start,
 )
-from sesshoku.methods.joint_constraints import measure_errors, return_to_limits
-from sesshoku.methods.registry import register
-from sesshoku.methods.report import APPLIED_WORK
-from sesshoku.methods.report import FAST_TREES as REPORTED
-from sesshoku.methods.tunnelling import count_tunnelling
-from sesshoku.scene.compiler import CompiledScene
-from sesshoku.scene.model import Model, as_model
-from sesshoku.solvers.problem import TURNING, Problem, as_problem, push_contact
-from sesshoku.solvers.proximal_work import NewtonWork, as_newton_work
+from sesshoku.stages.joint_constraints import measure_errors, return_to_limits
+from sesshoku.stages.report import APPLIED_WORK
+from sesshoku.stages.report import FAST_TREES as REPORTED
+from sesshoku.stages.tunnelling import count_tunnelling
 
 #: compiled side by side on a cold start
 PARTS = [
-    ("sesshoku.methods.exact.islands:solve_islands",
+    ("sesshoku.methods.exact.solve:solve_islands",
      (Model, Data, Contacts, Problem, Memory, NewtonWork, "options", float)),
-    ("sesshoku.collision.detect:detect", (Model, Data, Contacts, float, float, int)),
-    ("sesshoku.methods.exact.pose:pose_problem",
+    ("sesshoku.collision.points.detect:detect", (Model, Data, Contacts, float, float, int)),
+    ("sesshoku.methods.exact.problem:pose_problem",
      (Model, Data, Contacts, Problem, Memory, "options", "options", float)),
     ("sesshoku.methods.exact:apply", (Model, Data, Contacts, Problem, Memory, "options", float)),
     ("sesshoku.methods.exact:predict", (Model, Data, "options", float)),

@@ -18,13 +18,13 @@ feet and joints in many ways, of which locks try one and rows find one.
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
+from sesshoku.dynamics.constraints.rows import AS_ROW, near_limit
 from sesshoku.dynamics.factor import factorize, multiply, solve
-from sesshoku.dynamics.rows import AS_ROW, near_limit
-from sesshoku.methods.contact_rows import velocity_change
-from sesshoku.methods.exact.islands import solve_islands
 from sesshoku.methods.exact.options import LOCKS, SLIP_SPEED
-from sesshoku.methods.exact.pose import pose_problem
-from sesshoku.methods.report import CONSTRAINT_WORK, ENERGY_CHANGE, ITERATIONS, RESIDUAL, ROWS
+from sesshoku.methods.exact.problem import pose_problem
+from sesshoku.methods.exact.solve import solve_islands
+from sesshoku.stages.contact_rows import velocity_change
+from sesshoku.stages.report import CONSTRAINT_WORK, ENERGY_CHANGE, ITERATIONS, RESIDUAL, ROWS
 
 # data.friction_state, beside AS_ROW: held; slips, and friction pushes up, or down
 LOCKED, PUSHED_UP, PUSHED_DOWN = 1, 2, 3

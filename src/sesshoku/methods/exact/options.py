@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sesshoku.errors import MethodError
-from sesshoku.solvers.proximal_work import NewtonOptions, newton_parameters
+from sesshoku.solvers.proximal.work import NewtonOptions, newton_parameters
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from sesshoku.compiled.jit import jit
 from sesshoku.integrate.midpoint import turns_fast
 from sesshoku.integrate.position import turn_world
 from sesshoku.integrate.rotor import midpoint_spin
-from sesshoku.methods.free_motion import SPIN, gyroscopic_rate, spin_freely
-from sesshoku.scene.model import FREE
+from sesshoku.model.arrays import FREE
 from sesshoku.spatial.algebra import cross, quaternion_matrix, turn_quaternion
+from sesshoku.stages.free_motion import SPIN, gyroscopic_rate, spin_freely
 
 
 @jit

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from sesshoku.collision.contacts import SMOOTH
 from sesshoku.compiled.jit import jit
+from sesshoku.dynamics.constraints.rows import loop_error
 from sesshoku.dynamics.rnea import link_velocities
-from sesshoku.dynamics.rows import loop_error
-from sesshoku.scene.model import KINEMATIC
+from sesshoku.model.arrays import KINEMATIC
 from sesshoku.solvers.problem import TURNING
 from sesshoku.spatial.algebra import cross
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 from math import sqrt
 
 from sesshoku.compiled.jit import jit
-from sesshoku.dynamics.assembly_tree import dof_row, handle_rows
-from sesshoku.methods.implicit.memory import COUPLING_OVERFLOW, MIMIC_PAIR, PAIRS, PORTS
+from sesshoku.dynamics.assembly.tree import dof_row, handle_rows
+from sesshoku.methods.implicit.work import COUPLING_OVERFLOW, MIMIC_PAIR, PAIRS, PORTS
 
 TREE, ELEMENT, SIZE, FIRST, PLACE, KIND = range(6)  # columns of `port`
 LINK_PORT, DOF_PORT = range(2)

@@ -18,7 +18,7 @@ import numpy as np
 from sesshoku.errors import MethodError
 from sesshoku.scene.compiler import CompiledScene
 from sesshoku.scene.elements import Material
-from sesshoku.scene.shapes import Mesh
+from sesshoku.scene.geometry.shapes import Mesh
 
 POINTS = 4  # contact points that are to carry the heaviest mechanism at the allowed depth
 UNKNOWN = -1.0

@@ -10,20 +10,20 @@ from __future__ import annotations
 from math import sqrt
 
 from sesshoku.collision.contacts import CONTACTS
-from sesshoku.collision.detect import detect
+from sesshoku.collision.points.detect import detect
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.actuation import joint_forces
-from sesshoku.dynamics.assembly_tree import assemble_tree, disassemble_tree
+from sesshoku.dynamics.assembly.tree import assemble_tree, disassemble_tree
 from sesshoku.dynamics.kinematics import coordinate_rate, kinematics
 from sesshoku.dynamics.rnea import external_wrenches, link_velocities
 from sesshoku.integrate.position import move_kinematic, normalize
 from sesshoku.integrate.rk4 import TABLEAU
 from sesshoku.integrate.runge_kutta import combine
 from sesshoku.methods.implicit.law import add_force, build_joint_laws
-from sesshoku.methods.implicit.memory import COUPLING_OVERFLOW, GROUPS, PASSES, UNSETTLED
 from sesshoku.methods.implicit.options import LOOKAHEAD, MARGIN, MAX_PASSES, MOST, SLIP_SPEED, TANGENTIAL, VISCOUS
-from sesshoku.methods.implicit.passes import solve_group, start_joints, update_states
-from sesshoku.methods.implicit.prepare import keep_contacts, moves, prepare
+from sesshoku.methods.implicit.problem import keep_contacts, moves, prepare
+from sesshoku.methods.implicit.solve import solve_group, start_joints, update_states
+from sesshoku.methods.implicit.work import COUPLING_OVERFLOW, GROUPS, PASSES, UNSETTLED
 
 
 @jit

@@ -7,10 +7,10 @@ for a few as soon as dt^2 k is not small against the mass.
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
-from sesshoku.dynamics.assembly_blocks import invert_symmetric
-from sesshoku.dynamics.assembly_tree import assemble_tree, carry, disassemble_tree
+from sesshoku.dynamics.assembly.blocks import invert_symmetric
+from sesshoku.dynamics.assembly.tree import assemble_tree, carry, disassemble_tree
 from sesshoku.methods.implicit.law import add_force, add_loop, clear_laws, contact_terms
-from sesshoku.methods.implicit.prepare import moves
+from sesshoku.methods.implicit.problem import moves
 from sesshoku.spatial.algebra import cross, symmetric_times
 
 

@@ -12,11 +12,11 @@ their pair. Loops, mimics, limits and sticking joints hold a wanted velocity wit
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
-from sesshoku.dynamics.rows import loop_error
-from sesshoku.methods.implicit.memory import LIMIT_ON, PAIRS, RIGID
+from sesshoku.dynamics.constraints.rows import loop_error
 from sesshoku.methods.implicit.options import TANGENTIAL
-from sesshoku.methods.implicit.prepare import moves
-from sesshoku.scene.model import BALL, HINGE
+from sesshoku.methods.implicit.problem import moves
+from sesshoku.methods.implicit.work import LIMIT_ON, PAIRS, RIGID
+from sesshoku.model.arrays import BALL, HINGE
 from sesshoku.spatial.algebra import cross, symmetric_times
 
 

@@ -8,11 +8,11 @@ stiff for it, the trees go from the leaves to the root as usual: the result is t
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
-from sesshoku.dynamics.assembly import assemble_all
-from sesshoku.dynamics.assembly_work import CONTACT_JOINT, CONTACT_JOINTS, JOINTS, ROUGH
+from sesshoku.dynamics.assembly.assemble import assemble_all
+from sesshoku.dynamics.assembly.work import CONTACT_JOINT, CONTACT_JOINTS, JOINTS, ROUGH
 from sesshoku.methods.implicit.coupling import acts, has_pairs
-from sesshoku.methods.implicit.memory import PAIRS
-from sesshoku.methods.implicit.prepare import moves
+from sesshoku.methods.implicit.problem import moves
+from sesshoku.methods.implicit.work import PAIRS
 from sesshoku.spatial.algebra import cross
 
 

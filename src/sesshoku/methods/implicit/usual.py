@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from sesshoku.collision.contacts import as_contacts
-from sesshoku.collision.detect import detect
+from sesshoku.collision.points.detect import detect
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.actuation import joint_forces
 from sesshoku.dynamics.data import as_data
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import external_wrenches, link_velocities
 from sesshoku.integrate.fast_joints import FAST, find_fast, rest_products
-from sesshoku.methods.free_motion import SEMI_IMPLICIT, SPIN, finish
-from sesshoku.methods.implicit.memory import as_memory
+from sesshoku.methods.implicit.apply import finish_contacts, finish_joints, finish_report, new_velocity
 from sesshoku.methods.implicit.options import IMPLICIT, IMPLICIT_DRIVE, INTEGRATOR, LOOKAHEAD, MARGIN, MOST
-from sesshoku.methods.implicit.passes import solve
-from sesshoku.methods.implicit.prepare import prepare
-from sesshoku.methods.implicit.result import finish_contacts, finish_joints, finish_report, new_velocity
-from sesshoku.scene.model import as_model
+from sesshoku.methods.implicit.problem import prepare
+from sesshoku.methods.implicit.solve import solve
+from sesshoku.methods.implicit.work import as_memory
+from sesshoku.model.arrays import as_model
+from sesshoku.stages.free_motion import SEMI_IMPLICIT, SPIN, finish
 
 
 @jit

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from sesshoku.collision.contacts import as_contacts
-from sesshoku.collision.detect import detect
+from sesshoku.collision.points.detect import detect
 from sesshoku.compiled.jit import jit
-from sesshoku.dynamics.assembly_work import as_assembly
+from sesshoku.dynamics.assembly.work import as_assembly
 from sesshoku.dynamics.data import as_data
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import link_velocities
-from sesshoku.methods.free_motion import EULER as EULER_SCHEME
-from sesshoku.methods.free_motion import EULER_SPIN, RUNGE_KUTTA, SEMI_IMPLICIT, SPIN, finish
+from sesshoku.methods.implicit.apply import finish_contacts, finish_joints, finish_report, new_velocity
 from sesshoku.methods.implicit.explicit import rk4_step, solve_explicit
 from sesshoku.methods.implicit.frozen import freeze_contacts
 from sesshoku.methods.implicit.law import build_joint_laws, build_laws
-from sesshoku.methods.implicit.memory import COUPLED, COUPLING_OVERFLOW, GROUPS, PASSES, UNSETTLED, as_memory
 from sesshoku.methods.implicit.options import (
     EULER,
     FROZEN,
@@ -26,12 +24,14 @@ from sesshoku.methods.implicit.options import (
     MOST,
     RK4,
 )
-from sesshoku.methods.implicit.passes import LETTING_GO, solve_trees, start_joints, update_states
-from sesshoku.methods.implicit.prepare import prepare
-from sesshoku.methods.implicit.result import finish_contacts, finish_joints, finish_report, new_velocity
+from sesshoku.methods.implicit.problem import prepare
 from sesshoku.methods.implicit.schedule import solve_by_schedule
+from sesshoku.methods.implicit.solve import LETTING_GO, solve_trees, start_joints, update_states
 from sesshoku.methods.implicit.usual import forces
-from sesshoku.scene.model import as_model
+from sesshoku.methods.implicit.work import COUPLED, COUPLING_OVERFLOW, GROUPS, PASSES, UNSETTLED, as_memory
+from sesshoku.model.arrays import as_model
+from sesshoku.stages.free_motion import EULER as EULER_SCHEME
+from sesshoku.stages.free_motion import EULER_SPIN, RUNGE_KUTTA, SEMI_IMPLICIT, SPIN, finish
 
 
 @jit

@@ -31,7 +31,7 @@ from __future__ import annotations
 from typing import Any
 
 from sesshoku.collision.contacts import Contacts, as_contacts, make_contacts
-from sesshoku.collision.detect import CONTACT_STATE, CONTACT_VIEW, contact_capacity, detect, pair_capacity
+from sesshoku.collision.points.detect import CONTACT_STATE, CONTACT_VIEW, contact_capacity, detect, pair_capacity
 from sesshoku.compiled.jit import jit
 from sesshoku.compiled.table import Record
 from sesshoku.dynamics.actuation import joint_forces
@@ -42,9 +42,17 @@ from sesshoku.integrate.fast_joints import FAST, FAST_TREES, RUNGE_KUTTA_FAST, f
 from sesshoku.integrate.position import move_kinematic
 from sesshoku.integrate.rk4 import TABLEAU
 from sesshoku.integrate.runge_kutta import runge_kutta
-from sesshoku.methods.contact_forces import apply_forces
 from sesshoku.methods.features import turning_friction
-from sesshoku.methods.free_motion import (
+from sesshoku.methods.lcp.options import AHEAD, MARGIN, MOST, PRESETS, RK4, Options, parameters
+from sesshoku.methods.lcp.problem import pose_problem
+from sesshoku.methods.lcp.solve import solve_islands
+from sesshoku.methods.lcp.work import Memory, as_memory, make_memory
+from sesshoku.methods.registry import register
+from sesshoku.model.arrays import Model, as_model
+from sesshoku.scene.compiler import CompiledScene
+from sesshoku.solvers.problem import Problem, as_problem
+from sesshoku.stages.contact_forces import apply_forces
+from sesshoku.stages.free_motion import (
     RUNGE_KUTTA,
     SEMI_IMPLICIT,
     SPIN,
@@ -55,25 +63,17 @@ from sesshoku.methods.free_motion import (
     hold_fast_turns,
     joint_space_inertia,
 )
-from sesshoku.methods.joint_constraints import measure_errors
-from sesshoku.methods.lcp.islands import solve_islands
-from sesshoku.methods.lcp.memory import Memory, as_memory, make_memory
-from sesshoku.methods.lcp.options import AHEAD, MARGIN, MOST, PRESETS, RK4, Options, parameters
-from sesshoku.methods.lcp.pose import pose_problem
-from sesshoku.methods.registry import register
-from sesshoku.methods.tunnelling import count_tunnelling
-from sesshoku.scene.compiler import CompiledScene
-from sesshoku.scene.model import Model, as_model
-from sesshoku.solvers.problem import Problem, as_problem
+from sesshoku.stages.joint_constraints import measure_errors
+from sesshoku.stages.tunnelling import count_tunnelling
 
 #: compiled side by side on a cold start
 PARTS = [
-    ("sesshoku.methods.lcp.islands:solve_islands", (Model, Data, Contacts, Problem, Memory, "options", float)),
-    ("sesshoku.methods.lcp.pose:pose_problem", (Model, Data, Contacts, Problem, Memory, "options", float)),
+    ("sesshoku.methods.lcp.solve:solve_islands", (Model, Data, Contacts, Problem, Memory, "options", float)),
+    ("sesshoku.methods.lcp.problem:pose_problem", (Model, Data, Contacts, Problem, Memory, "options", float)),
     ("sesshoku.methods.lcp:apply", (Model, Data, Contacts, Problem, Memory, float)),
     ("sesshoku.methods.lcp:advance", (Model, Data, "options", float)),
     ("sesshoku.methods.lcp:forces", (Model, Data, "options", float)),
-    ("sesshoku.collision.detect:detect", (Model, Data, Contacts, float, float, int)),
+    ("sesshoku.collision.points.detect:detect", (Model, Data, Contacts, float, float, int)),
 ]
 STATE = {
     "contacts": CONTACT_STATE + CONTACT_VIEW,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import sqrt
 
 from sesshoku.compiled.jit import jit
-from sesshoku.methods.multipoint.memory import AWAY, HELD, IN, REMOVED
 from sesshoku.methods.multipoint.options import RANK_TOLERANCE, READMIT, SLIP_SPEED, STOP
 from sesshoku.methods.multipoint.removal import change, clear, drop_offenders, put_back, seen_before
+from sesshoku.methods.multipoint.work import AWAY, HELD, IN, REMOVED
 from sesshoku.solvers.minimum_norm import solve_general
 
 UNSOLVABLE = 1e-6  # normal velocity per normal impulse of a sliding point, as a share of that without friction

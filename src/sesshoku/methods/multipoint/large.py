@@ -13,11 +13,11 @@ from math import sqrt
 
 from sesshoku.compiled.jit import jit
 from sesshoku.methods.multipoint.friction import break_away, classify, cut_friction
-from sesshoku.methods.multipoint.memory import AWAY, HELD, IN, REMOVED
 from sesshoku.methods.multipoint.options import READMIT, RESOLVE
 from sesshoku.methods.multipoint.removal import APPROACHES, drop_offenders
-from sesshoku.methods.report import CONVERGED
+from sesshoku.methods.multipoint.work import AWAY, HELD, IN, REMOVED
 from sesshoku.solvers.problem import push_contact, push_joint, read_contact, read_joint
+from sesshoku.stages.report import CONVERGED
 
 MOST_STEPS = 200  # of conjugate gradients
 CLOSE = 1e-9  # they end when the residual is this share of the first

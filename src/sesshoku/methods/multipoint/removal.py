@@ -7,10 +7,10 @@ can give stays at its bound and no longer holds the joint.
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
-from sesshoku.dynamics.rows import ROW_FRICTION, ROW_LOWER, ROW_UPPER
-from sesshoku.dynamics.tendon_rows import ROW_TENDON_FRICTION, ROW_TENDON_LOWER, ROW_TENDON_UPPER
-from sesshoku.methods.multipoint.memory import HELD, IN, REMOVED
+from sesshoku.dynamics.constraints.rows import ROW_FRICTION, ROW_LOWER, ROW_UPPER
+from sesshoku.dynamics.constraints.tendon_rows import ROW_TENDON_FRICTION, ROW_TENDON_LOWER, ROW_TENDON_UPPER
 from sesshoku.methods.multipoint.options import RANK_TOLERANCE
+from sesshoku.methods.multipoint.work import HELD, IN, REMOVED
 from sesshoku.solvers.minimum_norm import drop_rows, solve_symmetric
 
 PULLS = 1e-10  # a normal impulse below minus this share of the largest pulls

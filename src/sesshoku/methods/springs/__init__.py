@@ -8,16 +8,16 @@ the limit an explicit penalty force, beyond it a constraint force that is found 
     (2.26) gyroscopic torque                bodies.load_bodies
     (2.30) (2.33) spring and damper         pulling.pull_joints, friction.press_static
     (3.5) (3.6) symplectic Euler            bodies.free_velocities, bodies.advance
-    (3.19) (3.20) (4.3)-(4.6) constraint    solvers/descent.py
-    5.1 B-reps, shrunken copies             collision/brep.py, shrink.py
-    5.2 (5.1) (5.2) crossings, L0 and L1    collision/sweep.py, crossing.py
+    (3.19) (3.20) (4.3)-(4.6) constraint    methods/springs/solve/descent.py
+    5.1 B-reps, shrunken copies             collision/swept/brep.py, shrink.py
+    5.2 (5.1) (5.2) crossings, L0 and L1    collision/swept/sweep.py, crossing.py
     (5.3)-(5.8) anchors                     anchors.attach, anchors.edge_cases
     (5.9) kinetic friction                  friction.press_sliding
     (5.10)-(5.12) becoming static           contacts.carry_over
     (5.13)-(5.16) static friction           friction.press_static, friction.breaks_loose
     5.6.2 life of a spring                  contacts.find_contacts
     chapter 6 joints                        joints.py, drives.py
-    chapter 7 trees of boxes                collision/tree.py
+    chapter 7 trees of boxes                collision/swept/tree.py
 
 Deviations from the thesis, and why:
 - (4.3) is squared: a first power has a kink on which Armijo's rule stalls. The direction is steepest in the metric of
@@ -42,10 +42,10 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.collision.brep import Breps, as_breps, make_breps
 from sesshoku.collision.contacts import as_contacts, make_contacts
-from sesshoku.collision.detect import CONTACT_STATE, CONTACT_VIEW
-from sesshoku.collision.sweep import Events, Sweeps, as_events, as_sweeps, make_events, make_sweeps
+from sesshoku.collision.points.detect import CONTACT_STATE, CONTACT_VIEW
+from sesshoku.collision.swept.brep import Breps, as_breps, make_breps
+from sesshoku.collision.swept.sweep import Events, Sweeps, as_events, as_sweeps, make_events, make_sweeps
 from sesshoku.compiled.jit import jit
 from sesshoku.compiled.table import Record
 from sesshoku.dynamics.actuation import advance_activations
@@ -53,7 +53,7 @@ from sesshoku.dynamics.data import Data, as_data
 from sesshoku.integrate.position import move_kinematic
 from sesshoku.methods.features import restitution, sentence, turning_friction
 from sesshoku.methods.registry import register
-from sesshoku.methods.report import MOMENTUM_RESIDUAL
+from sesshoku.methods.springs.apply import list_springs, momentum_residual, report_joints, report_step
 from sesshoku.methods.springs.bodies import (
     advance,
     follow_script,
@@ -67,7 +67,23 @@ from sesshoku.methods.springs.coupling import start_coupling
 from sesshoku.methods.springs.drives import drive_joints, drive_mimics, rub_joints, settle_drives, want_drives
 from sesshoku.methods.springs.friction import press_contacts, rub_after, stiffen_contacts
 from sesshoku.methods.springs.joints import let_go, place_anchors
-from sesshoku.methods.springs.memory import (
+from sesshoku.methods.springs.options import (
+    COUPLED,
+    FRICTION_NORMAL,
+    IMPLICIT_JOINTS,
+    MOST_ITERATIONS,
+    MOST_SWEEPS,
+    NEWTON,
+    SUBSTEP_ANGLE,
+    TOLERANCE,
+    Options,
+    parameters,
+)
+from sesshoku.methods.springs.pulling import pull_joints, turn_axes
+from sesshoku.methods.springs.sensing import leave_motion, start_motion
+from sesshoku.methods.springs.solve.descent import ITERATIONS, SpringSet, as_springs, descend, make_springs, predict
+from sesshoku.methods.springs.stability import cautions, turned_inertia
+from sesshoku.methods.springs.work import (
     LENT,
     LOST,
     PRESSES,
@@ -86,26 +102,10 @@ from sesshoku.methods.springs.memory import (
     moving_top,
     shape_margins,
 )
-from sesshoku.methods.springs.options import (
-    COUPLED,
-    FRICTION_NORMAL,
-    IMPLICIT_JOINTS,
-    MOST_ITERATIONS,
-    MOST_SWEEPS,
-    NEWTON,
-    SUBSTEP_ANGLE,
-    TOLERANCE,
-    Options,
-    parameters,
-)
-from sesshoku.methods.springs.publish import list_springs, momentum_residual, report_joints, report_step
-from sesshoku.methods.springs.pulling import pull_joints, turn_axes
-from sesshoku.methods.springs.sensing import leave_motion, start_motion
-from sesshoku.methods.springs.stability import cautions, turned_inertia
+from sesshoku.model.arrays import KINEMATIC, Model, as_model
 from sesshoku.scene.compiler import CompiledScene
-from sesshoku.scene.model import KINEMATIC, Model, as_model
-from sesshoku.scene.shapes import Mesh
-from sesshoku.solvers.descent import ITERATIONS, SpringSet, as_springs, descend, make_springs, predict
+from sesshoku.scene.geometry.shapes import Mesh
+from sesshoku.stages.report import MOMENTUM_RESIDUAL
 
 #: the options that measured best (docs/methods/springs.md)
 PRESETS = {"recommended": Options(joint_springs="implicit", friction_anchor="drag", static_damping="isotropic",

@@ -11,8 +11,8 @@ from __future__ import annotations
 from math import sqrt
 
 from sesshoku.compiled.jit import jit
-from sesshoku.methods.springs.memory import EDGES, SIDE_0, SIDE_1, VERTEX_FACE
 from sesshoku.methods.springs.options import LITERAL, NO_SIDE
+from sesshoku.methods.springs.work import EDGES, SIDE_0, SIDE_1, VERTEX_FACE
 
 WEDGE = 1e-9  # tolerance of (5.7)
 PARALLEL = 1e-8

@@ -15,10 +15,10 @@ from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.pushes import add_force, turned
 from sesshoku.dynamics.rnea import link_velocities
 from sesshoku.integrate.rotor import rotor
-from sesshoku.methods.springs.memory import BIG_TURN
 from sesshoku.methods.springs.options import MOMENTUM
-from sesshoku.scene.model import FREE, KINEMATIC, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL
-from sesshoku.solvers.coupled_inertia import solve_group
+from sesshoku.methods.springs.solve.inertia import solve_group
+from sesshoku.methods.springs.work import BIG_TURN
+from sesshoku.model.arrays import FREE, KINEMATIC, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL
 from sesshoku.spatial.algebra import cross, quaternion_matrix, quaternion_times, turn_quaternion
 
 

@@ -10,11 +10,13 @@ from __future__ import annotations
 from math import sqrt
 
 from sesshoku.collision.materials import pair_coefficients
-from sesshoku.collision.sweep import EDGE_EDGE, EVENTS, PAIRS_LOST, sweep_core, sweep_inflate, sweep_motion
-from sesshoku.collision.sweep import LOST as EVENTS_LOST
+from sesshoku.collision.swept.sweep import EDGE_EDGE, EVENTS, PAIRS_LOST, sweep_core, sweep_inflate, sweep_motion
+from sesshoku.collision.swept.sweep import LOST as EVENTS_LOST
 from sesshoku.compiled.jit import jit
 from sesshoku.methods.springs.anchors import GUEST, HOST, NORMAL, attach, edge_cases
-from sesshoku.methods.springs.memory import (
+from sesshoku.methods.springs.options import CROSSING, DRAG, LIMIT, SIDE_FACE, STICK_SPEED
+from sesshoku.methods.springs.solve.descent import ONE_WAY
+from sesshoku.methods.springs.work import (
     EDGES,
     KINETIC,
     LOST,
@@ -27,8 +29,6 @@ from sesshoku.methods.springs.memory import (
     STATIC,
     VERTEX_FACE,
 )
-from sesshoku.methods.springs.options import CROSSING, DRAG, LIMIT, SIDE_FACE, STICK_SPEED
-from sesshoku.solvers.descent import ONE_WAY
 
 KINETIC_STEPS = 2  # of a new spring before it may become static
 WITHIN = 0.9  # of the shrinking of both shapes: deeper a contact is not seen any more

@@ -1,8 +1,8 @@
 """Implicit forces of joints as inertia: servos, joint dampers, and the joints' own springs if they are implicit.
 
 A force that sees the end of the step is its value at present velocities less S times the acceleration along it,
-S = dt^2 k + dt c. Those terms couple a link to its parent (solvers/coupled_inertia.py), so all that pushes the bodies
-afterwards, the constraint forces of contacts above all, is resisted by the servos within the same step.
+S = dt^2 k + dt c. Those terms couple a link to its parent (methods/springs/solve/inertia.py), so all that pushes the
+bodies afterwards, the constraint forces of contacts above all, is resisted by the servos within the same step.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.actuation import drive_of
 from sesshoku.methods.springs.bodies import joint_frame, link_origin
-from sesshoku.scene.model import FREE, KINEMATIC, PLANAR, REVOLUTE, SPHERICAL
-from sesshoku.solvers.coupled_inertia import answer, clear_reply
+from sesshoku.methods.springs.solve.inertia import answer, clear_reply
+from sesshoku.model.arrays import FREE, KINEMATIC, PLANAR, REVOLUTE, SPHERICAL
 from sesshoku.spatial.algebra import cross
 
 

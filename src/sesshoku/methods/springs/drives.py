@@ -29,10 +29,10 @@ from sesshoku.methods.springs.coupling import (
     load_dof,
     touch_dof,
 )
-from sesshoku.methods.springs.memory import AT_REST
 from sesshoku.methods.springs.options import IMPLICIT_JOINTS
-from sesshoku.scene.model import FREE
-from sesshoku.solvers.coupled_inertia import add_reply, answer, factor_groups
+from sesshoku.methods.springs.solve.inertia import add_reply, answer, factor_groups
+from sesshoku.methods.springs.work import AT_REST
+from sesshoku.model.arrays import FREE
 from sesshoku.spatial.algebra import cross
 
 MIMIC_RATE, MIMIC_DAMPING = 0.3, 1.0  # k dt^2 and c dt of a mimic's spring, in inverse inertias: implicit, stable

@@ -15,7 +15,6 @@ from sesshoku.collision.filter import find_pair
 from sesshoku.compiled.jit import jit
 from sesshoku.methods.springs.bodies import point_velocity, times_inertia
 from sesshoku.methods.springs.joints import anchor_distance, world_anchor
-from sesshoku.methods.springs.memory import ALL, JOINT_SHARE, KINETIC, PRESSES, STATIC
 from sesshoku.methods.springs.options import (
     CORRECTION_SPEED,
     COUPLED,
@@ -28,8 +27,9 @@ from sesshoku.methods.springs.options import (
     WITH_CONSTRAINT,
 )
 from sesshoku.methods.springs.pulling import add_force, damped_velocity, touch_at
-from sesshoku.solvers.coupled_inertia import add_reply, opening, respond
-from sesshoku.solvers.descent import BOTH_WAYS, ONE_WAY
+from sesshoku.methods.springs.solve.descent import BOTH_WAYS, ONE_WAY
+from sesshoku.methods.springs.solve.inertia import add_reply, opening, respond
+from sesshoku.methods.springs.work import ALL, JOINT_SHARE, KINETIC, PRESSES, STATIC
 from sesshoku.spatial.algebra import cross
 
 NO_SLIDE = 1e-12  # m/s: no direction of sliding below it

@@ -17,7 +17,16 @@ from math import cos, sin, sqrt
 from sesshoku.compiled.jit import jit
 from sesshoku.methods.springs.bodies import joint_frame, link_origin, times_inertia
 from sesshoku.methods.springs.coupling import dof_speed
-from sesshoku.methods.springs.memory import (
+from sesshoku.methods.springs.options import (
+    CORRECTION_SPEED,
+    DAMPING_STEPS,
+    IMPLICIT_JOINTS,
+    JOINT_STICK_SPEED,
+    RATE,
+    REST_CRITICAL,
+)
+from sesshoku.methods.springs.solve.descent import ACROSS, ALONG, BOTH_WAYS, ONE_WAY, UNLIMITED
+from sesshoku.methods.springs.work import (
     ACROSS_NORMAL,
     ALL,
     ALONG_NORMAL,
@@ -28,16 +37,7 @@ from sesshoku.methods.springs.memory import (
     STOP,
     TORQUE,
 )
-from sesshoku.methods.springs.options import (
-    CORRECTION_SPEED,
-    DAMPING_STEPS,
-    IMPLICIT_JOINTS,
-    JOINT_STICK_SPEED,
-    RATE,
-    REST_CRITICAL,
-)
-from sesshoku.scene.model import PLANAR, PRISMATIC, REVOLUTE
-from sesshoku.solvers.descent import ACROSS, ALONG, BOTH_WAYS, ONE_WAY, UNLIMITED
+from sesshoku.model.arrays import PLANAR, PRISMATIC, REVOLUTE
 from sesshoku.spatial.algebra import cross
 
 REST_DAMPING_STEPS = 4.0  # damping over k dt of a hardened joint: more than critical, in chains too

@@ -1,6 +1,6 @@
 """Bodies that begin too deep inside each other for their contacts to be found.
 
-A scene's first contacts come of sweeps from shrunken copies of the shapes, last from their cores (collision/brep.py).
+A scene's first contacts come of sweeps from shrunken copies of the shapes, last from their cores (swept/brep.py).
 Where the cores of two shapes meet already, features never cross, and nothing keeps the bodies from falling through.
 """
 
@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from sesshoku.collision.filter import may_touch
-from sesshoku.methods.deep_overlaps import DeepOverlap
 from sesshoku.scene.compiler import CompiledScene
+from sesshoku.stages.deep_overlaps import DeepOverlap
 
 NAMED = 3  # pairs that are told one by one
 

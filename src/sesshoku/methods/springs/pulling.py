@@ -6,10 +6,10 @@ from sesshoku.compiled.jit import jit
 from sesshoku.methods.springs.bodies import point_velocity
 from sesshoku.methods.springs.coupling import add_spring, add_spring_along
 from sesshoku.methods.springs.joints import REST_DAMPING_STEPS, spring_stiffness, world_anchor
-from sesshoku.methods.springs.memory import ACROSS_NORMAL, ALL, ALONG_NORMAL, STOP, TORQUE
 from sesshoku.methods.springs.options import DAMPING_STEPS, IMPLICIT_JOINTS, ISOTROPIC
-from sesshoku.scene.model import PLANAR, PRISMATIC
-from sesshoku.solvers.descent import TINY
+from sesshoku.methods.springs.solve.descent import TINY
+from sesshoku.methods.springs.work import ACROSS_NORMAL, ALL, ALONG_NORMAL, STOP, TORQUE
+from sesshoku.model.arrays import PLANAR, PRISMATIC
 from sesshoku.spatial.algebra import cross, quaternion_matrix, turn_quaternion
 
 IMPLICIT_RATE = 1e3  # k dt^2 of an implicit joint spring, in masses of all that is joined: it hardly opens

@@ -9,8 +9,8 @@ import numpy as np
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.data import as_data
 from sesshoku.methods.springs.bodies import take_state
-from sesshoku.methods.springs.memory import as_bodies, as_presses
-from sesshoku.scene.model import KINEMATIC, as_model
+from sesshoku.methods.springs.work import as_bodies, as_presses
+from sesshoku.model.arrays import KINEMATIC, as_model
 from sesshoku.spatial.algebra import cross
 
 

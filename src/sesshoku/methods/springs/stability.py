@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 
 from sesshoku.errors import UnsupportedFeature
-from sesshoku.methods.springs.memory import STOP, body_inertia, symmetric
 from sesshoku.methods.springs.options import Options
 from sesshoku.methods.springs.overlaps import overlap_cautions
+from sesshoku.methods.springs.work import STOP, body_inertia, symmetric
 from sesshoku.methods.tendon_features import tendon_rows
+from sesshoku.model.arrays import GENERAL, PLANAR, POSITION, REVOLUTE, SPHERICAL
+from sesshoku.model.arrays import TORQUE as ACTUATOR_TORQUE
 from sesshoku.scene.compiler import CompiledScene, link_poses
-from sesshoku.scene.model import GENERAL, PLANAR, POSITION, REVOLUTE, SPHERICAL
-from sesshoku.scene.model import TORQUE as ACTUATOR_TORQUE
 
 LATE, FAR = 20.0, 0.1  # steps in which a servo's force builds up; rad (m) that its effort moves its link in one step
 TOO_FAR = 1.0  # the same, where a step cannot follow

@@ -6,11 +6,14 @@ from math import sqrt
 
 from sesshoku.collision.contacts import CONTACTS, OVERFLOW, RELEASED, SLIP, STICK
 from sesshoku.compiled.jit import jit
-from sesshoku.methods.contact_forces import momentum_imbalance
-from sesshoku.methods.contact_rows import generalized_impulse, velocity_change
-from sesshoku.methods.joint_constraints import measure_errors
-from sesshoku.methods.joint_rows import store_joint_impulses
-from sesshoku.methods.report import (
+from sesshoku.methods.volume.work import FREED, SLIDES
+from sesshoku.solvers.pgs import joint_residual
+from sesshoku.solvers.problem import JOINT_ROWS, PROBLEM_OVERFLOW, push_contact, push_joint, read_contact
+from sesshoku.stages.contact_forces import momentum_imbalance
+from sesshoku.stages.contact_rows import generalized_impulse, velocity_change
+from sesshoku.stages.joint_constraints import measure_errors
+from sesshoku.stages.joint_rows import store_joint_impulses
+from sesshoku.stages.report import (
     CONE_VIOLATION,
     CONSTRAINT_WORK,
     CORRECTION_WORK,
@@ -19,11 +22,8 @@ from sesshoku.methods.report import (
     PENETRATION,
     RESIDUAL,
 )
-from sesshoku.methods.report import OVERFLOW as REPORT_OVERFLOW
-from sesshoku.methods.tunnelling import count_tunnelling
-from sesshoku.methods.volume.memory import FREED, SLIDES
-from sesshoku.solvers.pgs import joint_residual
-from sesshoku.solvers.problem import JOINT_ROWS, PROBLEM_OVERFLOW, push_contact, push_joint, read_contact
+from sesshoku.stages.report import OVERFLOW as REPORT_OVERFLOW
+from sesshoku.stages.tunnelling import count_tunnelling
 
 
 @jit

@@ -6,11 +6,11 @@ corners, friction against the slip bound to them. A: Delassus matrix with the jo
 
 from __future__ import annotations
 
-from sesshoku.collision.overlaps import POINT
+from sesshoku.collision.overlap.overlaps import POINT
 from sesshoku.compiled.jit import jit
 from sesshoku.methods.volume.friction import LEAST_FORCE, correct, judge
-from sesshoku.methods.volume.memory import FREED, HELD, SLIDES
 from sesshoku.methods.volume.options import BY_TRACE, COUPLED, REGULARIZATION
+from sesshoku.methods.volume.work import FREED, HELD, SLIDES
 from sesshoku.solvers.cone_qp import SOLVED, cone_qp
 
 FRICTION_ROUNDS = 6

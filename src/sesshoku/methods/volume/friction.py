@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from math import sqrt
 
-from sesshoku.collision.overlaps import POINT
+from sesshoku.collision.overlap.overlaps import POINT
 from sesshoku.compiled.jit import jit
-from sesshoku.methods.volume.memory import FREED, HELD, SLIDES
 from sesshoku.methods.volume.options import NEAREST, SEPARATED, SIDES
+from sesshoku.methods.volume.work import FREED, HELD, SLIDES
 from sesshoku.solvers.simplex import OPTIMAL, feasible, solve_lp
 
 CARRIED = 1e-8  # scaled: a wrench is carried if vertex forces miss it by no more

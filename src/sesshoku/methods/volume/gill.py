@@ -7,7 +7,7 @@ much; resting depth and forces are the same.
 
 from __future__ import annotations
 
-from sesshoku.collision.overlap import find_overlaps
+from sesshoku.collision.overlap.detect import find_overlaps
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.actuation import joint_forces
 from sesshoku.dynamics.kinematics import coordinate_rate, kinematics
@@ -16,11 +16,11 @@ from sesshoku.integrate.fast_joints import FAST
 from sesshoku.integrate.position import move_kinematic, normalize
 from sesshoku.integrate.rkg import TABLEAU
 from sesshoku.integrate.runge_kutta import combine
-from sesshoku.methods.free_motion import RUNGE_KUTTA, SPIN, coast, finish, free_velocity, joint_space_inertia
 from sesshoku.methods.volume.apply import apply_wrenches
-from sesshoku.methods.volume.islands import solve_islands
 from sesshoku.methods.volume.options import INTEGRAL
-from sesshoku.methods.volume.pose import pose_problem
+from sesshoku.methods.volume.problem import pose_problem
+from sesshoku.methods.volume.solve import solve_islands
+from sesshoku.stages.free_motion import RUNGE_KUTTA, SPIN, coast, finish, free_velocity, joint_space_inertia
 
 THIN = 0.0  # m: any overlap with a polygon is an area
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
-from sesshoku.methods.report import CONVERGED, ITERATIONS, ROWS
 from sesshoku.solvers.box import solve_box
 from sesshoku.solvers.problem import push_joint, read_joint
+from sesshoku.stages.report import CONVERGED, ITERATIONS, ROWS
 
 JOINT_ROUNDS = 8
 JOINT_TOLERANCE = 1e-10

@@ -17,10 +17,10 @@ from math import sqrt
 
 from sesshoku.compiled.jit import jit
 from sesshoku.methods.volume.dense import CORNER_RIDGE, cone_rows, times_moment
-from sesshoku.methods.volume.memory import SLIDES
+from sesshoku.methods.volume.work import SLIDES
 from sesshoku.solvers import block_lu
 from sesshoku.solvers.problem import push_contact, push_joint, read_contact, read_joint
-from sesshoku.solvers.proximal_primal import join_all
+from sesshoku.solvers.proximal.primal import join_all
 
 MOST_STEPS = 60
 GAP = 1e-10  # of its start

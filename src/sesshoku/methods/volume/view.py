@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from sesshoku.simulation import Simulation
+    from sesshoku.simulation.simulation import Simulation
 
 STATES = ("released", "stick", "slip")
 

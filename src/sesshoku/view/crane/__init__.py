@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from sesshoku.crane.demos import Recorder, next_path
-from sesshoku.crane.game import TIME_STEP, game_method, playable
-from sesshoku.crane.motion import AXES, Inputs
-from sesshoku.crane.round import SECONDS, Round
+from sesshoku.apps.crane.demos import Recorder, next_path
+from sesshoku.apps.crane.game import TIME_STEP, game_method, playable
+from sesshoku.apps.crane.motion import AXES, Inputs
+from sesshoku.apps.crane.round import SECONDS, Round
 from sesshoku.errors import RecordingError
 from sesshoku.methods.registry import Method
-from sesshoku.simulation import Simulation
+from sesshoku.simulation.simulation import Simulation
 from sesshoku.view.messages import Message
 from sesshoku.view.page import Page
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sesshoku as ss
-from sesshoku.methods.volume import memory
+from sesshoku.methods.volume import work as memory
 from sesshoku.methods.volume.view import overlaps
 from volume_scenes import DT, RUBBER, G, box, inside, volume
 

@@ -1,0 +1,1 @@
+"""Programs made with sesshoku: the crane game."""

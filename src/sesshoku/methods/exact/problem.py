@@ -1,0 +1,284 @@
+"""Posing the problem of a step: axes, rows, wanted velocities, and the start of the solve."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from sesshoku.collision.contacts import CONTACTS, SMOOTH
+from sesshoku.compiled.jit import jit
+from sesshoku.integrate.midpoint import lead_scripts, script_lead
+from sesshoku.methods.exact.options import ANCHOR, BOUNCE_SPEED, CORRECTION, CORRECTION_SPEED, MIDPOINT, SLOP
+from sesshoku.methods.exact.spin import split_free
+from sesshoku.methods.exact.turning import link_rates, measure_turning, turn_blocks, turn_contact, turn_loops
+from sesshoku.methods.exact.work import BOUNCE, GAINED, INSTANT, SPEED, SUPPORT, TAKEN
+from sesshoku.solvers.problem import CHAIN, JOINT_ROWS, TURNING, push_contact, read_normal
+from sesshoku.stages.contact_rows import contact_rows, contact_velocity, start_problem
+from sesshoku.stages.joint_rows import joint_rows
+from sesshoku.stages.turning_rows import choose_turning, turning_rows
+
+# m: a smaller gap counts as closed; the corners of a face that rests ask for the same then. If those that overlap asked
+# for nothing and others to close what a step leaves open (dt^3 times a jerk), they would contradict each other, and
+# the corners of a foot whose leg moves on would part and land in turns
+TOUCHING = 1e-7
+# m: the same for a contact that carried load in the step before; as its leg moves on its gap drifts by hundredths of a
+# micrometre per step, and every time it was closed the corners would part and land in turns
+CARRYING = 1e-6
+ALONE = 1e-9  # impacts are alone where others make less of a velocity than this share of what its own impulse makes
+NOT_YET = 1e30  # free velocity of a contact that is to bounce but has not arrived
+
+
+@jit
+def frame_contacts(model, data, contacts, problem, memory, options, dt):
+    """Axes (t1, t2, n) of every contact, and its velocity along them. Needs `link_velocities` of v.
+
+    The midpoint rule's new velocity is that of the step's end, and so is that of scripted bodies here.
+    """
+    if options[MIDPOINT]:
+        link_rates(model, data)
+    for c in range(contacts.counts[CONTACTS]):
+        axes, n, t = problem.axes[c], contacts.normal[c], contacts.tangent[c]
+        vx, vy, vz = contact_velocity(model, data, contacts, c)
+        for side in range(2):
+            if options[MIDPOINT] and contacts.link[c, side] >= 0:
+                x, y, z = script_lead(model, data, contacts.link[c, side], contacts.point[c])
+                sign = 1.0 if side else -1.0
+                vx, vy, vz = vx + sign * x, vy + sign * y, vz + sign * z
+        for a in range(3):
+            axes[0, a], axes[1, a], axes[2, a] = t[0, a], t[1, a], n[a]
+        for d in range(3):
+            memory.start_velocity[c, d] = axes[d, 0] * vx + axes[d, 1] * vy + axes[d, 2] * vz
+        if options[MIDPOINT]:
+            measure_turning(model, data, contacts, problem, memory, c, dt)
+    choose_turning(model, data, contacts, problem)
+    if options[MIDPOINT]:
+        turn_blocks(model, data, contacts, problem, dt)
+
+
+@jit
+def pose_problem(model, data, contacts, problem, memory, q, options, dt):
+    """Rows, wanted velocities and start of every contact and joint row; q: where the contacts were found."""
+    start_problem(model, data, problem)
+    for c in range(contacts.counts[CONTACTS]):
+        for d in range(3):
+            problem.velocity[c, d] = memory.start_velocity[c, d]
+    contact_rows(model, data, contacts, problem, data.new_v)
+    split_free(model, data, contacts, problem, memory)
+    turning_rows(model, data, contacts, problem, data.new_v)
+    if options[MIDPOINT]:
+        turn_loops(model, data, dt)
+        lead_scripts(model, data, 1.0)
+    joint_rows(model, data, problem, q, data.new_v, dt, True)
+    if options[MIDPOINT]:
+        lead_scripts(model, data, -1.0)
+    for c in range(contacts.counts[CONTACTS]):
+        impact = memory.impact[c]
+        for n in range(len(impact)):
+            impact[n] = 0.0
+        problem.correction[c], memory.free_normal[c], memory.held[c] = 0.0, problem.free[c, 2], 0
+        if options[MIDPOINT]:
+            want_velocity(contacts, problem, memory, options, c, dt)
+            lands = memory.impact[c, SPEED] != 0.0
+            if memory.held[c] == 0 and (not lands or memory.impact[c, BOUNCE] == 0.0 and on_tree(problem, c)):
+                turn_contact(problem, memory, c)
+        else:
+            want_velocity_at_end(contacts, problem, memory, options, c, dt)
+        start_contact(model, contacts, problem, memory, c)
+        if options[ANCHOR] > 0.0:
+            hold_anchor(model, data, contacts, problem, memory, options[ANCHOR] / dt, c)
+    start_turning(contacts, problem, memory)
+    for j in range(problem.counts[JOINT_ROWS]):
+        if memory.tree_jammed[problem.joint_tree[j]]:
+            problem.joint_impulse[j] = 0.0
+
+
+@jit(into_callers=True)
+def on_tree(problem, c):
+    """Whether a side of contact c is a body that hangs on others."""
+    return problem.body[c, 0] == CHAIN or problem.body[c, 1] == CHAIN
+
+
+@jit
+def want_velocity(contacts, problem, memory, options, c, dt):
+    """Subtract the wanted normal velocity from the free one, for contacts found in the middle of the step.
+
+    A contact that was not loaded, or parted in a rebound, and closes within the step is an impact at its own instant:
+    the target is what remains at the step's end of a ballistic rebound, forces acting on to the end. What gyroscopic
+    torque does in the step counts as done before the impact: e = 1 then keeps the energy. Without restitution what
+    comes no faster than a step's forces make it is no impact, unless it is through in the middle of the step already
+    (it was too far away to be found before): corners of a face that is pressed on would land in turns, and a grip
+    creep. Others may close half their gap (the next half step closes the rest: all of it would overlap by as much, and
+    rattle on), or undo part of an overlap.
+    """
+    free, gap, before = problem.free[c], contacts.gap[c], problem.velocity[c, 2]
+    old, after = contacts.previous[c], problem.free[c, 2]
+    rate = (after - before) / dt
+    fresh = old < 0 or memory.old_parted[old] == 1
+    touching = TOUCHING if fresh else CARRYING
+    closes = gap + 0.5 * dt * before + 0.5 * dt * dt * rate < 0.0 and before + min(rate, 0.0) * dt < 0.0
+    slow = contacts.material[c, 2] == 0.0 and before >= -abs(rate) * dt and gap >= -options[SLOP]
+    if fresh and closes and not slow:
+        t, impact = closing_time(gap - 0.5 * dt * before, before, rate, dt), memory.impact[c]
+        gained = memory.forced[c, 2] * (1.0 - t / dt)
+        speed = after - gained
+        # what drives the bodies apart is left out: it may be the turning of a body that turns far in a step
+        impact[INSTANT], impact[SPEED], impact[GAINED] = t, speed, min(gained, 0.0)
+        impact[BOUNCE] = contacts.material[c, 2] if speed < -options[BOUNCE_SPEED] else 0.0
+        set_rebound(problem, memory, c, 1.0)
+    elif gap > TOUCHING and fresh and contacts.material[c, 2] > 0.0:
+        free[2], memory.held[c] = NOT_YET, 1  # `late_impacts` of islands.py looks whether it arrives all the same
+    elif gap > touching:
+        free[2] += gap / dt
+    else:
+        problem.correction[c] = correction_speed(gap, options, dt)
+        free[2] -= problem.correction[c]
+
+
+@jit
+def correction_speed(gap, options, dt):
+    """Normal velocity that is asked for to undo an overlap, m/s."""
+    return min(options[CORRECTION] * max(-gap - options[SLOP], 0.0) / dt, options[CORRECTION_SPEED])
+
+
+@jit
+def set_rebound(problem, memory, c, share):
+    """Target of an impact with `share` of its restitution, and which of its impulse is impact, which support."""
+    impact = memory.impact[c]
+    speed, bounce = impact[SPEED], share * impact[BOUNCE]
+    rebound = -bounce * speed + impact[GAINED]
+    target = max(0.0, rebound)
+    impact[TAKEN], impact[SUPPORT] = max(0.0, -(1.0 + bounce) * speed), target - rebound
+    problem.free[c, 2] = memory.free_normal[c] - target
+
+
+@jit
+def add_impact(model, problem, memory, c, y_out):
+    """y += Z^T x of contact c if it is an impact."""
+    x, impact = problem.impulse[c], memory.impact[c]
+    if x[2] > 0.0 and (impact[TAKEN] > 0.0 or impact[SUPPORT] > 0.0):
+        push_contact(model.row_dof, problem, c, x[0], x[1], x[2], y_out)
+
+
+@jit
+def impact_longer(model, problem, memory, c, y, dt):
+    """How much longer than half a step the impulse of contact c acts on positions, s: 0 but for impacts.
+
+    Only the share of it that its own approach speed explains is an impact; what carries load from then on acts through
+    the rest of the step. y: of all impacts (`add_impact`). Where nothing but impacts moves the contact, what they make
+    of each other counts; where others hold against them (a light body between a heavy one and the floor) only what the
+    impulse itself would make, since theirs are not shifted.
+    """
+    t, taken, support = memory.impact[c, INSTANT], memory.impact[c, TAKEN], memory.impact[c, SUPPORT]
+    if not problem.impulse[c, 2] > 0.0 or taken <= 0.0 and support <= 0.0:
+        return 0.0
+    made, all_made = read_normal(model.row_dof, problem, c, y), read_normal(model.row_dof, problem, c, problem.y)
+    own = problem.block[c, 2, 2] * problem.impulse[c, 2]
+    if not abs(all_made - made) <= ALONE * own:
+        made = own
+    whole = max(made, taken + support)  # others may carry part of both
+    return taken / whole * (0.5 * dt - t) - support / whole * 0.5 * t
+
+
+@jit
+def closing_time(gap, speed, rate, dt):
+    """First t in [0, dt] with gap + speed t + rate t^2/2 = 0; 0 where it is closed already."""
+    if gap <= 0.0:
+        return 0.0
+    square = speed * speed - 2.0 * rate * gap
+    if square < 0.0:
+        return dt
+    return min(dt, 2.0 * gap / max(sqrt(square) - speed, 1e-300))
+
+
+@jit
+def want_velocity_at_end(contacts, problem, memory, options, c, dt):
+    """The same for contacts found at the start of a semi-implicit step, where the new velocity moves all of it."""
+    free, gap, before = problem.free[c], contacts.gap[c], problem.velocity[c, 2]
+    bounce = contacts.material[c, 2]
+    if before < -options[BOUNCE_SPEED] and bounce > 0.0:
+        if gap > 0.0:
+            free[2] = NOT_YET
+        else:
+            memory.impact[c, SPEED], memory.impact[c, BOUNCE] = before, bounce
+            set_rebound(problem, memory, c, 1.0)
+    elif gap > TOUCHING:
+        free[2] += gap / dt
+    else:
+        problem.correction[c] = correction_speed(gap, options, dt)
+        free[2] -= problem.correction[c]
+
+
+@jit
+def start_contact(model, contacts, problem, memory, c):
+    """Begin with the last step's impulse of the same contact, and in its state; new contacts at zero, at rest.
+
+    Impulses of a squeeze without solution are no start, they would grow from step to step; nor are those of a rebound.
+    """
+    x, old = problem.impulse[c], contacts.previous[c]
+    x[0] = x[1] = x[2] = 0.0
+    memory.slips[c] = memory.locked[c] = 0
+    if old >= 0:
+        f, jammed = memory.old_impulse[old], False
+        for side in range(2):
+            link = contacts.link[c, side]
+            jammed = jammed or link >= 0 and memory.tree_jammed[model.link_tree[link]] == 1
+        if not jammed and memory.old_parted[old] == 0:
+            for d in range(3):
+                axis = problem.axes[c, d]
+                x[d] = axis[0] * f[0] + axis[1] * f[1] + axis[2] * f[2]
+        memory.slips[c] = memory.old_slips[old]
+    memory.mu[c] = contacts.material[c, memory.slips[c]]
+
+
+@jit
+def start_turning(contacts, problem, memory):
+    """The same for turning blocks, which begin at zero where their contacts do."""
+    for n in range(problem.counts[TURNING]):
+        p = problem.turning[n]
+        c = p - problem.contact_capacity
+        x, old = problem.impulse[p], contacts.previous[c]
+        x[0] = x[1] = x[2] = 0.0
+        if old >= 0 and problem.impulse[c, 2] > 0.0:
+            f = memory.old_torque[old]
+            for d in range(3):
+                axis = problem.axes[c, d]
+                x[d] = axis[0] * f[0] + axis[1] * f[1] + axis[2] * f[2]
+
+
+@jit
+def hold_anchor(model, data, contacts, problem, memory, rate, c):
+    """Ask a contact that has been sticking to undo its drift at `rate` (1/s) times the way from its anchor.
+
+    An anchor is where both links touched when the contact began to stick. Not of round surfaces, which roll on.
+    """
+    old = contacts.previous[c]
+    memory.anchored[c] = 0
+    if old < 0 or memory.old_anchored[old] == 0 or memory.slips[c] == 1 or contacts.kind[c] == SMOOTH:
+        return
+    memory.anchored[c] = 1
+    x = y = z = 0.0
+    for side in range(2):
+        p, link, sign = memory.old_anchor[old, side], contacts.link[c, side], 1.0 if side else -1.0
+        for a in range(3):
+            memory.anchor[c, side, a] = p[a]
+        if link < 0:
+            x, y, z = x + sign * p[0], y + sign * p[1], z + sign * p[2]
+            continue
+        R, r, o = data.rotation[link], data.offset[link], data.tree_origin[model.link_tree[link]]
+        x += sign * (o[0] + r[0] + R[0, 0] * p[0] + R[0, 1] * p[1] + R[0, 2] * p[2])
+        y += sign * (o[1] + r[1] + R[1, 0] * p[0] + R[1, 1] * p[1] + R[1, 2] * p[2])
+        z += sign * (o[2] + r[2] + R[2, 0] * p[0] + R[2, 1] * p[1] + R[2, 2] * p[2])
+    for d in range(2):
+        axis = problem.axes[c, d]
+        problem.free[c, d] += rate * (axis[0] * x + axis[1] * y + axis[2] * z)
+
+
+@jit
+def keep_anchors(contacts, problem, memory):
+    """Anchors for the next step: contacts that stick keep theirs, or set one where they are."""
+    for c in range(contacts.counts[CONTACTS]):
+        sticks = problem.impulse[c, 2] > 0.0 and memory.old_slips[c] == 0 and contacts.kind[c] != SMOOTH
+        for side in range(2):
+            for a in range(3):
+                here = memory.anchor[c, side, a] if memory.anchored[c] else contacts.local[c, side, a]
+                memory.old_anchor[c, side, a] = here
+        memory.old_anchored[c] = 1 if sticks else 0

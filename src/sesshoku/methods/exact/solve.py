@@ -1,0 +1,274 @@
+"""Solving each island: static and kinetic friction told apart by what the solution does, restitution kept passive."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from sesshoku.compiled.jit import jit
+from sesshoku.dynamics.constraints.rows import ROW_FRICTION, ROW_UPPER
+from sesshoku.methods.exact.options import BOUNCE_SPEED, MIDPOINT, NEWTON, ROUNDS, SLIP_SPEED
+from sesshoku.methods.exact.problem import add_impact, impact_longer, set_rebound
+from sesshoku.methods.exact.work import BOUNCE, INSTANT, SPEED
+from sesshoku.solvers.problem import JOINT_ROWS, contacts_among, read_contact, read_joint
+from sesshoku.solvers.proximal.newton import solve_island
+from sesshoku.stages.island_rows import group_joint_rows, island_dofs, island_lists
+from sesshoku.stages.report import CONVERGED, ITERATIONS, ROWS
+from sesshoku.stages.turning_rows import island_blocks
+
+BROKEN, TRIED = 1, 2  # `locked`: broke away in this step; static friction was tried against a turning back
+STANDS = 1e300  # m/s: no contact rebounds
+JAMMED = 0.1  # a residual of this share of the closing speed: no solution, the contacts contradict each other
+GUARD_SOLVES = 8  # of the search for the restitution that brings no energy
+GUARD_SHARE = 0.01  # how close to it, as a share of what full restitution brings more than none
+ROUNDING_ENERGY = 1e-10  # share of the impulses' work
+
+
+@jit
+def solve_islands(model, data, contacts, problem, memory, newton, options, dt):
+    """Solve every island apart; impulses and y are left in the problem."""
+    report = data.report
+    for n in range(len(report)):
+        report[n] = 0.0
+    report[CONVERGED] = 1.0
+    for k in range(model.dof_count):
+        problem.y[k] = 0.0
+    for t in range(model.tree_count):
+        memory.tree_jammed[t] = 0
+    for j in range(problem.counts[JOINT_ROWS]):
+        memory.joint_locked[j] = 0
+    rest = group_joint_rows(model, contacts, problem, memory)
+    for island in range(rest + 1):
+        contact_list, joint_list = island_lists(contacts, memory, island, rest)
+        if len(contact_list) + len(joint_list) > 0:
+            block_list = island_blocks(problem, contact_list, memory.block_list)
+            dof_list = memory.dof_list[: island_dofs(model, contacts, memory, island)]
+            residual, solved = solve_rounds(model, data, contacts, problem, memory, newton, options, dt, block_list,
+                                            joint_list, dof_list, True)  # fmt: skip
+            if bounces(memory, contact_list):
+                residual, solved = guard_energy(model, data, contacts, problem, memory, newton, options, dt,
+                                                block_list, joint_list, dof_list, residual, solved)  # fmt: skip
+            report[ROWS] += 3 * len(block_list) + len(joint_list)
+            if not solved:
+                report[CONVERGED] = 0.0
+                if residual > JAMMED * fastest(problem, contact_list) and island < rest:
+                    for n in range(contacts.island_tree_start[island], contacts.island_tree_start[island + 1]):
+                        memory.tree_jammed[contacts.island_tree[n]] = 1
+
+
+@jit
+def fastest(problem, contact_list):
+    """Largest normal speed at which contacts would close, m/s."""
+    most = 0.0
+    for n in range(len(contact_list)):
+        most = max(most, -problem.free[contact_list[n], 2])
+    return most
+
+
+@jit
+def solve_rounds(model, data, contacts, problem, memory, newton, options, dt, block_list, joint_list, dof_list,
+                 rebounding):  # fmt: skip
+    """Solve, let what moved break away and what turned back try to hold, and solve again until nothing switches.
+
+    rebounding: contacts that the first solution brings together rebound, later ones only close: chains of rebounds
+    within a step feed on each other. Returns the residual and whether the law is met.
+    """
+    contact_list = block_list[: contacts_among(problem, block_list)]
+    made, solved, residual, rounds = 0, False, 0.0, int(options[ROUNDS])
+    for n in range(rounds):
+        steps, residual, solved = solve_island(model.row_dof, problem, memory.mu, block_list, joint_list, dof_list,
+                                               options[NEWTON:], newton)  # fmt: skip
+        made += steps
+        if n == rounds - 1:  # what is switched must be solved with
+            break
+        switched = switch_contacts(model, contacts, problem, memory, options[SLIP_SPEED], contact_list)
+        switched += switch_joints(model, data, problem, memory, options[SLIP_SPEED], dt, joint_list)
+        if options[MIDPOINT]:
+            least = options[BOUNCE_SPEED] if rebounding and n == 0 else STANDS
+            switched += late_impacts(model, contacts, problem, memory, least, dt, contact_list)
+        if switched == 0:
+            break
+    data.report[ITERATIONS] = max(data.report[ITERATIONS], made)
+    return residual, solved
+
+
+@jit
+def late_impacts(model, contacts, problem, memory, bounce_speed, dt, contact_list):
+    """Contacts that close only because another impact of the step turned a body back rebound, too; returns how many.
+
+    Until here they were held open, so that the solved velocity is the one they meet with. Their instant is unknown and
+    taken as the middle.
+    """
+    found = 0
+    for n in range(len(contact_list)):
+        c = contact_list[n]
+        if memory.held[c] == 0:
+            continue
+        _, _, u = read_contact(model.row_dof, problem, c, problem.y)
+        speed, gap, impact = u + memory.free_normal[c], contacts.gap[c], memory.impact[c]
+        if gap + 0.5 * dt * speed >= 0.0:
+            continue
+        memory.held[c] = 0
+        found += 1
+        if speed < -bounce_speed:
+            impact[INSTANT], impact[SPEED], impact[BOUNCE] = 0.5 * dt, speed, contacts.material[c, 2]
+            set_rebound(problem, memory, c, 1.0)
+        else:
+            problem.free[c, 2] = memory.free_normal[c] + gap / (0.5 * dt)
+    return found
+
+
+@jit
+def bounces(memory, contact_list):
+    """Whether any contact of the island rebounds in this step."""
+    most = 0.0
+    for n in range(len(contact_list)):
+        most = max(most, memory.impact[contact_list[n], BOUNCE])
+    return most > 0.0
+
+
+@jit
+def guard_energy(model, data, contacts, problem, memory, newton, options, dt, block_list, joint_list, dof_list,
+                 residual, solved):  # fmt: skip
+    """Newton's restitution may raise energy where there is friction, or in a stack: lower the island's then.
+
+    The largest share of every restitution is taken with which the impulses bring no energy, found by the secant rule
+    inside a bracket, from below; without restitution they never do. The law holds to the same residual, with smaller
+    coefficients.
+    """
+    gain, scale = energy_gain(model, problem, memory, options, dt, block_list, joint_list, dof_list)
+    allowed, low, high, share, above = ROUNDING_ENERGY * scale, 0.0, 1.0, 0.0, gain
+    if not gain > allowed:
+        return residual, solved
+    below, near = 0.0, 0.0
+    for n in range(GUARD_SOLVES):
+        residual, solved = share_restitution(model, data, contacts, problem, memory, newton, options, dt, block_list,
+                                             joint_list, dof_list, share)  # fmt: skip
+        gain, _ = energy_gain(model, problem, memory, options, dt, block_list, joint_list, dof_list)
+        if n == 0:  # none at all
+            allowed, below = max(allowed, gain), gain
+            near = GUARD_SHARE * (above - below)
+        elif gain <= allowed:
+            low, below = share, gain
+        else:
+            high, above = share, gain
+        if gain <= allowed and (gain >= allowed - near or n == GUARD_SOLVES - 1):
+            return residual, solved
+        # aim a little below what is allowed, and never at the ends of the bracket
+        aim = (allowed - 0.5 * near - below) / max(above - below, 1e-300)
+        share = low + min(max(aim, 0.05), 0.95) * (high - low)
+    return share_restitution(model, data, contacts, problem, memory, newton, options, dt, block_list, joint_list,
+                             dof_list, low)  # fmt: skip
+
+
+@jit
+def share_restitution(model, data, contacts, problem, memory, newton, options, dt, block_list, joint_list, dof_list,
+                      share):  # fmt: skip
+    """Solve with a share of every restitution; residual and whether solved."""
+    for n in range(contacts_among(problem, block_list)):
+        if memory.impact[block_list[n], BOUNCE] > 0.0:
+            set_rebound(problem, memory, block_list[n], share)
+    return solve_rounds(model, data, contacts, problem, memory, newton, options, dt, block_list, joint_list, dof_list,
+                        False)  # fmt: skip
+
+
+@jit
+def energy_gain(model, problem, memory, options, dt, block_list, joint_list, dof_list):
+    """Energy the island's impulses bring beyond what corrections of depth, loops and mimics ask for, J; and the size of
+    what it is the difference of.
+
+    Kinetic: x . u_free + |y|^2/2. Against the forces on the bodies, by moving them: an impulse displaces what it moves
+    for half a step, of an impact longer or shorter. Exact for lone bodies under the midpoint rule, whose free motion
+    brings none. A semi-implicit step counts a rebound by the speed it meets.
+    """
+    gain = size = 0.0
+    count, y = contacts_among(problem, block_list), memory.y_direction
+    for r in range(len(dof_list)):
+        for k in range(dof_list[r, 0], dof_list[r, 1]):
+            y[k] = 0.0
+    for n in range(count):
+        add_impact(model, problem, memory, block_list[n], y)
+    for n in range(count):
+        c = block_list[n]
+        x, free, forced = problem.impulse[c], memory.unaided[c], memory.forced[c]
+        share = 1.0 if memory.impact[c, BOUNCE] > 0.0 else 0.0
+        if options[MIDPOINT]:
+            share = 0.5 + impact_longer(model, problem, memory, c, y, dt) / dt
+        part = x[0] * (free[0] - share * forced[0]) + x[1] * (free[1] - share * forced[1])
+        part += x[2] * (free[2] - share * forced[2] - problem.correction[c])
+        gain, size = gain + part, size + abs(part)
+    for n in range(count, len(block_list)):
+        x, free = problem.impulse[block_list[n]], problem.free[block_list[n]]
+        part = x[0] * free[0] + x[1] * free[1] + x[2] * free[2]
+        gain, size = gain + part, size + abs(part)
+    for n in range(len(joint_list)):
+        part = problem.joint_impulse[joint_list[n]] * problem.joint_free[joint_list[n]]
+        gain, size = gain + part, size + abs(part)
+    for r in range(len(dof_list)):
+        for k in range(dof_list[r, 0], dof_list[r, 1]):
+            gain += 0.5 * problem.y[k] * problem.y[k]
+    return gain, size
+
+
+@jit
+def switch_contacts(model, contacts, problem, memory, slip_speed, contact_list):
+    """Judge every loaded contact by its solved velocity; returns how many coefficients changed."""
+    changed = 0
+    for n in range(len(contact_list)):
+        c = contact_list[n]
+        static, kinetic = contacts.material[c, 0], contacts.material[c, 1]
+        if static == kinetic or problem.impulse[c, 2] <= 0.0:
+            continue
+        u0, u1, _ = read_contact(model.row_dof, problem, c, problem.y)
+        u0, u1 = u0 + problem.free[c, 0], u1 + problem.free[c, 1]
+        moves = sqrt(u0 * u0 + u1 * u1) > slip_speed
+        if moves and memory.slips[c] == 0:
+            memory.slips[c], memory.locked[c], memory.mu[c] = 1, BROKEN, kinetic
+            changed += 1
+        elif (moves and memory.slips[c] == 1 and memory.locked[c] == 0
+              and u0 * problem.velocity[c, 0] + u1 * problem.velocity[c, 1] <= 0.0):  # fmt: skip
+            memory.slips[c], memory.locked[c], memory.mu[c] = 0, TRIED, static
+            changed += 1
+    return changed
+
+
+@jit
+def switch_joints(model, data, problem, memory, slip_speed, dt, joint_list):
+    """The same for the friction of joints."""
+    changed = 0
+    for n in range(len(joint_list)):
+        j = joint_list[n]
+        if not rubs(problem, j):
+            continue
+        k = problem.joint_source[j, 1]
+        bound = dt * model.dof_static_friction[k]
+        speed = read_joint(model.row_dof, problem, j, problem.y) + problem.joint_free[j]
+        before = -data.v[k] if problem.joint_source[j, 0] == ROW_UPPER else data.v[k]
+        moves = abs(speed) > slip_speed
+        if moves and data.friction_slips[k] == 0:
+            data.friction_slips[k], memory.joint_locked[j], bound = 1, BROKEN, dt * model.dof_kinetic_friction[k]
+        elif moves and memory.joint_locked[j] == 0 and speed * before <= 0.0:
+            data.friction_slips[k], memory.joint_locked[j] = 0, TRIED
+        else:
+            continue
+        if problem.joint_low[j] != -bound:
+            problem.joint_low[j] = -bound
+            if problem.joint_source[j, 0] == ROW_FRICTION:
+                problem.joint_high[j] = bound
+            changed += 1
+    return changed
+
+
+@jit(into_callers=True)
+def rubs(problem, j):
+    """Whether a joint row has friction: of a joint, or of one that stands at its limit."""
+    kind = problem.joint_source[j, 0]
+    return kind == ROW_FRICTION or kind <= ROW_UPPER and problem.joint_low[j] < 0.0
+
+
+@jit
+def keep_states(model, data, contacts, problem, memory, slip_speed):
+    """States for the next step: what moves slips, what does not rests."""
+    for j in range(problem.counts[JOINT_ROWS]):
+        if rubs(problem, j):
+            speed = read_joint(model.row_dof, problem, j, problem.y) + problem.joint_free[j]
+            data.friction_slips[problem.joint_source[j, 1]] = 1 if abs(speed) > slip_speed else 0

@@ -1,0 +1,274 @@
+"""Before the passes of a step: elasticity, velocities and friction states of the contacts, groups, pairs, biases."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from sesshoku.collision.contacts import CONTACTS, ISLANDS
+from sesshoku.collision.filter import find_pair
+from sesshoku.compiled.jit import jit
+from sesshoku.dynamics.aba import gyroscopic_force
+from sesshoku.integrate.rotor import rotor
+from sesshoku.methods.implicit.options import BALANCED, LOOKAHEAD, RATE_TERMS, SLIP_SPEED, TANGENTIAL, VISCOUS
+from sesshoku.methods.implicit.work import CONTACT_PAIR, GROUPS, LOOP_PAIR, MIMIC_PAIR, PAIRS
+from sesshoku.model.arrays import FREE, KINEMATIC, RULED
+from sesshoku.stages.contact_rows import contact_velocity
+from sesshoku.stages.free_motion import SPIN
+
+
+@jit
+def prepare(model, data, contacts, memory, options, dt):
+    """Everything the passes start from. Needs `detect`, `link_velocities`, `joint_forces`, `external_wrenches`."""
+    make_groups(model, contacts, memory, options)
+    reference_accelerations(model, data, memory, options)
+    link_biases(model, data, contacts, memory, dt)
+    for c in range(contacts.counts[CONTACTS]):
+        elasticity(model, contacts, memory, c)
+        start_contact(model, data, contacts, memory, options, c, dt)
+    make_pairs(model, contacts, memory)
+
+
+@jit
+def moves(model, link):
+    """Whether forces move a link."""
+    return link >= 0 and model.link_joint[link] != KINEMATIC
+
+
+@jit
+def make_groups(model, contacts, memory, options):
+    """Group of every tree: its island, else the trees joined with it; with another schedule one group for all."""
+    islands, trees, group = contacts.counts[ISLANDS], model.tree_count, memory.tree_group
+    count = islands
+    for t in range(trees):
+        if options[BALANCED] != 0.0:
+            group[t], count = 0, 1
+        elif contacts.tree_island[t] >= 0:
+            group[t] = contacts.tree_island[t]
+        elif model.tree_joined[t] != t:
+            group[t] = group[model.tree_joined[t]]
+        else:
+            group[t] = count
+            count += 1
+    memory.counts[GROUPS] = count
+    start = memory.group_tree_start
+    for g in range(count + 1):
+        start[g] = 0
+    for t in range(trees):
+        start[group[t] + 1] += 1
+    for g in range(count):
+        start[g + 1] += start[g]
+    for t in range(trees - 1, -1, -1):  # from behind: fill each range downwards, then it begins where it should
+        start[group[t] + 1] -= 1
+        memory.group_tree[start[group[t] + 1]] = t
+    for g in range(count):
+        start[g] = start[g + 1]
+    start[count] = trees
+    list_contacts(contacts, memory, options, count, islands)
+
+
+@jit
+def list_contacts(contacts, memory, options, count, islands):
+    """Contacts group by group: the islands' lists, or all of them in one."""
+    total = contacts.island_start[islands] if islands > 0 else 0
+    for n in range(total):
+        memory.group_contact[n] = contacts.island_contact[n]
+    for g in range(count):
+        if options[BALANCED] != 0.0:
+            memory.group_contact_start[g] = 0
+        else:
+            memory.group_contact_start[g] = contacts.island_start[g] if g < islands else total
+    memory.group_contact_start[count] = total
+
+
+@jit
+def reference_accelerations(model, data, memory, options):
+    """The acceleration (without gravity's part) at which the velocity of a link does not change in the step's eyes.
+
+    rate_terms: none at all, a = 0; without: that of joints at rest, so that velocities at the end are J v+. Trees that
+    loops hold are without: near a dead centre the rows of a loop depend on each other, and J' v is divided by nothing.
+    """
+    g, reference, c = model.gravity, memory.reference, data.velocity_product
+    for i in range(model.link_count):
+        parent, rates = model.link_parent[i], options[RATE_TERMS] != 0.0 and memory.tree_looped[model.link_tree[i]] == 0
+        if rates or parent < 0:
+            for a in range(3):
+                reference[i, a], reference[i, 3 + a] = -g[a], 0.0
+        else:
+            for a in range(6):
+                reference[i, a] = reference[parent, a]
+        if not rates:
+            for a in range(6):
+                reference[i, a] += c[i, a]
+
+
+@jit
+def link_biases(model, data, contacts, memory, dt):
+    """v x* I v - external wrench of every link.
+
+    A lone free body that touches something or hangs on a loop turns on by `rotor`: its gyroscopic torque is what that
+    free turning needs, which brings no energy; explicit, it would at large spins.
+    """
+    bias, v = memory.bias, data.v
+    for i in range(model.link_count):
+        gyroscopic_force(data, i, bias)
+        if data.tree_fast[model.link_tree[i]] != 0:
+            for a in range(6):
+                bias[i, a] = -data.wrench[i, a]
+    for t in range(model.tree_count):
+        i = model.tree_link[t]
+        held = contacts.tree_island[t] >= 0 or memory.tree_looped[t] != 0
+        if not held or model.link_joint[i] != FREE or model.tree_link[t + 1] != i + 1:
+            continue
+        k, I = model.link_dof[i] + 3, data.inertia[i]
+        wx, wy, wz = v[k], v[k + 1], v[k + 2]
+        if (wx * wx + wy * wy + wz * wz) * dt * dt < SPIN * SPIN:
+            continue
+        ex, ey, ez, _, _, _, _ = rotor(I, wx, wy, wz, dt)
+        dx, dy, dz = (ex - wx) / dt, (ey - wy) / dt, (ez - wz) / dt
+        wrench = data.wrench[i]
+        bias[i, 3] = -(I[4] * dx + I[7] * dy + I[8] * dz) - wrench[3]
+        bias[i, 4] = -(I[7] * dx + I[5] * dy + I[9] * dz) - wrench[4]
+        bias[i, 5] = -(I[8] * dx + I[9] * dy + I[6] * dz) - wrench[5]
+
+
+@jit
+def elasticity(model, contacts, memory, c):
+    """Stiffness and damping of contact c: the pair's own, the materials' combined, or what the scene needs."""
+    a, b, out = contacts.shape[c, 0], contacts.shape[c, 1], memory.elastic[c]
+    if c > 0 and contacts.shape[c - 1, 0] == a and contacts.shape[c - 1, 1] == b:
+        out[0], out[1] = memory.elastic[c - 1, 0], memory.elastic[c - 1, 1]
+        return
+    k = d = -1.0
+    if model.shape_filter[a, RULED] == 1 and model.shape_filter[b, RULED] == 1:
+        place = find_pair(model, a, b)
+        if place >= 0:
+            k, d = memory.pair_elastic[place, 0], memory.pair_elastic[place, 1]
+    ka, kb, da, db = (memory.shape_elastic[a, 0], memory.shape_elastic[b, 0], memory.shape_elastic[a, 1],
+                      memory.shape_elastic[b, 1])  # fmt: skip
+    if k < 0.0:
+        if ka >= 0.0 and kb >= 0.0:
+            k = ka * kb / (ka + kb) if ka + kb > 0.0 else 0.0
+        else:
+            k = max(ka, kb)
+    if d < 0.0:
+        d = 0.5 * (da + db) if da >= 0.0 and db >= 0.0 else max(da, db)
+    given = k >= 0.0
+    if not given:
+        k = memory.default_elastic[0]
+    if d < 0.0:
+        bounce = contacts.material[c, 2]
+        if bounce == 0.0 and not given:
+            d = memory.default_elastic[1]
+        else:
+            place = min(max(int(100.0 * bounce), 0), 99)
+            share = 100.0 * bounce - place
+            ratio = (1.0 - share) * memory.damping_table[place] + share * memory.damping_table[place + 1]
+            if bounce == 0.0:
+                ratio = 1.0
+            d = ratio * sqrt(k * pair_mass(model, contacts, memory, c))  # 2 ratio sqrt(k m / 4)
+    out[0], out[1] = k, d
+
+
+@jit
+def pair_mass(model, contacts, memory, c):
+    """Reduced mass of the two trees that meet; the world and scripted links are endlessly heavy."""
+    inverse = 0.0
+    for side in range(2):
+        link = contacts.link[c, side]
+        if moves(model, link):
+            inverse += 1.0 / max(memory.tree_mass[model.link_tree[link]], 1e-12)
+    return 1.0 / inverse if inverse > 0.0 else 1.0
+
+
+@jit
+def start_contact(model, data, contacts, memory, options, c, dt):
+    """Velocity, anchor and state of contact c at the start of the step."""
+    n, e, u, old = contacts.normal[c], memory.stretch[c], memory.before[c], contacts.previous[c]
+    x, y, z = contact_velocity(model, data, contacts, c)
+    u[0], u[1], u[2] = x, y, z
+    un = x * n[0] + y * n[1] + z * n[2]
+    depth, k, d = -contacts.gap[c], memory.elastic[c, 0], memory.elastic[c, 1]
+    e[0] = e[1] = e[2] = 0.0
+    if old >= 0 and memory.old_on[old] != 0 and options[VISCOUS] == 0.0:
+        to_world(model, data, contacts.link[c, 0], memory.old_stretch[old], e)
+        along = e[0] * n[0] + e[1] * n[1] + e[2] * n[2]
+        for a in range(3):
+            e[a] -= along * n[a]
+    near = depth > 0.0
+    if options[LOOKAHEAD] != 0.0:
+        near = near or depth - dt * un > 0.0
+    normal = max(k * depth - d * un, 0.0)
+    if depth <= 0.0:  # about to touch: what stops the approach within the step, roughly
+        normal = max(k * (depth - dt * un), 0.0) if near else 0.0
+    memory.on[c] = 1 if near and normal > 0.0 else 0
+    if depth > 0.0:
+        memory.on[c] = 1
+    memory.normal[c] = normal
+    tx, ty, tz = x - un * n[0], y - un * n[1], z - un * n[2]
+    speed = sqrt(tx * tx + ty * ty + tz * tz)
+    kt = options[TANGENTIAL] * k
+    dt_ = options[TANGENTIAL] * d if speed >= options[SLIP_SPEED] else 0.0
+    fx, fy, fz = kt * e[0] - dt_ * tx, kt * e[1] - dt_ * ty, kt * e[2] - dt_ * tz
+    bound = contacts.material[c, 0] * normal
+    memory.slides[c] = 1 if options[VISCOUS] != 0.0 or fx * fx + fy * fy + fz * fz > bound * bound else 0
+    memory.damper[c] = contacts.material[c, 1] * normal / max(speed, options[SLIP_SPEED])
+
+
+@jit
+def to_world(model, data, link, local, out):
+    """A vector from a link's axes to the world's."""
+    if link < 0:
+        out[0], out[1], out[2] = local[0], local[1], local[2]
+        return
+    R = data.rotation[link]
+    for a in range(3):
+        out[a] = R[a, 0] * local[0] + R[a, 1] * local[1] + R[a, 2] * local[2]
+
+
+@jit
+def make_pairs(model, contacts, memory):
+    """Pairs of moving links that contacts, loops and mimics couple. Contacts of two links in a row share one."""
+    count, link, group = 0, memory.pair_link, memory.tree_group
+    for c in range(contacts.counts[CONTACTS]):
+        a, b = contacts.link[c, 0], contacts.link[c, 1]
+        memory.pair[c] = -1
+        if moves(model, a) and moves(model, b):
+            if c > 0 and memory.pair[c - 1] >= 0 and link[count - 1, 0] == a and link[count - 1, 1] == b:
+                memory.pair[c] = count - 1
+                continue
+            link[count, 0], link[count, 1], memory.pair_kind[count] = a, b, CONTACT_PAIR
+            memory.pair_group[count] = group[model.link_tree[a]]
+            memory.pair[c] = count
+            count += 1
+    for n in range(model.loop_count):
+        a, b = model.loop_link[n, 0], model.loop_link[n, 1]
+        memory.loop_mark[n] = -1
+        if moves(model, a) and moves(model, b):
+            link[count, 0], link[count, 1], memory.pair_kind[count] = a, b, LOOP_PAIR
+            memory.pair_group[count] = group[model.link_tree[a]]
+            memory.loop_mark[n] = count
+            count += 1
+    for n in range(model.mimic_count):
+        a, b = model.mimic_source[n], model.mimic_dof[n]
+        link[count, 0], link[count, 1], memory.pair_kind[count] = a, b, MIMIC_PAIR
+        memory.pair_group[count] = group[model.link_tree[model.dof_link[b]]]
+        memory.mimic_mark[n] = count
+        count += 1
+    memory.counts[PAIRS] = count
+
+
+@jit
+def keep_contacts(model, data, contacts, memory):
+    """After the step: what its contacts leave to the next one (anchors in the frame of link a)."""
+    for c in range(contacts.counts[CONTACTS]):
+        link, e, out = contacts.link[c, 0], memory.stretch[c], memory.old_stretch[c]
+        memory.old_on[c] = memory.on[c]
+        if link < 0:
+            out[0], out[1], out[2] = e[0], e[1], e[2]
+        else:
+            R = data.rotation[link]
+            for a in range(3):
+                out[a] = R[0, a] * e[0] + R[1, a] * e[1] + R[2, a] * e[2]
+
+
+__all__ = ["keep_contacts", "moves", "prepare"]

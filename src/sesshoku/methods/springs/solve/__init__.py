@@ -1,0 +1,1 @@
+"""The constraint force by steepest descent on the springs' energy, over bodies in maximal coordinates."""

@@ -1,0 +1,356 @@
+"""End-of-step velocities of rigid bodies that keep springs within their limits, by descent on an exterior penalty.
+
+Unknown: U (B, 6), linear and angular velocity of every body at the end of the step. Predicted poses are x + dt v and
+exp(dt (w + lead)) R. For spring i, with d = p1' - p0' between its anchors there,
+    g_i = |d| - limit_i             a spring that holds both ways,
+    g_i = N . d - limit_i           one that holds one way, along the fixed direction N,
+    g_i = |d - (N . d) N| - limit_i one that lets slide along N,
+    g_i = |N . d| - limit_i         one that lets slide across N,
+and the penalty is  Phi(U) = 1/2 sum max(0, g_i)^2,  least squares because a first power has a kink on which Armijo's
+rule stalls. Its gradient, by virtual work: F_i = dt max(0, g_i) n_i at p1' and -F_i at p0' as forces and torques about
+the centres of mass. The direction is steepest in the metric of kinetic energy, D = -M^-1 grad, so every iterate is
+U0 + dt M^-1 J^T f with f along the springs: linear momentum is kept, and the force stays near the smallest one.
+The first trial step is Polyak's, 2 Phi / (grad M^-1 grad), exact for a single spring; Armijo's rule halves it.
+
+`gauss_newton` (gauss_newton.py) works on the same residuals: it linearises all rows and solves the least change of
+velocity that meets them, J dU <= -g, by sweeps over one-signed row forces; Armijo's rule guards the step.
+
+M is the bodies' inertia with what implicit forces between a body and its parent add to it (coupled_inertia.py).
+
+Springs come island by island (spring_islands.py), since Phi is a sum over islands.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from sesshoku.compiled.jit import jit
+from sesshoku.compiled.table import Record, array, scalar, viewer
+from sesshoku.methods.springs.solve.gauss_newton import gauss_newton
+from sesshoku.methods.springs.solve.inertia import solve_group, through_inertia
+from sesshoku.methods.springs.solve.islands import ACROSS, ALONG, BOTH_WAYS, ONE_WAY, UNLIMITED, find_islands
+from sesshoku.spatial.algebra import quaternion_matrix, turn_quaternion
+
+ARMIJO = 1e-4
+LEAST_STEP = 1e-12
+MOST_COLUMNS = 1 << 20  # numbers kept of answers to rows
+TINY = 1e-9  # m: a shorter spring has no direction
+# results of a solve
+ITERATIONS, CONVERGED, RESIDUAL = range(3)
+
+
+class SpringSet(Record):
+    """B bodies (the last is the world), S springs. Anchor 0 is on body 0, anchor 1 on body 1."""
+
+    body_count = scalar()
+    capacity = scalar()
+    # ---- bodies at the start of the step, world axes
+    position = array(float, 2)  # (B, 3) centre of mass
+    rotation = array(float, 3)  # (B, 3, 3)
+    inverse_mass = array(float, 1)  # (B) 0: moved by no force
+    inverse_inertia = array(float, 2)  # (B, 6) xx yy zz xy xz yz
+    velocity = array(float, 2)  # (B, 6) at the end of the step: unknown
+    free = array(float, 2)  # (B, 6) the same without forces of the springs' limits
+    lead = array(float, 2)  # (B, 3) mean spin over the step less the one at its end: given, not changed by forces
+    # ---- bodies whose inertias are coupled
+    group = array(int, 1)  # (B) first body of its group, -1: none
+    group_end = array(int, 1)  # (B) of a group's first body: one past its last
+    above = array(int, 1)  # (B) the parent within the group, -1: none
+    block = array(float, 3)  # (B, 6, 6) inertia, linear before angular
+    cross = array(float, 3)  # (B, 6, 6) of a body (rows) with its parent (columns)
+    factor = array(float, 3)  # (B, 6, 6)
+    link = array(float, 3)  # (B, 6, 6)
+    # ---- T ties between bodies of a group, those of a group in a row
+    group_tie = array(int, 2)  # (B, 2) of a group's first body: range of its ties
+    tie_body = array(int, 2)  # (T, 2)
+    tie_arm = array(float, 3)  # (T, 2, 3) ends from the centres of mass, world axes
+    tie_inertia = array(float, 1)  # (T)
+    tie_column = array(int, 1)  # (T) place of its three answers in `tie_columns`
+    tie_columns = array(float, 1)  # answers of a group's tree to unit forces along its ties
+    tie_factor = array(float, 2)  # (3T, 3 times the most ties of a group)
+    tie_reply = array(float, 2)  # (B, 6)
+    tie_speed = array(float, 1)  # (3 times the most ties of a group)
+    # ---- springs
+    counts = array(int, 1)  # (4) springs in use
+    body = array(int, 2)  # (S, 2)
+    local = array(float, 3)  # (S, 2, 3) anchors from the centres of mass, body axes
+    limit = array(float, 1)  # (S) m: how far it may stretch in this step
+    holds = array(int, 1)  # (S) BOTH_WAYS .. UNLIMITED
+    normal = array(float, 2)  # (S, 3) N, world axes
+    held = array(float, 2)  # (S, 3) N: force found for body 0, the opposite acts on body 1
+    guess = array(float, 1)  # (S) N: its size to start Gauss-Newton's sweeps from; their result does not depend on it
+    # ---- islands
+    island_count = array(int, 1)  # (1)
+    island_spring_start = array(int, 1)  # (B + 1)
+    island_spring = array(int, 1)  # (S)
+    island_body_start = array(int, 1)  # (B + 1)
+    island_body = array(int, 1)  # (B)
+    # ---- work
+    new_position = array(float, 2)  # (B, 3)
+    new_rotation = array(float, 3)  # (B, 3, 3)
+    arm = array(float, 3)  # (S, 2, 3) anchors from the centres of mass, at the predicted poses
+    gap = array(float, 1)  # (S) g
+    direction = array(float, 2)  # (S, 3) n, along which body 1 must not go farther from body 0
+    row_force = array(float, 1)  # (S) per unit step along the search direction, N
+    row_direction = array(float, 2)  # (S, 3) direction it acts along
+    row_inverse = array(float, 1)  # (S) 0: not known yet
+    row_column = array(int, 1)  # (S) place of its answer in `columns`, -1: none there
+    columns = array(float, 1)  # answers of coupled bodies to unit forces along rows
+    reply = array(float, 3)  # (2, B, 6)
+    touched = array(int, 1)  # (4) bodies
+    gradient = array(float, 2)  # (B, 6)
+    search = array(float, 2)  # (B, 6)
+    before = array(float, 2)  # (B, 6)
+    root = array(int, 1)  # (B)
+    iwork = array(int, 1)  # (B + 1)
+    result = array(float, 1)  # (3)
+
+
+as_springs = viewer(SpringSet)
+
+
+def make_springs(body_count: int, capacity: int, ties: Any = (), tops: Any = ()) -> SpringSet:
+    """Room for `capacity` springs between `body_count` bodies, the world included as the last of them.
+
+    ties: pairs of bodies, a group's in a row; tops: of every body the first one of its group, -1 if no force moves it.
+    """
+    B, S = body_count, capacity
+    shapes: dict[str, Any] = {
+        "position": (B, 3), "rotation": (B, 3, 3), "inverse_mass": B, "inverse_inertia": (B, 6), "velocity": (B, 6),
+        "free": (B, 6), "lead": (B, 3),
+        "counts": 4, "body": (S, 2), "local": (S, 2, 3), "limit": S, "holds": S, "normal": (S, 3),
+        "held": (S, 3), "guess": S, "island_count": 1, "island_spring_start": B + 1, "island_spring": S,
+        "island_body_start": B + 1, "island_body": B, "new_position": (B, 3), "new_rotation": (B, 3, 3),
+        "arm": (S, 2, 3), "gap": S, "direction": (S, 3), "row_force": S, "row_direction": (S, 3), "row_inverse": S,
+        "group": B, "group_end": B, "above": B, "block": (B, 6, 6), "cross": (B, 6, 6), "factor": (B, 6, 6),
+        "link": (B, 6, 6), "row_column": S, "columns": min(6 * B * S, MOST_COLUMNS), "reply": (2, B, 6), "touched": 4,
+        "group_tie": (B, 2), "tie_body": (len(ties), 2), "tie_arm": (len(ties), 2, 3), "tie_inertia": len(ties),
+        "tie_column": len(ties), "tie_reply": (B, 6),
+        "gradient": (B, 6), "search": (B, 6), "before": (B, 6), "root": B, "iwork": B + 1, "result": 3,
+    }
+    arrays = {name: np.zeros(shape, dtype=np.int64 if SpringSet.fields[name].dtype is int else np.float64)
+              for name, shape in shapes.items()}
+    arrays["group"][:] = arrays["above"][:] = -1
+    arrays |= _tie_room(arrays, ties, tops)
+    arrays["rotation"][:] = np.eye(3)
+    arrays["new_rotation"][:] = np.eye(3)
+    return SpringSet(body_count=B, capacity=S, **arrays)
+
+
+def _tie_room(arrays: dict[str, np.ndarray], ties: Any, tops: Any) -> dict[str, np.ndarray]:
+    """Where each group's ties and their answers stand."""
+    places = 0
+    for t, pair in enumerate(ties):
+        top = max(tops[b] for b in pair)
+        first, last = arrays["group_tie"][top]
+        arrays["group_tie"][top] = (first, t + 1) if last > first else (t, t + 1)
+        arrays["tie_body"][t], arrays["tie_column"][t] = pair, places
+        places += 18 * (int(np.flatnonzero(np.asarray(tops) == top)[-1]) + 1 - top)
+    most = 3 * int(np.ptp(arrays["group_tie"], axis=1).max(initial=0))
+    return {"tie_columns": np.zeros(places), "tie_factor": np.zeros((3 * len(ties), most)), "tie_speed": np.zeros(most)}
+
+
+@jit
+def predict(springs, b, dt):
+    """Pose of body b at the end of the step with its present velocity."""
+    x, u, out = springs.position[b], springs.velocity[b], springs.new_position[b]
+    R, Q = springs.rotation[b], springs.new_rotation[b]
+    for a in range(3):
+        out[a] = x[a] + dt * u[a]
+    lead = springs.lead[b]
+    w, p, q, r = turn_quaternion(dt * (u[3] + lead[0]), dt * (u[4] + lead[1]), dt * (u[5] + lead[2]))
+    t00, t01, t02, t10, t11, t12, t20, t21, t22 = quaternion_matrix(w, p, q, r)
+    for a in range(3):
+        x0, x1, x2 = R[0, a], R[1, a], R[2, a]
+        Q[0, a] = t00 * x0 + t01 * x1 + t02 * x2
+        Q[1, a] = t10 * x0 + t11 * x1 + t12 * x2
+        Q[2, a] = t20 * x0 + t21 * x1 + t22 * x2
+
+
+@jit
+def stretch(springs, s):
+    """Arms, direction and g of spring s at the predicted poses."""
+    local, body, arm, n = springs.local[s], springs.body[s], springs.arm[s], springs.direction[s]
+    for side in range(2):
+        R = springs.new_rotation[body[side]]
+        for a in range(3):
+            arm[side, a] = R[a, 0] * local[side, 0] + R[a, 1] * local[side, 1] + R[a, 2] * local[side, 2]
+    x0, x1 = springs.new_position[body[0]], springs.new_position[body[1]]
+    dx, dy, dz = x1[0] + arm[1, 0] - x0[0] - arm[0, 0], x1[1] + arm[1, 1] - x0[1] - arm[0, 1], (
+        x1[2] + arm[1, 2] - x0[2] - arm[0, 2])
+    holds, N = springs.holds[s], springs.normal[s]
+    if holds == ONE_WAY or holds == ALONG:
+        along = N[0] * dx + N[1] * dy + N[2] * dz
+        sign = -1.0 if along < 0.0 and holds == ALONG else 1.0
+        n[0], n[1], n[2] = sign * N[0], sign * N[1], sign * N[2]
+        springs.gap[s] = sign * along - springs.limit[s]
+        return
+    if holds == ACROSS:
+        along = N[0] * dx + N[1] * dy + N[2] * dz
+        dx, dy, dz = dx - along * N[0], dy - along * N[1], dz - along * N[2]
+    length = sqrt(dx * dx + dy * dy + dz * dz)
+    scale = 1.0 / length if length > TINY else 0.0
+    n[0], n[1], n[2] = scale * dx, scale * dy, scale * dz
+    springs.gap[s] = length - springs.limit[s] if length > TINY else min(0.0, -springs.limit[s])
+
+
+@jit
+def penalty(springs, island, dt):
+    """Phi of an island at the present velocities."""
+    for n in range(springs.island_body_start[island], springs.island_body_start[island + 1]):
+        predict(springs, springs.island_body[n], dt)
+    total = 0.0
+    for n in range(springs.island_spring_start[island], springs.island_spring_start[island + 1]):
+        s = springs.island_spring[n]
+        stretch(springs, s)
+        g = max(0.0, springs.gap[s])
+        total += g * g
+    return 0.5 * total
+
+
+@jit
+def worst(springs, island, tolerance):
+    """Largest g / limit, and whether it is within `tolerance`; largest g in metres."""
+    most, ok = 0.0, True
+    for n in range(springs.island_spring_start[island], springs.island_spring_start[island + 1]):
+        s = springs.island_spring[n]
+        g = springs.gap[s]
+        most = max(most, g)
+        if not g <= tolerance * springs.limit[s] + 1e-12:
+            ok = False
+    return most, ok
+
+
+@jit
+def push(springs, out, s, side, x, y, z):
+    """Add the force (x, y, z) at an anchor of spring s, as force and torque about the centre of mass."""
+    b, r = springs.body[s, side], springs.arm[s, side]
+    if springs.inverse_mass[b] == 0.0:
+        return
+    o = out[b]
+    o[0] += x
+    o[1] += y
+    o[2] += z
+    o[3] += r[1] * z - r[2] * y
+    o[4] += r[2] * x - r[0] * z
+    o[5] += r[0] * y - r[1] * x
+
+
+@jit
+def penalty_gradient(springs, island, dt):
+    """Gradient of Phi into `gradient`, -M^-1 gradient into `search`; returns gradient . M^-1 gradient."""
+    first, last = springs.island_body_start[island], springs.island_body_start[island + 1]
+    grad, search, body = springs.gradient, springs.search, springs.island_body
+    for n in range(first, last):
+        for a in range(6):
+            grad[body[n], a] = 0.0
+    for n in range(springs.island_spring_start[island], springs.island_spring_start[island + 1]):
+        s = springs.island_spring[n]
+        g, d = springs.gap[s], springs.direction[s]
+        springs.row_force[s] = max(0.0, g)
+        for a in range(3):
+            springs.row_direction[s, a] = d[a]
+        if g > 0.0:
+            x, y, z = dt * g * d[0], dt * g * d[1], dt * g * d[2]
+            push(springs, grad, s, 1, x, y, z)
+            push(springs, grad, s, 0, -x, -y, -z)
+    for n in range(first, last):
+        b = body[n]
+        for a in range(6):
+            search[b, a] = grad[b, a]
+        if springs.group[b] < 0:
+            through_inertia(springs, b, grad[b], search[b])
+    for n in range(first, last):
+        if springs.group[body[n]] == body[n]:
+            solve_group(springs, body[n], search)
+    slope = 0.0
+    for n in range(first, last):
+        b = body[n]
+        for a in range(6):
+            slope += grad[b, a] * search[b, a]
+            search[b, a] = -search[b, a]
+    return slope
+
+
+@jit
+def shift(springs, island, step):
+    """velocity = before + step * search, for the bodies of an island."""
+    for n in range(springs.island_body_start[island], springs.island_body_start[island + 1]):
+        b = springs.island_body[n]
+        for a in range(6):
+            springs.velocity[b, a] = springs.before[b, a] + step * springs.search[b, a]
+
+
+@jit
+def keep_velocity(springs, island):
+    """before = velocity."""
+    for n in range(springs.island_body_start[island], springs.island_body_start[island + 1]):
+        b = springs.island_body[n]
+        for a in range(6):
+            springs.before[b, a] = springs.velocity[b, a]
+
+
+@jit
+def descend(springs, dt, tolerance, least, cap, newton):
+    """Bring every island's springs within their limits; writes velocity, held (added to) and result.
+
+    tolerance: of g, as a share of the limit. least, cap: iterations of an island at least, where anything is beyond its
+    limit, and at most. newton: Gauss-Newton steps.
+    """
+    find_islands(springs)
+    for b in range(springs.body_count):
+        if springs.inverse_mass[b] == 0.0:
+            predict(springs, b, dt)
+    iterations, residual, converged = 0, 0.0, True
+    for island in range(springs.island_count[0]):
+        if springs.island_spring_start[island] == springs.island_spring_start[island + 1]:
+            continue
+        used, most, ok = descend_island(springs, island, dt, tolerance, least, cap, newton)
+        iterations = max(iterations, used)
+        residual = max(residual, most)
+        converged = converged and ok
+    springs.result[ITERATIONS] = iterations
+    springs.result[CONVERGED] = 1.0 if converged else 0.0
+    springs.result[RESIDUAL] = residual
+
+
+@jit
+def descend_island(springs, island, dt, tolerance, least, cap, newton):
+    """One island: iterations used, largest g left, whether the tolerance was met."""
+    first, last = springs.island_spring_start[island], springs.island_spring_start[island + 1]
+    phi = penalty(springs, island, dt)
+    most, ok = worst(springs, island, tolerance)
+    used = 0
+    while (not ok or (used < least and most > 0.0)) and used < cap:
+        slope = gauss_newton(springs, island, dt) if newton else penalty_gradient(springs, island, dt)
+        if not slope > 0.0:
+            break
+        keep_velocity(springs, island)
+        step, found, new_phi = 1.0 if newton else 2.0 * phi / slope, False, phi
+        while step > LEAST_STEP and not found:
+            shift(springs, island, step)
+            new_phi = penalty(springs, island, dt)
+            found = new_phi <= phi - ARMIJO * step * slope
+            if not found:
+                step *= 0.5
+        if not found:
+            shift(springs, island, 0.0)
+            penalty(springs, island, dt)
+            break
+        for n in range(first, last):
+            s = springs.island_spring[n]
+            f = step * springs.row_force[s]
+            for a in range(3):
+                springs.held[s, a] += f * springs.row_direction[s, a]
+        phi = new_phi
+        used += 1
+        most, ok = worst(springs, island, tolerance)
+    return used, most, ok
+
+
+__all__ = ["ACROSS", "ALONG", "BOTH_WAYS", "CONVERGED", "ITERATIONS", "ONE_WAY", "RESIDUAL", "TINY", "UNLIMITED",
+           "SpringSet", "as_springs", "descend", "find_islands", "make_springs", "penalty", "penalty_gradient",
+           "predict"]

@@ -1,6 +1,0 @@
-"""What a run leaves behind: samples of chosen channels, on disk or in memory, to read, plot and export."""
-
-from sesshoku.record.channels import Channel, CustomChannel
-from sesshoku.record.recording import Recorder, Recording
-
-__all__ = ["Channel", "CustomChannel", "Recorder", "Recording"]

@@ -1,0 +1,121 @@
+"""Recordings as files of other kinds, a block of samples at a time so that any size fits in memory."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import json
+import math
+import os
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sesshoku.errors import RecordingError
+from sesshoku.recording.stream import FLOAT, LOOKS, SHAPES, Store
+
+if TYPE_CHECKING:
+    from sesshoku.recording.recording import Recording
+
+BLOCK_BYTES = 8 * 2**20
+FILM_ENTRIES = {"film_shapes": SHAPES, "film_looks": LOOKS}  # of an .npz file -> what they hold
+
+
+def save(recording: Recording, path: Path) -> Path:
+    """Write by the suffix of the path. The file appears whole or not at all."""
+    writers: dict[str, Callable[[Recording, Path], None]] = {".npz": _write_npz, ".ssk": _write_ssk, ".csv": _write_csv}
+    if path.suffix not in writers:
+        raise RecordingError(f"{path}: recordings are saved as {', '.join(writers)}; choose one of these endings")
+    part = path.with_name(f".{path.stem}.{os.getpid()}.part{path.suffix}")
+    try:
+        writers[path.suffix](recording, part)
+        os.replace(part, path)
+    except OSError as error:
+        raise RecordingError(f"{path}: cannot be written ({error.strerror})") from error
+    except RecordingError as error:
+        raise RecordingError(str(error).replace(str(part), str(path))) from error
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink()
+    return path
+
+
+def blocks(recording: Recording, row_size: int) -> Iterator[tuple[int, int]]:
+    """Ranges of samples whose numbers fit in a block."""
+    step = max(1, BLOCK_BYTES // (8 * max(row_size, 1)))
+    for start in range(0, len(recording), step):
+        yield start, min(start + step, len(recording))
+
+
+def _write_npz(recording: Recording, path: Path) -> None:
+    """What np.savez_compressed would write, without ever holding a whole channel."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in ("time", *recording.channels):
+            shape: tuple[int, ...] = (len(recording), *(recording.channels[name].shape if name != "time" else ()))
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                description = {"descr": FLOAT.str, "fortran_order": False, "shape": shape}
+                np.lib.format.write_array_header_2_0(file, description)
+                for start, stop in blocks(recording, math.prod(shape[1:])):
+                    file.write(recording.read(name, start, stop).astype(FLOAT, copy=False).tobytes())
+        meta = recording.meta | {"channels": recording.header()["channels"], "truncated": recording.truncated}
+        for entry, body in _film_entries(recording).items():
+            with archive.open(f"{entry}.npy", "w") as file:
+                np.lib.format.write_array(file, np.frombuffer(body, np.uint8), allow_pickle=False)
+        with archive.open("meta.npy", "w") as file:
+            np.lib.format.write_array(file, np.array(json.dumps(meta)), allow_pickle=False)
+
+
+def _film_entries(recording: Recording) -> dict[str, bytes]:
+    film = recording.film
+    return ({"film_shapes": film.shapes_bytes()} if film.drawing is not None else {}) | \
+        ({"film_looks": film.looks_bytes()} if film.looks else {})
+
+
+def read_npz(path: Path) -> tuple[dict[str, Any], Store, bool]:
+    """Header, samples (in memory) and whether the recording was complete."""
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            meta: dict[str, Any] = json.loads(str(archive["meta"]))
+            channels, truncated = meta.pop("channels"), meta.pop("truncated")
+            film = [(kind, archive[entry].tobytes()) for entry, kind in FILM_ENTRIES.items() if entry in archive]
+            arrays = [archive["time"], *(archive[channel["name"]] for channel in channels)]
+    except OSError as error:
+        raise RecordingError(f"{path}: cannot be read ({error.strerror or error})") from error
+    except (KeyError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise RecordingError(f"{path}: is damaged, or not a recording of sesshoku ({error})") from error
+    store = Store([1] + [math.prod(channel["shape"]) for channel in channels])
+    store.keep(arrays)
+    store.film = film
+    return {"channels": channels, "meta": meta}, store, not truncated
+
+
+def _write_ssk(recording: Recording, path: Path) -> None:
+    sizes = [1] + [channel.size for channel in recording.channels.values()]
+    store = Store(sizes)
+    store.write_to(path, recording.header())
+    if recording.film.drawing is not None:
+        store.add_film(SHAPES, recording.film.shapes_bytes())
+    try:
+        for start, stop in blocks(recording, sum(sizes)):
+            store.add([recording.read(name, start, stop) for name in ("time", *recording.channels)])
+        if recording.film.looks:
+            store.add_film(LOOKS, recording.film.looks_bytes())
+    finally:
+        store.finish(complete=not recording.truncated)
+
+
+def _write_csv(recording: Recording, path: Path) -> None:
+    """One line per sample; 17 digits, so that every number reads back exactly."""
+    titles = ["time [s]"]
+    for channel in recording.channels.values():
+        for column, unit in zip(channel.columns, channel.units):
+            titles.append(f"{channel.name} {column}".strip() + (f" [{unit}]" if unit else ""))
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        csv.writer(file, lineterminator="\n").writerow(titles)
+        for start, stop in blocks(recording, len(titles)):
+            parts = (recording.read(name, start, stop) for name in ("time", *recording.channels))
+            np.savetxt(file, np.hstack([part.reshape(stop - start, -1) for part in parts]), fmt="%.17g", delimiter=",")

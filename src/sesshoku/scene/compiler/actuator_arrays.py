@@ -1,0 +1,148 @@
+"""Actuators, tendons and gravity compensation as the arrays of a model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sesshoku.errors import SceneError
+from sesshoku.model.arrays import (
+    DIRECT,
+    FILTER,
+    FILTER_EXACT,
+    GENERAL,
+    INTEGRATOR,
+    KINEMATIC,
+    POSITION,
+    TORQUE,
+    VELOCITY,
+)
+from sesshoku.scene.actuators import Actuator, Tendon
+from sesshoku.scene.compiler.poses import Pose, stack
+from sesshoku.scene.elements import Body
+from sesshoku.scene.scene import Scene
+from sesshoku.spatial.rotation import quaternion_to_matrix
+
+KINDS = {"torque": TORQUE, "position": POSITION, "velocity": VELOCITY, "general": GENERAL}
+DYNAMICS = {"none": DIRECT, "integrator": INTEGRATOR, "filter": FILTER, "filterexact": FILTER_EXACT}
+FREE_RANGE = (-np.inf, np.inf)
+
+
+def actuator_arrays(scene: Scene, arrays: dict[str, Any], joint_link: dict[str, int],
+                    frame_index: dict[str, int]) -> dict[str, Any]:
+    """What every actuator drives, and its law."""
+    actuators = list(scene.actuators.values())
+    drives = [_drive(scene, actuator, arrays, joint_link) for actuator in actuators]
+    start, dofs, arms = _flat(drives)
+    places = [_place(actuator, arrays, frame_index) for actuator in actuators]
+    return {
+        "actuator_count": len(actuators),
+        "actuator_dof": [-1 if a.joint is None else drive[0][0] for a, drive in zip(actuators, drives, strict=True)],
+        "actuator_drive": start, "drive_dof": dofs, "drive_arm": arms,
+        "actuator_kind": [KINDS[a.kind] for a in actuators], "actuator_kp": [a.kp for a in actuators],
+        "actuator_kd": [a.kd for a in actuators], "actuator_gain": stack([a.gain for a in actuators], 3),
+        "actuator_bias": stack([a.bias for a in actuators], 3),
+        "actuator_command_range": stack([a.command_range or FREE_RANGE for a in actuators], 2),
+        "actuator_effort": stack([a.forces for a in actuators], 2),
+        "actuator_gear": [a.gear for a in actuators], "actuator_implicit": [int(a.implicit) for a in actuators],
+        "actuator_dynamics": [DYNAMICS[a.dynamics] for a in actuators],
+        "actuator_time": [a.time_constant for a in actuators],
+        "actuator_activation_range": stack([a.activation_range or FREE_RANGE for a in actuators], 2),
+        "actuator_link": [place[0] for place in places], "actuator_base": [place[1] for place in places],
+        "actuator_place": stack([place[2] for place in places], 3),
+        "actuator_wrench": stack([place[3] for place in places], 6),
+    }
+
+
+def tendon_arrays(scene: Scene, arrays: dict[str, Any], joint_link: dict[str, int]) -> dict[str, Any]:
+    """Dofs and arms of every tendon, and what acts along it by itself."""
+    tendons = list(scene.tendons.values())
+    drives = [_over_joints(tendon.joints, arrays, joint_link) for tendon in tendons]
+    start, dofs, arms = _flat(drives)
+    rowed = [n for n, tendon in enumerate(tendons) if tendon.has_rows]
+    rows = [_chains(tendons[n], drives[n] if n in rowed else [], arrays) for n in range(len(tendons))]
+    places = np.cumsum([0, *(len(part) for row in rows for _, part in row)])[:-1].reshape(-1, 2)
+    return {
+        "tendon_count": len(tendons), "tendon_drive": start, "tendon_dof": dofs, "tendon_arm": arms,
+        "tendon_stiffness": [tendon.stiffness for tendon in tendons],
+        "tendon_rest": stack([tendon.rests for tendon in tendons], 2),
+        "tendon_viscous": [tendon.viscous for tendon in tendons],
+        "tendon_lower": [tendon.lower for tendon in tendons], "tendon_upper": [tendon.upper for tendon in tendons],
+        "tendon_friction": [tendon.friction for tendon in tendons], "rowed_tendons": rowed,
+        "tendon_end": np.array([[end for end, _ in row] for row in rows], dtype=np.int64).reshape(-1, 2),
+        "tendon_start": places.astype(np.int64),
+        "tendon_row": np.array([value for row in rows for _, part in row for value in part], dtype=float),
+    }
+
+
+def _chains(tendon: Tendon, drive: list[tuple[int, float]],
+            arrays: dict[str, Any]) -> list[tuple[int, list[float]]]:
+    """The last dof (-1: none) and the coefficients of each of the two chains that a tendon's joints lie on."""
+    rows, starts = np.asarray(arrays["row_dof"]), np.asarray(arrays["dof_row"])
+    chains: list[tuple[int, list[float]]] = []
+    left = dict(drive)
+    while left:
+        end = max(left)  # parents come first, so the last one carries none of the others
+        chain = rows[starts[end]:starts[end + 1]].tolist()
+        chains.append((end, [left.pop(k, 0.0) for k in chain]))
+    if len(chains) > 2:
+        raise SceneError("limits and friction are for tendons whose joints lie on one or two branches",
+                         element=f"tendon {tendon.name!r}", value=list(tendon.joints),
+                         remedy="leave lower, upper and friction out, or divide it into several tendons")
+    return [*chains, *[(-1, [])] * (2 - len(chains))]
+
+
+def lift_array(bodies: list[tuple[Body, Pose]], frame: Pose) -> np.ndarray:
+    """The mass (1) whose weight gravity compensation bears, and its centre (3) in the link frame.
+
+    bodies: with their poses in the owner's body frame; frame: the link's, there.
+    """
+    total, moment = 0.0, np.zeros(3)
+    for body, (position, rotation) in bodies:
+        if body.inertial is not None and body.gravity_compensation != 0.0:
+            borne = body.gravity_compensation * body.inertial.mass
+            total += borne
+            moment += borne * (position + rotation @ body.inertial.center - frame[0])
+    if total == 0.0:  # shares that cancel leave a couple, which no body of one mass has
+        return np.zeros(4)
+    return np.concatenate([[total], frame[1].T @ moment / total])
+
+
+def _over_joints(joints: Any, arrays: dict[str, Any], joint_link: dict[str, int]) -> list[tuple[int, float]]:
+    return [(int(arrays["link_dof"][joint_link[joint]]), arm) for joint, arm in joints.items()]
+
+
+def _drive(scene: Scene, actuator: Actuator, arrays: dict[str, Any],
+           joint_link: dict[str, int]) -> list[tuple[int, float]]:
+    if actuator.joint is not None:
+        return _over_joints({actuator.joint: 1.0}, arrays, joint_link)
+    if actuator.tendon is not None:
+        return _over_joints(scene.tendons[actuator.tendon].joints, arrays, joint_link)
+    return []
+
+
+def _flat(drives: list[list[tuple[int, float]]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Ranges, dofs and arms of lists one after the other."""
+    start = np.concatenate([[0], np.cumsum([len(drive) for drive in drives])]).astype(np.int64)
+    pairs = [pair for drive in drives for pair in drive]
+    return start, np.array([k for k, _ in pairs], dtype=np.int64), np.array([arm for _, arm in pairs], dtype=float)
+
+
+def _place(actuator: Actuator, arrays: dict[str, Any],
+           frame_index: dict[str, int]) -> tuple[int, int, np.ndarray, np.ndarray]:
+    """Link, base, place in the link frame and wrench of an actuator that pushes a body."""
+    if actuator.body is None:
+        return -1, -1, np.zeros(3), np.zeros(6)
+    f = frame_index[actuator.body]
+    link = int(arrays["frame_link"][f])
+    place = arrays["frame_position"][f] + arrays["frame_rotation"][f] @ actuator.position
+    g = f if actuator.base is None else frame_index[actuator.base]
+    base = int(arrays["frame_link"][g])
+    turn = arrays["frame_rotation"][g] @ quaternion_to_matrix(np.array(actuator.rotation))
+    wrench = np.concatenate([turn @ actuator.wrench[:3], turn @ actuator.wrench[3:]])
+    if link >= 0 and arrays["link_joint"][link] == KINEMATIC:
+        link = -1  # a script moves it, whatever pushes
+    if link == base and actuator.base is not None:
+        link = -1  # pushed and pushed back
+    return link, base, place, wrench

@@ -1,0 +1,1 @@
+"""MJCF, read through MuJoCo's own compiler and written for peers."""

@@ -1,0 +1,1 @@
+"""Scene files of our own: TOML, checked by a schema, errors with their lines."""

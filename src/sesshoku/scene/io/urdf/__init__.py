@@ -1,0 +1,1 @@
+"""URDF, as ROS packages hold it."""

@@ -1,0 +1,1 @@
+"""UsdPhysics articulations (extra `usd`)."""

@@ -1,0 +1,1 @@
+"""VRML 2 shapes, which .body files name."""

@@ -1,0 +1,1 @@
+"""Coulomb's law by proximal Newton steps, per island, in primal or dual form."""

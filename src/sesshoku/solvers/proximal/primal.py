@@ -1,0 +1,213 @@
+"""Newton direction of proximal_newton.py in primal form: (I + Z^T (D/eps) Z) dy = R, tree by tree (block_lu.py).
+
+A contact adds Z_a^T (D/eps) Z_b for each pair of the trees it touches. The mass matrix is the identity here, since rows
+are kept in half form; what remains is as sparse as who touches whom.
+"""
+
+from __future__ import annotations
+
+from sesshoku.compiled.jit import jit
+from sesshoku.solvers import block_lu
+from sesshoku.solvers.proximal.local import OPEN
+from sesshoku.solvers.proximal.rows import push_rows, read_rows
+from sesshoku.solvers.proximal.work import CONTACT_BLOCKS, FACTOR_SIZE
+
+
+@jit
+def analyze_island(chains, problem, contact_list, joint_list, dof_list, work):
+    """Elimination order and layout of the island's trees; returns the flops of a factorisation, -1: not possible."""
+    count, touch = len(dof_list), work.touch
+    if count > work.block_capacity:
+        return -1.0
+    for b in range(count):
+        first, last = dof_list[b, 0], dof_list[b, 1]
+        work.block_dof[b], work.block_size[b] = first, last - first
+        for k in range(first, last):
+            work.dof_block[k], work.dof_place[k] = b, k - first
+        for e in range(count):
+            touch[b, e] = 0
+    for i in range(len(contact_list)):
+        join(chains, problem.span[contact_list[i]], work)
+    for i in range(len(joint_list)):
+        join(chains, problem.joint_span[joint_list[i]], work)
+        join_all(chains, problem.joint_span[joint_list[i], 0], work)
+    used, flops = block_lu.analyze(count, work.block_size, touch, work.place, work.order, work.neighbour_start,
+                                   work.neighbour, work.degree, work.done)  # fmt: skip
+    if used < 0 or used > len(work.arena):
+        return -1.0
+    work.info[FACTOR_SIZE] = used
+    return flops
+
+
+@jit
+def join(chains, span, work):
+    """Mark the two trees of a row as touching."""
+    if span[0, 1] > 0 and span[1, 1] > 0:
+        a, b = work.dof_block[chains[span[0, 0]]], work.dof_block[chains[span[1, 0]]]
+        if a != b:
+            work.touch[a, b] = work.touch[b, a] = 1
+
+
+@jit
+def join_all(chains, span, work):
+    """Mark all trees of one side of a row as touching: rows of loops may reach several."""
+    dofs = chains[span[0] : span[0] + span[1]]
+    for e in range(1, len(dofs)):
+        b = work.dof_block[dofs[e]]
+        if b != work.dof_block[dofs[e - 1]]:
+            for f in range(e):
+                a = work.dof_block[dofs[f]]
+                work.touch[a, b] = work.touch[b, a] = 1
+
+
+@jit
+def fill_blocks(chains, problem, contact_list, joint_list, dof_list, sigma, work):
+    """I + Z^T (D/eps) Z."""
+    m, arena, place, size = len(contact_list), work.arena, work.place, work.block_size
+    m0 = work.info[CONTACT_BLOCKS]
+    for n in range(work.info[FACTOR_SIZE]):
+        arena[n] = 0.0
+    for b in range(len(dof_list)):
+        n = size[b]
+        for r in range(n):
+            arena[place[b, b] + r * n + r] = 1.0
+    for i in range(m0):
+        if work.state[i] != OPEN:
+            add_contact(chains, problem, contact_list[i], work.slope[i], 1.0 / (sigma * work.scale[i]), work)
+    for i in range(m0, m):
+        if work.state[i] != OPEN:
+            add_turning(chains, problem, contact_list[i], work.slope[i], 1.0 / (sigma * work.scale[i]), work)
+    for i in range(len(joint_list)):
+        if work.state[m + i] != OPEN:
+            add_joint(chains, problem, joint_list[i], 1.0 / (sigma * work.scale[m + i]), work)
+
+
+@jit
+def add_contact(chains, problem, c, slope, stiffness, work):
+    """Z^T (D/eps) Z of one contact."""
+    span, half, scratch = problem.span[c], problem.half, work.small
+    d0, d1, d2 = slope[0] * stiffness, slope[1] * stiffness, slope[2] * stiffness
+    d3, d4 = slope[3] * stiffness, slope[4] * stiffness
+    for side in range(2):
+        columns = span[side, 1]
+        if columns == 0:
+            continue
+        at = span[side, 2]
+        z0, z1, z2 = half[at:], half[at + columns :], half[at + 2 * columns :]
+        p, q, s = scratch[:columns], scratch[columns : 2 * columns], scratch[2 * columns : 3 * columns]
+        for e in range(columns):  # D Z along this chain
+            x, y, w = z0[e], z1[e], z2[e]
+            p[e], q[e], s[e] = d0 * x + d1 * y + d3 * w, d1 * x + d2 * y + d4 * w, stiffness * w
+        dofs = chains[span[side, 0] : span[side, 0] + columns]
+        column_block = work.dof_block[dofs[0]]
+        together = dofs[columns - 1] - dofs[0] == columns - 1  # dofs in one run, as a free body's
+        for other in range(2):
+            rows = span[other, 1]
+            if rows == 0:
+                continue
+            at = span[other, 2]
+            l0, l1, l2 = half[at:], half[at + rows :], half[at + 2 * rows :]
+            row_dofs = chains[span[other, 0] : span[other, 0] + rows]
+            width, at = work.block_size[column_block], work.place[work.dof_block[row_dofs[0]], column_block]
+            for r in range(rows):
+                a, b, d = l0[r], l1[r], l2[r]
+                begin = at + work.dof_place[row_dofs[r]] * width
+                if together:
+                    begin += work.dof_place[dofs[0]]
+                    line = work.arena[begin : begin + columns]
+                    for e in range(columns):
+                        line[e] += a * p[e] + b * q[e] + d * s[e]
+                else:
+                    line = work.arena[begin : begin + width]
+                    for e in range(columns):
+                        line[work.dof_place[dofs[e]]] += a * p[e] + b * q[e] + d * s[e]
+
+
+@jit
+def add_turning(chains, problem, p, slope, stiffness, work):
+    """Z^T (D/eps) of the turning block in slot p, times its own rows and its contact's normal row.
+
+    Both blocks lie on the same links, so their chains are the same.
+    """
+    span, half, scratch = problem.span[p], problem.half, work.small
+    normal = problem.span[p - problem.contact_capacity]
+    for side in range(2):
+        columns, at = span[side, 1], span[side, 2]
+        z0, z1, z2 = half[at:], half[at + columns :], half[at + 2 * columns :]
+        zn = half[normal[side, 2] + 2 * columns :]
+        p0, p1, p2 = scratch[:columns], scratch[columns : 2 * columns], scratch[2 * columns : 3 * columns]
+        for e in range(columns):
+            x, y, z, n = stiffness * z0[e], stiffness * z1[e], stiffness * z2[e], stiffness * zn[e]
+            p0[e], p1[e] = slope[0] * x + slope[1] * y + slope[3] * n, slope[1] * x + slope[2] * y + slope[4] * n
+            p2[e] = slope[5] * z + slope[6] * n
+        dofs = chains[span[side, 0] : span[side, 0] + columns]
+        for other in range(2):
+            rows, at = span[other, 1], span[other, 2]
+            row_dofs = chains[span[other, 0] : span[other, 0] + rows]
+            if rows == 0 or columns == 0:
+                continue
+            column_block = work.dof_block[dofs[0]]
+            width, place = work.block_size[column_block], work.place[work.dof_block[row_dofs[0]], column_block]
+            for r in range(rows):
+                a, b, d = half[at + r], half[at + rows + r], half[at + 2 * rows + r]
+                begin = place + work.dof_place[row_dofs[r]] * width
+                line = work.arena[begin : begin + width]
+                for e in range(columns):
+                    line[work.dof_place[dofs[e]]] += a * p0[e] + b * p1[e] + d * p2[e]
+
+
+@jit
+def add_joint(chains, problem, j, stiffness, work):
+    """Z^T Z / eps of one joint row."""
+    span, half = problem.joint_span[j], problem.half
+    for side in range(2):
+        for e in range(span[side, 1]):
+            a = half[span[side, 2] + e] * stiffness
+            if a == 0.0:
+                continue
+            row = chains[span[side, 0] + e]
+            b, r = work.dof_block[row], work.dof_place[row]
+            for other in range(2):
+                for f in range(span[other, 1]):
+                    column = chains[span[other, 0] + f]
+                    width, at = work.block_size[work.dof_block[column]], work.place[b, work.dof_block[column]]
+                    work.arena[at + r * width + work.dof_place[column]] += a * half[span[other, 2] + f]
+
+
+@jit
+def primal_mismatch(chains, problem, contact_list, joint_list, dof_list, work):
+    """y_image, y_gap and work.mismatch, the velocities of the images minus the velocities; returns the largest."""
+    y, gap, q, worst = problem.y, work.y_gap, work.mismatch, 0.0
+    push_rows(chains, problem, contact_list, joint_list, dof_list, work.image, work.y_image)
+    for r in range(len(dof_list)):
+        for k in range(dof_list[r, 0], dof_list[r, 1]):
+            gap[k] = work.y_image[k] - y[k]
+    read_rows(chains, problem, contact_list, joint_list, gap, q)
+    for k in range(3 * len(contact_list) + len(joint_list)):
+        worst = max(worst, abs(q[k]))
+    return worst
+
+
+@jit
+def primal_direction(chains, problem, contact_list, joint_list, dof_list, sigma, work):
+    """Newton direction y_step and the change of the velocities along it.
+
+    Returns (found, slope, size): whether the system could be solved; dy . y and dy . dy, for the line search.
+    """
+    count, step, gap, y = len(dof_list), work.y_step, work.y_gap, problem.y
+    fill_blocks(chains, problem, contact_list, joint_list, dof_list, sigma, work)
+    if not block_lu.factor(count, work.block_size, work.block_dof, work.order, work.neighbour_start, work.neighbour,
+                           work.place, work.arena, work.pivot):  # fmt: skip
+        return False, 0.0, 0.0
+    for r in range(count):
+        for k in range(dof_list[r, 0], dof_list[r, 1]):
+            step[k] = gap[k]
+    block_lu.solve(count, work.block_size, work.block_dof, work.order, work.neighbour_start, work.neighbour, work.place,
+                   work.arena, work.pivot, step)  # fmt: skip
+    read_rows(chains, problem, contact_list, joint_list, step, work.change)
+    slope = size = 0.0
+    for r in range(count):
+        for k in range(dof_list[r, 0], dof_list[r, 1]):
+            slope += step[k] * y[k]
+            size += step[k] * step[k]
+    return True, slope, size
