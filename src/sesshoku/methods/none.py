@@ -72,7 +72,6 @@ def parameters(options: Options) -> np.ndarray:
     return np.concatenate([[codes.get(options.integrator, RUNGE_KUTTA), options.tolerance], tableau.ravel()])
 
 
-PARTS: list[Any] = []  # nothing worth compiling side by side
 STATE: dict[str, tuple[str, ...]] = {}  # what a saved state holds of the records
 
 

@@ -11,7 +11,6 @@ The module of a method provides
                         order `run` takes them;  STATE: record name -> fields a saved state must hold
     cautions(compiled, options, records, dt)  (optional) what to warn of when a simulation is made: steps too long for
                         springs the user chose
-    PARTS               its large parts, the largest first, compiled side by side on a cold start (compiled/prepare.py)
     LINKED              (optional) the compiled entry that is worth preparing, where `run` only chooses one
     GUARANTEES          what the contract suite may hold it to: friction_bound(options), passive(options);
                         residual(options), False where its report has no residual of a contact law; finite(options),

@@ -31,12 +31,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from sesshoku.collision.contacts import CONTACTS, RELEASED, SLIP, STICK, Contacts, as_contacts, make_contacts
+from sesshoku.collision.contacts import CONTACTS, RELEASED, SLIP, STICK, as_contacts, make_contacts
 from sesshoku.collision.points.detect import CONTACT_STATE, CONTACT_VIEW, contact_capacity, detect, pair_capacity
 from sesshoku.compiled.jit import jit
 from sesshoku.compiled.table import Record
 from sesshoku.dynamics.actuation import advance_activations, joint_forces
-from sesshoku.dynamics.data import Data, as_data
+from sesshoku.dynamics.data import as_data
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import external_wrenches, link_velocities
 from sesshoku.integrate.fast_joints import FAST as FAST_JOINT
@@ -57,12 +57,12 @@ from sesshoku.methods.exact.options import AHEAD, ANCHOR, MARGIN, MIDPOINT, MOST
 from sesshoku.methods.exact.problem import add_impact, frame_contacts, impact_longer, keep_anchors, pose_problem
 from sesshoku.methods.exact.solve import keep_states, solve_islands
 from sesshoku.methods.exact.spin import spin_evenly, turn_along
-from sesshoku.methods.exact.work import BOUNCE, SUPPORT, Memory, as_memory, make_memory
+from sesshoku.methods.exact.work import BOUNCE, SUPPORT, as_memory, make_memory
 from sesshoku.methods.registry import register
-from sesshoku.model.arrays import Model, as_model
+from sesshoku.model.arrays import as_model
 from sesshoku.scene.compiler import CompiledScene
-from sesshoku.solvers.problem import TURNING, Problem, as_problem, push_contact
-from sesshoku.solvers.proximal.work import NewtonWork, as_newton_work
+from sesshoku.solvers.problem import TURNING, as_problem, push_contact
+from sesshoku.solvers.proximal.work import as_newton_work
 from sesshoku.stages.books import applied_work
 from sesshoku.stages.closing import close_loops
 from sesshoku.stages.contact_forces import apply_forces
@@ -83,17 +83,6 @@ from sesshoku.stages.report import APPLIED_WORK
 from sesshoku.stages.report import FAST_TREES as REPORTED
 from sesshoku.stages.tunnelling import count_tunnelling
 
-#: compiled side by side on a cold start
-PARTS = [
-    ("sesshoku.methods.exact.solve:solve_islands",
-     (Model, Data, Contacts, Problem, Memory, NewtonWork, "options", float)),
-    ("sesshoku.collision.points.detect:detect", (Model, Data, Contacts, float, float, int)),
-    ("sesshoku.methods.exact.problem:pose_problem",
-     (Model, Data, Contacts, Problem, Memory, "options", "options", float)),
-    ("sesshoku.methods.exact:apply", (Model, Data, Contacts, Problem, Memory, "options", float)),
-    ("sesshoku.methods.exact:predict", (Model, Data, "options", float)),
-    ("sesshoku.methods.exact:free_motion", (Model, Data, Memory, "options", float)),
-]
 STATE = {
     "contacts": (*CONTACT_STATE, *CONTACT_VIEW, "torque"),
     "memory": ("old_impulse", "old_torque", "old_slips", "old_parted", "old_anchor", "old_anchored", "tree_jammed",

@@ -30,26 +30,19 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.collision.contacts import Contacts, make_contacts
+from sesshoku.collision.contacts import make_contacts
 from sesshoku.collision.points.detect import CONTACT_STATE, CONTACT_VIEW, contact_capacity, pair_capacity
 from sesshoku.compiled.table import Record
-from sesshoku.dynamics.data import Data
 from sesshoku.errors import MethodError
 from sesshoku.methods.features import turning_friction
 from sesshoku.methods.implicit import usual
 from sesshoku.methods.implicit.elastic import damping_ratio_of, restitution_of, spring_and_damper
 from sesshoku.methods.implicit.options import PRESETS, VARIANT, Options, parameters
-from sesshoku.methods.implicit.work import Memory, make_memory
+from sesshoku.methods.implicit.work import make_memory
 from sesshoku.methods.registry import register
 from sesshoku.methods.tendon_features import tendon_rows
-from sesshoku.model.arrays import Model
 from sesshoku.scene.compiler import CompiledScene
 
-#: compiled side by side on a cold start
-PARTS: list[Any] = [
-    ("sesshoku.methods.implicit.solve:solve", (Model, Data, Contacts, Memory, "options", float)),
-    ("sesshoku.collision.points.detect:detect", (Model, Data, Contacts, float, float, int)),
-]
 STATE = {
     "contacts": CONTACT_STATE + CONTACT_VIEW,
     "memory": ("old_stretch", "old_on"),

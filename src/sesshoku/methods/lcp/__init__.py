@@ -30,12 +30,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from sesshoku.collision.contacts import Contacts, as_contacts, make_contacts
+from sesshoku.collision.contacts import as_contacts, make_contacts
 from sesshoku.collision.points.detect import CONTACT_STATE, CONTACT_VIEW, contact_capacity, detect, pair_capacity
 from sesshoku.compiled.jit import jit
 from sesshoku.compiled.table import Record
 from sesshoku.dynamics.actuation import joint_forces
-from sesshoku.dynamics.data import Data, as_data
+from sesshoku.dynamics.data import as_data
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import external_wrenches, link_velocities
 from sesshoku.integrate.fast_joints import FAST, FAST_TREES, RUNGE_KUTTA_FAST, find_fast
@@ -46,11 +46,11 @@ from sesshoku.methods.features import turning_friction
 from sesshoku.methods.lcp.options import AHEAD, MARGIN, MOST, PRESETS, RK4, Options, parameters
 from sesshoku.methods.lcp.problem import pose_problem
 from sesshoku.methods.lcp.solve import solve_islands
-from sesshoku.methods.lcp.work import Memory, as_memory, make_memory
+from sesshoku.methods.lcp.work import as_memory, make_memory
 from sesshoku.methods.registry import register
-from sesshoku.model.arrays import Model, as_model
+from sesshoku.model.arrays import as_model
 from sesshoku.scene.compiler import CompiledScene
-from sesshoku.solvers.problem import Problem, as_problem
+from sesshoku.solvers.problem import as_problem
 from sesshoku.stages.contact_forces import apply_forces
 from sesshoku.stages.free_motion import (
     RUNGE_KUTTA,
@@ -66,15 +66,6 @@ from sesshoku.stages.free_motion import (
 from sesshoku.stages.joint_constraints import measure_errors
 from sesshoku.stages.tunnelling import count_tunnelling
 
-#: compiled side by side on a cold start
-PARTS = [
-    ("sesshoku.methods.lcp.solve:solve_islands", (Model, Data, Contacts, Problem, Memory, "options", float)),
-    ("sesshoku.methods.lcp.problem:pose_problem", (Model, Data, Contacts, Problem, Memory, "options", float)),
-    ("sesshoku.methods.lcp:apply", (Model, Data, Contacts, Problem, Memory, float)),
-    ("sesshoku.methods.lcp:advance", (Model, Data, "options", float)),
-    ("sesshoku.methods.lcp:forces", (Model, Data, "options", float)),
-    ("sesshoku.collision.points.detect:detect", (Model, Data, Contacts, float, float, int)),
-]
 STATE = {
     "contacts": CONTACT_STATE + CONTACT_VIEW,
     "memory": ("old_impulse", "slip", "old_v"),

@@ -33,12 +33,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from sesshoku.collision.contacts import CONTACTS, RELEASED, SLIP, STICK, Contacts, as_contacts, make_contacts
+from sesshoku.collision.contacts import CONTACTS, RELEASED, SLIP, STICK, as_contacts, make_contacts
 from sesshoku.collision.points.detect import CONTACT_STATE, CONTACT_VIEW, contact_capacity, detect, pair_capacity
 from sesshoku.compiled.jit import jit
 from sesshoku.compiled.table import Record
 from sesshoku.dynamics.actuation import joint_forces
-from sesshoku.dynamics.data import Data, as_data
+from sesshoku.dynamics.data import as_data
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import external_wrenches, link_velocities
 from sesshoku.integrate.fast_joints import FAST
@@ -46,27 +46,17 @@ from sesshoku.methods.features import turning_friction
 from sesshoku.methods.multipoint.options import AHEAD, MARGIN, MOST, PRESETS, Options, parameters
 from sesshoku.methods.multipoint.problem import pose_problem
 from sesshoku.methods.multipoint.solve import solve_islands
-from sesshoku.methods.multipoint.work import Memory, as_memory, make_memory
+from sesshoku.methods.multipoint.work import as_memory, make_memory
 from sesshoku.methods.registry import register
-from sesshoku.model.arrays import Model, as_model
+from sesshoku.model.arrays import as_model
 from sesshoku.scene.compiler import CompiledScene
-from sesshoku.solvers.minimum_norm import NormWork, as_norm_work
-from sesshoku.solvers.problem import Problem, as_problem
+from sesshoku.solvers.minimum_norm import as_norm_work
+from sesshoku.solvers.problem import as_problem
 from sesshoku.stages.contact_forces import apply_forces
 from sesshoku.stages.free_motion import SEMI_IMPLICIT, SPIN, coast, finish, free_velocity, joint_space_inertia
 from sesshoku.stages.joint_constraints import measure_errors
 from sesshoku.stages.tunnelling import count_tunnelling
 
-#: compiled side by side on a cold start
-PARTS = [
-    ("sesshoku.methods.multipoint.solve:solve_islands",
-     (Model, Data, Contacts, Problem, Memory, NormWork, "options", float)),
-    ("sesshoku.methods.multipoint.problem:pose_problem",
-     (Model, Data, Contacts, Problem, Memory, NormWork, "options", float)),
-    ("sesshoku.methods.multipoint:apply", (Model, Data, Contacts, Problem, Memory, float)),
-    ("sesshoku.methods.multipoint:free_motion", (Model, Data, float)),
-    ("sesshoku.collision.points.detect:detect", (Model, Data, Contacts, float, float, int)),
-]
 STATE = {"contacts": CONTACT_STATE + CONTACT_VIEW}  # what a saved state holds of the records
 
 

@@ -44,12 +44,12 @@ import numpy as np
 
 from sesshoku.collision.contacts import as_contacts, make_contacts
 from sesshoku.collision.points.detect import CONTACT_STATE, CONTACT_VIEW
-from sesshoku.collision.swept.brep import Breps, as_breps, make_breps
-from sesshoku.collision.swept.sweep import Events, Sweeps, as_events, as_sweeps, make_events, make_sweeps
+from sesshoku.collision.swept.brep import as_breps, make_breps
+from sesshoku.collision.swept.sweep import as_events, as_sweeps, make_events, make_sweeps
 from sesshoku.compiled.jit import jit
 from sesshoku.compiled.table import Record
 from sesshoku.dynamics.actuation import advance_activations
-from sesshoku.dynamics.data import Data, as_data
+from sesshoku.dynamics.data import as_data
 from sesshoku.integrate.position import move_kinematic
 from sesshoku.methods.features import restitution, sentence, turning_friction
 from sesshoku.methods.registry import register
@@ -81,16 +81,13 @@ from sesshoku.methods.springs.options import (
 )
 from sesshoku.methods.springs.pulling import pull_joints, turn_axes
 from sesshoku.methods.springs.sensing import leave_motion, start_motion
-from sesshoku.methods.springs.solve.descent import ITERATIONS, SpringSet, as_springs, descend, make_springs, predict
+from sesshoku.methods.springs.solve.descent import ITERATIONS, as_springs, descend, make_springs, predict
 from sesshoku.methods.springs.stability import cautions, turned_inertia
 from sesshoku.methods.springs.work import (
     LENT,
     LOST,
     PRESSES,
     STRAY,
-    Bodies,
-    Joints,
-    Presses,
     as_bodies,
     as_joints,
     as_presses,
@@ -102,7 +99,7 @@ from sesshoku.methods.springs.work import (
     moving_top,
     shape_margins,
 )
-from sesshoku.model.arrays import KINEMATIC, Model, as_model
+from sesshoku.model.arrays import KINEMATIC, as_model
 from sesshoku.scene.compiler import CompiledScene
 from sesshoku.scene.geometry.shapes import Mesh
 from sesshoku.stages.report import MOMENTUM_RESIDUAL
@@ -116,12 +113,6 @@ MOST_CONTACTS = 8192
 MOST_SUBSTEPS = 16
 DRIVE_ROUNDS = 6  # of finding which servos are at their effort
 RUBBING_ROUNDS = 3  # of friction by the constraint force and the constraint force it calls for
-#: compiled side by side on a cold start
-PARTS = [
-    ("sesshoku.methods.springs.contacts:find_contacts",
-     (Breps, Sweeps, Events, Bodies, SpringSet, Presses, "options", float)),
-    ("sesshoku.methods.springs.drives:drive_joints", (Model, Data, Bodies, Joints, SpringSet, "options", float)),
-]
 STATE = {
     "contacts": CONTACT_STATE + CONTACT_VIEW,
     "bodies": ("position", "quaternion", "rotation", "velocity", "seen_q", "seen_v"),

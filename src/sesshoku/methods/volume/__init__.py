@@ -32,14 +32,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from sesshoku.collision.contacts import Contacts, as_contacts, make_contacts
+from sesshoku.collision.contacts import as_contacts, make_contacts
 from sesshoku.collision.overlap.detect import find_overlaps
-from sesshoku.collision.overlap.overlaps import Overlaps, as_overlaps, make_overlaps
-from sesshoku.collision.overlap.polyhedra import Polyhedra, as_polyhedra, make_polyhedra
+from sesshoku.collision.overlap.overlaps import as_overlaps, make_overlaps
+from sesshoku.collision.overlap.polyhedra import as_polyhedra, make_polyhedra
 from sesshoku.collision.points.detect import CONTACT_STATE, CONTACT_VIEW, contact_capacity, pair_capacity
 from sesshoku.compiled.jit import jit
 from sesshoku.compiled.table import Record
-from sesshoku.dynamics.data import Data, as_data
+from sesshoku.dynamics.data import as_data
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import link_velocities
 from sesshoku.methods.features import restitution, turning_friction
@@ -51,26 +51,16 @@ from sesshoku.methods.volume.problem import pose_problem
 from sesshoku.methods.volume.solve import solve_islands
 from sesshoku.methods.volume.view import OverlapView
 from sesshoku.methods.volume.view import overlaps as list_overlaps
-from sesshoku.methods.volume.work import Memory, Sparse, as_memory, as_sparse, make_memory, make_sparse
+from sesshoku.methods.volume.work import as_memory, as_sparse, make_memory, make_sparse
 from sesshoku.model.arrays import MOVES, SHAPE_FIELD, Model, as_model
 from sesshoku.scene.compiler import CompiledScene
-from sesshoku.solvers.cone_qp import ConeSpace, as_cone_space
-from sesshoku.solvers.problem import Problem, as_problem
-from sesshoku.solvers.simplex import SimplexSpace, as_simplex_space
+from sesshoku.solvers.cone_qp import as_cone_space
+from sesshoku.solvers.problem import as_problem
+from sesshoku.solvers.simplex import as_simplex_space
 from sesshoku.stages.free_motion import SEMI_IMPLICIT, finish
 
 # triangles of a height field that one shape, and all together, may overlap; those under the shape if they are fewer
 ON_TERRAIN, ON_TERRAINS = 256, 1024
-#: compiled side by side on a cold start
-PARTS = [
-    ("sesshoku.methods.volume.solve:solve_islands",
-     (Model, Data, Contacts, Overlaps, Problem, Memory, Sparse, ConeSpace, SimplexSpace, "options", float)),
-    ("sesshoku.methods.volume.problem:pose_problem",
-     (Model, Data, Contacts, Overlaps, Problem, Memory, "options", float)),
-    ("sesshoku.methods.volume.apply:apply_wrenches", (Model, Data, Contacts, Overlaps, Problem, Memory, float)),
-    ("sesshoku.methods.volume.gill:free_motion", (Model, Data, float, float)),
-    ("sesshoku.collision.overlap.detect:find_overlaps", (Model, Data, Contacts, Polyhedra, Overlaps, int, float)),
-]
 STATE = {
     "contacts": (*CONTACT_STATE, *CONTACT_VIEW, "torque"),
     "overlaps": ("kind", "volume", "depth", "polygon_start", "polygon", "polygon_area", "polygon_radius"),
