@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import functools
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import llvmlite.binding as ll
@@ -382,10 +382,3 @@ def translate(unit: Unit, codegen: Any) -> bytes:
 def _add_object(codegen: Any, code: bytes) -> None:
     codegen._engine._ee.add_object_file(ll.ObjectFileRef.from_data(code))
     codegen._engine.finalize_object()
-
-
-def kernels_of(module: Any) -> Iterator[Kernel]:
-    """The kernels that a module defines."""
-    for value in vars(module).values():
-        if isinstance(value, Kernel) and value.py_func.__module__ == module.__name__:
-            yield value

@@ -93,6 +93,14 @@ def test_an_inlined_callee_is_part_of_its_caller(package: Package) -> None:
     assert package.counts() == [13.0, 1, 1, 0]
 
 
+def test_kernels_inside_a_function_of_numba_count_with_their_bodies(package: Package) -> None:
+    package.write("caller", "import numba\nfrom sesshoku.callee import scaled\n@numba.njit\ndef between(x):\n"
+                  "    return scaled(x)\n@jit\ndef shifted(x):\n    return between(x) + 1.0\n")
+    assert package.counts()[0] == 21.0
+    package.write("callee", CALLEE.replace("FACTOR * x", "FACTOR * x + 5.0"))
+    assert package.counts()[0] == 26.0
+
+
 def test_a_record_of_another_layout_is_another_type(package: Package) -> None:
     text = ("import numpy as np\nfrom sesshoku.compiled.table import Record, array\nclass Data(Record):\n"
             "    {}\n    mass = array(float, 1)\nDATA = {}\n@jit\ndef total(data):\n    return data.mass[0]\n")
