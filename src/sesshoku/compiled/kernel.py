@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import functools
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import llvmlite.binding as ll
@@ -20,6 +20,7 @@ from numba.core.bytecode import FunctionIdentity
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.environment import Environment
 from numba.core.registry import CPUDispatcher
+from numba.core.runtime import rtsys
 from numba.core.untyped_passes import ExtractByteCode
 
 from sesshoku.compiled import keys
@@ -257,7 +258,6 @@ class Kernel(CPUDispatcher):
             raise RuntimeError("compilation disabled")
         args = tuple(sigutils.normalize_signature(sig)[0])
         if args not in self._linked:
-            self.targetctx.refresh()
             result = self._read_entry(args) or self._link(args)
             self._linked[args] = result.entry_point
             self._insert([a._code for a in args], result.entry_point, False)
@@ -277,7 +277,7 @@ class Kernel(CPUDispatcher):
         if found is None:
             return None
         described, code = found
-        parts = []
+        parts, needs = [], set(described["needs"])
         for symbol, unit_key in described["units"]:
             if _loaded.get(symbol) == unit_key:
                 continue
@@ -285,14 +285,29 @@ class Kernel(CPUDispatcher):
             if unit is None or symbol in _loaded:
                 return None
             parts.append((symbol, unit_key, unit[1]))
+            needs.update(unit[0]["needs"])
+        if not self._can_resolve(needs.difference(symbol for symbol, _ in described["units"])):
+            return None
         counts["entry read"] += 1
         self._cache_hits[args] += 1
         for part in parts:
             self._load(*part)
         return self._executable(described["fndesc"], described["signature"], described["environment"], code)
 
+    def _can_resolve(self, needs: set[str]) -> bool:
+        """Whether the process has all functions that code calls: LLVM ends the process at the first that is missing.
+
+        Most code needs Numba's runtime only; what Numba's other modules bring takes half a second to import.
+        """
+        rtsys.initialize(self.targetctx)
+        if all(ll.address_of_symbol(name) for name in needs):
+            return True
+        self.targetctx.refresh()
+        return all(ll.address_of_symbol(name) for name in needs)
+
     def _link(self, args: Any) -> Any:
         """Link, optimise and translate the call graph."""
+        self.targetctx.refresh()
         self._cache_misses[args] += 1
         with numba_event.trigger_event("numba:compile", data={"dispatcher": self, "args": args, "return_type": None}):
             result = self.resolve(args)
@@ -324,10 +339,10 @@ class Kernel(CPUDispatcher):
             context.create_cpython_wrapper(library, fndesc, env, None, flags.release_gil)
         names = link_names([*last.members, *last.calls]) | {last.root: fndesc.mangled_name}
         module = joined(codegen, last.members, names, library._final_module)
-        code = translated(codegen, module, [fndesc.llvm_cpython_wrapper_name])
+        code, needs = translated(codegen, module, [fndesc.llvm_cpython_wrapper_name])
         counts["entry"] += 1
         described = {"fndesc": fndesc, "signature": result.signature, "environment": env, "name": self.identity,
-                     "units": [(unit.root.symbol, unit.key) for unit in units[:-1]]}
+                     "needs": needs, "units": [(unit.root.symbol, unit.key) for unit in units[:-1]]}
         if key and all(member.storable for unit in units for member in unit.members):
             store().write("entry", key, described, code)
         return described, code
@@ -355,9 +370,9 @@ def translate(unit: Unit, codegen: Any) -> bytes:
     found = store().read("unit", unit.key) if storable else None
     if found is not None:
         return found[1]
-    code = unit.translate(codegen)
+    code, needs = unit.translate(codegen)
     if storable:
-        store().write("unit", unit.key, {"name": unit.root.symbol}, code)
+        store().write("unit", unit.key, {"name": unit.root.symbol, "needs": needs}, code)
     counts["unit"] += 1
     for listener in listeners:
         listener(f"unit {unit.root.name}")
@@ -367,10 +382,3 @@ def translate(unit: Unit, codegen: Any) -> bytes:
 def _add_object(codegen: Any, code: bytes) -> None:
     codegen._engine._ee.add_object_file(ll.ObjectFileRef.from_data(code))
     codegen._engine.finalize_object()
-
-
-def kernels_of(module: Any) -> Iterator[Kernel]:
-    """The kernels that a module defines."""
-    for value in vars(module).values():
-        if isinstance(value, Kernel) and value.py_func.__module__ == module.__name__:
-            yield value

@@ -183,8 +183,12 @@ class _Speller:
 
     def _dispatcher(self, value: Any) -> str:
         function = value.py_func
-        if not is_kernel(value):  # of Numba's own decorator: linked whole
-            return f"dispatcher {self.value(dict(value.targetoptions))} {self.function(function)}"
+        if not is_kernel(value):  # of Numba's own decorator: linked whole, with the kernels it calls
+            before, text = len(self.kernels), self.function(function)
+            inside = {kernel.content for called in self.kernels[before:] for kernel in called.reached()}
+            self.shared = self.shared and all(content.shared for content in inside)
+            options = self.value(dict(value.targetoptions))
+            return f"dispatcher {options} {text} {digest(sorted(content.key for content in inside))}"
         self.kernels.append(value)
         if value.targetoptions.get("inline", "never") != "never":  # becomes part of the function that names it
             return f"inlined {self.function(function)}"

@@ -170,8 +170,8 @@ def joined(codegen: Any, libraries: Iterable[KernelLibrary], names: dict[KernelL
 
 
 @global_compiler_lock
-def translated(codegen: Any, module: Any, exported: Iterable[str]) -> bytes:
-    """A module as machine code, of which the rest of the process sees the exported names."""
+def translated(codegen: Any, module: Any, exported: Iterable[str]) -> tuple[bytes, list[str]]:
+    """A module as machine code, of which the process sees the exported names; and the names it needs of the process."""
     kept = set(exported)
     library = JITCodeLibrary(codegen, "linked")
     module.data_layout = codegen._data_layout
@@ -185,7 +185,9 @@ def translated(codegen: Any, module: Any, exported: Iterable[str]) -> bytes:
         if not function.is_declaration and function.name not in kept:
             function.linkage = "internal"
     module.verify()
-    return bytes(codegen._tm.emit_object(module))
+    needed = [value.name for values in (module.functions, module.global_variables) for value in values
+              if value.is_declaration and not value.name.startswith("llvm.")]
+    return bytes(codegen._tm.emit_object(module)), needed
 
 
 class Unit:
@@ -198,8 +200,8 @@ class Unit:
         self.key = digest([root.symbol, *sorted(f"{m.symbol} {m.key}" for m in members), "",
                            *sorted(call.symbol for call in calls)])
 
-    def translate(self, codegen: Any) -> bytes:
-        """The machine code of the unit."""
+    def translate(self, codegen: Any) -> tuple[bytes, list[str]]:
+        """The machine code of the unit, and the names it needs."""
         names = link_names([*self.members, *self.calls])
         return translated(codegen, joined(codegen, self.members, names), [self.root.symbol])
 

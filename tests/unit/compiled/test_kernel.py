@@ -93,6 +93,14 @@ def test_an_inlined_callee_is_part_of_its_caller(package: Package) -> None:
     assert package.counts() == [13.0, 1, 1, 0]
 
 
+def test_kernels_inside_a_function_of_numba_count_with_their_bodies(package: Package) -> None:
+    package.write("caller", "import numba\nfrom sesshoku.callee import scaled\n@numba.njit\ndef between(x):\n"
+                  "    return scaled(x)\n@jit\ndef shifted(x):\n    return between(x) + 1.0\n")
+    assert package.counts()[0] == 21.0
+    package.write("callee", CALLEE.replace("FACTOR * x", "FACTOR * x + 5.0"))
+    assert package.counts()[0] == 26.0
+
+
 def test_a_record_of_another_layout_is_another_type(package: Package) -> None:
     text = ("import numpy as np\nfrom sesshoku.compiled.table import Record, array\nclass Data(Record):\n"
             "    {}\n    mass = array(float, 1)\nDATA = {}\n@jit\ndef total(data):\n    return data.mass[0]\n")
@@ -251,6 +259,22 @@ def test_copies_and_pickles_of_kernels_are_the_kernel() -> None:
 
     assert copy.deepcopy(algebra.cross) is algebra.cross
     assert pickle.loads(pickle.dumps(algebra.cross)) is algebra.cross
+
+
+@compiled_only
+def test_code_whose_functions_are_missing_is_not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """LLVM would end the process; here the code is linked anew."""
+    from sesshoku.compiled.kernel import Kernel, counts
+    from sesshoku.spatial import algebra
+
+    assert algebra.cross._can_resolve({"cos", "PyExc_RuntimeError"})
+    assert not algebra.cross._can_resolve({"cos", "no_such_function_anywhere"})
+    algebra.cross(1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
+    monkeypatch.setattr(Kernel, "_can_resolve", lambda self, needs: False)
+    before = counts["entry"]
+    again = Kernel(algebra.cross.py_func, {}, algebra.cross.targetoptions)
+    assert again(1.0, 0.0, 0.0, 0.0, 1.0, 0.0) == (0.0, 0.0, 1.0)
+    assert counts["entry"] == before + 1
 
 
 @compiled_only
