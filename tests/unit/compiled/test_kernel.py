@@ -250,6 +250,7 @@ def test_literals_share_one_compiled_kernel() -> None:
         return pick(a, 0) + pick(a, 1)
 
     assert ends(np.array([1.0, 2.0])) == 3.0
+    ends.resolve((types.Array(types.float64, 1, "C"),))  # a warm store gave the machine code and nothing of `pick`
     assert pick.signatures == [(types.Array(types.float64, 1, "C"), types.int64)]
 
 
