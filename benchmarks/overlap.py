@@ -27,7 +27,7 @@ def repeat(model, contacts, polyhedra, overlaps, times):  # type: ignore[no-unty
     """Overlap shapes 0 and 1 again and again; how often they were found to."""
     found = 0
     for _ in range(times):
-        found += overlap_shapes(model, contacts, polyhedra, overlaps, 0, 1, 0, 0, 0.0)
+        found += overlap_shapes(model, contacts, polyhedra, overlaps, (0, 1), 0, (0, 0.0))
     return found
 
 

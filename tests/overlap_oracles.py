@@ -75,7 +75,7 @@ class Pairs:
         for record in (c.point, c.normal, c.tangent, o.volume, o.area_vector, o.depth, o.polygon, o.area_moment,
                        o.depth_moment, o.vertex, o.height, o.projected):
             record[:] = np.nan
-        return int(overlap_shapes(self.model, c, self.polyhedra, o, a, b, 0, integral, thin))
+        return int(overlap_shapes(self.model, c, self.polyhedra, o, (a, b), 0, (integral, thin)))
 
     def overlap(self, a: int = 0, b: int = 1, integral: int = 0, thin: float = 0.0) -> Found | None:
         """The overlap, or None if the kernel says there is none (or that it has no normal)."""

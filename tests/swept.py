@@ -147,7 +147,7 @@ class Swept:
         return position, rotation
 
     def motion(self, before: Any, after: Any, crossing: int = LINEAR) -> list[dict[str, Any]]:
-        sweep_motion(self.breps, self.sweeps, self.events, *before, *after, crossing)
+        sweep_motion(self.breps, self.sweeps, self.events, (*before, *after), crossing)
         return rows(self.events)
 
     def inflate(self, at: Any, crossing: int = LINEAR) -> list[dict[str, Any]]:

@@ -107,7 +107,7 @@ def compare_delassus(posed: Posed, peer: PinTree, jacobians: list[Any]) -> None:
     points = np.repeat([point for _, point, _ in jacobians], 3, axis=0) - d.tree_origin[m.link_tree[links]]
     G, J = nan(count, count), np.concatenate([wanted[:3] for _, _, wanted in jacobians])
     wrenches = np.concatenate([axes, np.cross(points, axes)], axis=1)
-    wrench_delassus(m, d, count, links, wrenches, nan(m.dof_count), nan(6), G)
+    wrench_delassus(m, d, count, links, wrenches, (nan(m.dof_count), nan(6)), G)
     assert relative_error(G, J @ np.linalg.solve(peer.mass_matrix(), J.T)) < TOLERANCE
 
 

@@ -210,7 +210,8 @@ def generalized(J, free, mu, law=SQUARE):
     """J^T x of the sweeps' answer."""
     m = len(free) // 3
     x, w = np.zeros(3 * m), free.copy()
-    sweeps = solve_dense(m, 0, J @ J.T, np.full(m, law), np.full(m, mu), np.zeros(0), np.zeros(0), x, w, 100_000, 1e-13)
+    sweeps = solve_dense(m, 0, J @ J.T, (np.full(m, law), np.full(m, mu)), (np.zeros(0), np.zeros(0)), x, w,
+                         (100_000, 1e-13))
     assert sweeps < 100_000
     return J.T @ x
 

@@ -91,8 +91,9 @@ def flattest_neighbour(model, shape, vertex, x, y, z):
 
 
 @jit
-def polyhedron_face(model, contacts, shape, slot, frame, rows, origin, at):
+def polyhedron_face(model, contacts, side, frame, rows, origin, at):
     """The polygon (or edge) at the vertex farthest along (x, y, z) (shape axes): count, slopes."""
+    shape, slot = side
     ox, oy, oz = origin
     x, y, z = at
     R, first = contacts.shape_rotation[shape], model.shape_vertex[shape, 0]
@@ -151,7 +152,7 @@ def feature(model, contacts, shape, slot, frame, sign, origin):
         gu, gw = box_face(R, size, frame, rows, origin, (x, y, z))
         return 4, False, gu, gw
     if kind == SHAPE_CONVEX:
-        count, gu, gw = polyhedron_face(model, contacts, shape, slot, frame, rows, origin, (x, y, z))
+        count, gu, gw = polyhedron_face(model, contacts, (shape, slot), frame, rows, origin, (x, y, z))
         return count, False, gu, gw
     if kind == SHAPE_CYLINDER:
         if abs(z) >= STEEP:

@@ -58,12 +58,13 @@ class Balance(Record):
 
 
 @jit
-def stabilise(model, data, legs, balance, wrench, now, support, ahead, dt):
+def stabilise(model, data, legs, balance, wrench, plan, dt):
     """Write balance.target (Q) for the end of the step.
 
     wrench (2, 6): force and moment about the world's origin by contact. now, ahead (ROW): the plan at the start and at
     the end of the step; support: LEFT, RIGHT or BOTH. balance.q, v: the sensed state.
     """
+    now, support, ahead = plan
     kinematics(model, data, balance.q)
     link_velocities(model, data, balance.v)
     filter_loads(data, legs, balance, wrench, dt)
@@ -241,13 +242,14 @@ def bend_ankles(legs, balance, ahead, dt):
         balance.sag[side] += (sag - balance.sag[side]) * smooth
         roll = min(max(balance.loop[side, 0] + balance.spring[side, 0], -most), most)
         pitch = min(max(balance.loop[side, 1] + balance.spring[side, 1], -most), most)
-        turn_about_pivot(feet[side], ahead, at, p, c, s, roll, pitch)
+        turn_about_pivot(feet[side], ahead, at, p, c, s, (roll, pitch))
         feet[side, 2] += balance.sag[side]
 
 
 @jit
-def turn_about_pivot(foot_out, ahead, at, p, c, s, roll, pitch):
+def turn_about_pivot(foot_out, ahead, at, p, c, s, tilt):
     """A planned foot (x, y, z, roll, pitch, yaw) turned by roll and pitch about its pivot p."""
+    roll, pitch = tilt
     cr, sr, cp, sp = cos(roll), sin(roll), cos(pitch), sin(pitch)
     # Ry(pitch) Rx(roll) p, in the foot's heading
     y, z = cr * p[1] - sr * p[2], sr * p[1] + cr * p[2]

@@ -108,7 +108,7 @@ def jump(biped: Biped, gait: Gait, speed: float, *, heights: Heights | None = No
     acceleration = np.diff(v, axis=0, prepend=v[:1]) / dt
     acceleration[0] = acceleration[1]
     force, zmp = np.zeros_like(v), np.zeros((len(z), 2))
-    feed_forward_table(biped.model, biped.data, biped.legs, q, v, acceleration, shares, line.feet, force, zmp)
+    feed_forward_table(biped.model, biped.data, biped.legs, (q, v, acceleration), shares, line.feet, (force, zmp))
     velocity = np.gradient(com, dt, axis=0)
     return JumpPattern(biped, gait, [], line, com, velocity, zmp, q, v, force, phases, 0.5 * gait.gravity * flight)
 
@@ -174,8 +174,8 @@ def _motion(biped: Biped, gait: Gait, line: Timeline, com: np.ndarray) -> tuple[
     model, count = biped.model, len(com)
     q, v = np.empty((count, model.coordinate_count)), np.zeros((count, model.dof_count))
     error, reach = np.empty(count), np.empty(count)
-    posture_table(model, biped.data, biped.legs, com, line.base, line.feet, 20, 1e-11, biped.legs.home.copy(), q, error,
-                  reach)
+    posture_table(model, biped.data, biped.legs, com, line.base, line.feet, 20, 1e-11, biped.legs.home.copy(),
+                  (q, error, reach))
     if reach.max() > 0.0 or not error.max() < 1e-6:
         raise SceneError(f"a leg is too short by {1e3 * max(reach.max(), 0.0):.1f} mm", element="jump",
                          remedy="lower take_off")

@@ -69,11 +69,12 @@ def follow_attitude(senses, reading, dt):
 
 
 @jit
-def sense_onboard(model, data, legs, balance, senses, readings, rows, dt, wrench_out):
+def sense_onboard(model, data, legs, balance, senses, read, dt, wrench_out):
     """Put what the sensors tell into balance.q, v (joints are there already) and wrench_out (2, 6).
 
     rows (3) of readings (S, 6): force and torque of the left and the right ankle; acceleration, angular velocity.
     """
+    readings, rows = read
     q, v, at, first, link = balance.q, balance.v, legs.root_coordinate, legs.root_dof, senses.imu_link
     imu = readings[rows[2]]
     follow_attitude(senses, imu, dt)
@@ -95,7 +96,7 @@ def sense_onboard(model, data, legs, balance, senses, readings, rows, dt, wrench
     for a in range(3):
         own = data.velocity[link]  # of the IMU's link by the joints below it, base axes
         v[first + 3 + a] = (A[a, 0] * imu[3] + A[a, 1] * imu[4] + A[a, 2] * imu[5]
-                            - W[a, 0] * own[3] - W[a, 1] * own[4] - W[a, 2] * own[5])  # fmt: skip
+                            - W[a, 0] * own[3] - W[a, 1] * own[4] - W[a, 2] * own[5])
     kinematics(model, data, q)
     for side in range(2):
         ground_wrench(data, legs, senses, side, readings[rows[side]], wrench_out[side])

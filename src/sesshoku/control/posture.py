@@ -135,11 +135,12 @@ def newton_leg(data, legs, q, side, feet, error):
 
 
 @jit
-def posture_table(model, data, legs, com, base, feet, passes, tolerance, q, q_out, error_out, reach_out):
+def posture_table(model, data, legs, com, base, feet, passes, tolerance, q, out):
     """Postures (n, Q) along tables com (n, 3), base (n, 3), feet (n, 2, 6), each begun where the last one ended.
 
     q (Q): where the first begins; it has twenty times the passes.
     """
+    q_out, error_out, reach_out = out
     for k in range(len(com)):
         for a in range(3 if k > 0 else 0):  # the base moves about as the centre of mass does
             q[legs.root_coordinate + a] += com[k, a] - com[k - 1, a]

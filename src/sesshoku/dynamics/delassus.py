@@ -43,8 +43,10 @@ def common_ancestors(model, end_a, end_b):
 
 
 @jit
-def half_product(model, dinv, end_a, half_a, start_a, end_b, half_b, start_b):
+def half_product(model, dinv, one, other):
     """z_a^T D^-1 z_b over the common ancestors of two chains."""
+    end_a, half_a, start_a = one
+    end_b, half_b, start_b = other
     s = 0.0
     if end_a >= 0:
         first = model.dof_row[end_a]
@@ -61,19 +63,20 @@ def row_delassus(model, dinv, count, row_end, row_start, half, matrix_out):
             s = 0.0
             for a in range(2):
                 for b in range(2):
-                    s += half_product(model, dinv, row_end[m, a], half, row_start[m, a],
-                                      row_end[n, b], half, row_start[n, b])  # fmt: skip
+                    s += half_product(model, dinv, (row_end[m, a], half, row_start[m, a]),
+                                      (row_end[n, b], half, row_start[n, b]))
             matrix_out[m, n] = s
             matrix_out[n, m] = s
 
 
 @jit
-def wrench_delassus(model, data, count, link, wrench, response, acceleration, matrix_out):
+def wrench_delassus(model, data, count, link, wrench, scratch, matrix_out):
     """G (count, count) of wrenches (count, 6, at the tree's origin) on single links, by unit test forces.
 
     `response` (V) and `acceleration` (6) are work space. Needs `kinematics` and `articulate`. Visits, for each pair in
     the same tree, only the dofs between the root and the two links.
     """
+    response, acceleration = scratch
     for n in range(count):
         wrench_response(model, data, link[n], wrench[n], response)
         for m in range(count):

@@ -48,8 +48,12 @@ def cholesky_solve(n, L, x):
 
 
 @jit
-def dense_residual(m, nj, G, b, mu, low, high, x, u):
+def dense_residual(sizes, system, mu, bounds, state):
     """Residual of the law for a dense matrix; u (n) comes out as the velocity."""
+    m, nj = sizes
+    G, b = system
+    low, high = bounds
+    x, u = state
     worst, n = 0.0, 3 * m + nj
     for i in range(n):
         t = b[i]
@@ -69,11 +73,14 @@ def dense_residual(m, nj, G, b, mu, low, high, x, u):
 
 
 @jit
-def admm_dense(m, nj, G, b, mu, low, high, x, most, tolerance, L, work):
+def admm_dense(sizes, system, mu, bounds, x, most, tolerance, L, work):
     """min 1/2 z^T G z + (b + s)^T z with z = x in the cones; s_n = mu |u_t| (De Saxcé) refreshed every iteration.
 
     x (n): start and result, inside the cones. L (n, n), work (6, n). Returns the number of iterations.
     """
+    m, nj = sizes
+    G, b = system
+    low, high = bounds
     n = 3 * m + nj
     z, dual, right, u, before = work[0], work[1], work[2], work[3], work[4]
     mean = 0.0
@@ -81,7 +88,7 @@ def admm_dense(m, nj, G, b, mu, low, high, x, most, tolerance, L, work):
         mean += G[i, i] / n
     proximal, penalty = 1e-6 * mean, 0.1 * mean
     cholesky(n, G, penalty + proximal, L)
-    dense_residual(m, nj, G, b, mu, low, high, x, u)
+    dense_residual(sizes, system, mu, bounds, (x, u))
     for i in range(n):
         z[i], dual[i] = x[i], u[i]
     for i in range(m):
@@ -104,7 +111,7 @@ def admm_dense(m, nj, G, b, mu, low, high, x, most, tolerance, L, work):
         for i in range(n):
             dual[i] -= penalty * (z[i] - x[i])
             apart, moved = max(apart, abs(z[i] - x[i])), max(moved, penalty * abs(x[i] - before[i]))
-        if dense_residual(m, nj, G, b, mu, low, high, x, u) < tolerance:
+        if dense_residual(sizes, system, mu, bounds, (x, u)) < tolerance:
             return it + 1
         if it % 10 == 9:
             factor = 5.0 if apart * mean > 10.0 * moved else (0.2 if moved > 10.0 * apart * mean else 1.0)

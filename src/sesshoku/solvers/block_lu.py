@@ -62,11 +62,12 @@ def analyze(count, size, touch, place_out, order_out, start_out, neighbour_out, 
 
 
 @jit
-def factor(count, size, dof, order, start, neighbour, place, arena, pivot):
+def factor(count, size, dof, layout, arena, pivot):
     """Factor in place. Diagonal blocks of 6 become their inverses, others LU factors. dof: first dof of each tree.
 
     Blocks below the diagonal become A_ip A_pp^-1. pivot (V): of each tree's rows. False if a pivot vanishes.
     """
+    order, start, neighbour, place = layout
     for s in range(count):
         p = order[s]
         n = size[p]
@@ -99,8 +100,9 @@ def factor(count, size, dof, order, start, neighbour, place, arena, pivot):
 
 
 @jit
-def solve(count, size, dof, order, start, neighbour, place, arena, pivot, x):
+def solve(count, size, dof, layout, arena, pivot, x):
     """x (V) <- A^-1 x over the dofs of the trees."""
+    order, start, neighbour, place = layout
     for s in range(count):
         p = order[s]
         n, mine = size[p], x[dof[p] : dof[p] + size[p]]

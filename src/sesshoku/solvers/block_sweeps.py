@@ -31,8 +31,10 @@ def visit_exactly(chains, problem, mu, c, y):
 
 
 @jit
-def sweep_exactly(chains, problem, mu, contact_list, joint_list, joint_moved, y, sweeps, tolerance):
+def sweep_exactly(chains, problem, mu, lists, joint_moved, y, goal):
     """At most `sweeps` sweeps over joint rows and contacts; returns how many were made. y belongs to the impulses."""
+    contact_list, joint_list = lists
+    sweeps, tolerance = goal
     count = contacts_among(problem, contact_list)
     for s in range(sweeps):
         worst = 0.0

@@ -35,11 +35,14 @@ def residual(n, G, b, low, high, x):
 
 
 @jit
-def solve_box(n, G, b, low, high, tolerance, x, factor, work, active):
+def solve_box(n, system, bounds, tolerance, x, space):
     """Improve x (n, in place, also the start) until `residual` <= tolerance; returns (residual, passes).
 
     factor (n, n), work (>= 3, n), active (n): work space.
     """
+    G, b = system
+    low, high = bounds
+    factor, work, active = space
     scale = 0.0
     for i in range(n):
         scale = max(scale, G[i, i])
@@ -52,7 +55,7 @@ def solve_box(n, G, b, low, high, tolerance, x, factor, work, active):
         passes += 1
         for i in range(n):
             center[i] = x[i]
-        settled = active_set(n, G, b, low, high, eps, center, x, factor, work[1], active)
+        settled = active_set(n, system, bounds, eps, center, x, (factor, work[1], active))
         if not settled:
             sweep(n, G, b, low, high, x)
         best = residual(n, G, b, low, high, x)
@@ -63,12 +66,15 @@ def solve_box(n, G, b, low, high, tolerance, x, factor, work, active):
 
 
 @jit
-def active_set(n, G, b, low, high, eps, center, x, factor, y, active):
+def active_set(n, system, bounds, eps, center, x, space):
     """Minimise the proximal function; True if the active set settled. active: -1 at low, 1 at high, 0 free.
 
     All wrong guesses are changed at once. Where their number has not fallen for a while, one at a time, the first wrong
     row (least-index principal pivoting, finite for positive definite matrices), until it has.
     """
+    G, b = system
+    low, high = bounds
+    _factor, _y, active = space
     for i in range(n):
         active[i] = -2
     fewest, patience = n + 1, PATIENCE
@@ -95,13 +101,15 @@ def active_set(n, G, b, low, high, eps, center, x, factor, y, active):
         for i in range(n):
             if active[i] != 0:
                 x[i] = low[i] if active[i] < 0 else high[i]
-        solve_free(n, G, b, eps, center, x, factor, y, active)
+        solve_free(n, system, eps, center, x, space)
     return False
 
 
 @jit
-def solve_free(n, G, b, eps, center, x, factor, y, active):
+def solve_free(n, system, eps, center, x, space):
     """Solve the free rows exactly, the others standing at their bounds: Cholesky of (G + eps I) over the free rows."""
+    G, b = system
+    factor, y, active = space
     for i in range(n):
         if active[i] != 0:
             continue

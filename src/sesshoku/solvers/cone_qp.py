@@ -58,11 +58,13 @@ def make_cone_space(variables: int, rows: int, width: int) -> ConeSpace:
 
 
 @jit
-def cone_qp(n, P, q, m, rows, at, width, space, x_out, y_out):
+def cone_qp(n, quadratic, m, cone, space, x_out, y_out):
     """Solve for x (n) and the multipliers y (m); returns (status, iterations).
 
     P (>= n, >= n), q (>= n), rows (>= m, >= width), at (>= m).
     """
+    P, q = quadratic
+    rows, at, width = cone
     for k in range(m):
         y_out[k] = 0.0
         space.place[k] = -1

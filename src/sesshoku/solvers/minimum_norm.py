@@ -79,7 +79,7 @@ def solve_symmetric(n, rows, M, b, tolerance, known, work, x_out):
     if known:
         k = work.rank[0]
         B, R = work.factor, work.root
-        if cholesky(k, work.gram, safe, R) and by_factor(n, k, B, R, B, R, b, work, x_out):
+        if cholesky(k, work.gram, safe, R) and by_factor((n, k), (B, R, B, R), b, work, x_out):
             return True
     k, ratio = pivoted_cholesky(n, rows, M, work.factor, work.diagonal)
     work.rank[0] = k
@@ -90,11 +90,11 @@ def solve_symmetric(n, rows, M, b, tolerance, known, work, x_out):
     if ratio > safe:
         fill_gram(n, k, work.factor, work.gram)
         B, R = work.factor, work.root
-        if cholesky(k, work.gram, safe, R) and by_factor(n, k, B, R, B, R, b, work, x_out):
+        if cholesky(k, work.gram, safe, R) and by_factor((n, k), (B, R, B, R), b, work, x_out):
             return True
     orthogonalise(n, k, work.factor, work.gram, work.root, work.triangle[0])
-    by_triangle(n, k, work.factor, work.triangle[0], work.factor, work.triangle[0], True, rows, M, b, tolerance, work,
-                x_out)  # fmt: skip
+    by_triangle((n, k), (work.factor, work.triangle[0], work.factor, work.triangle[0]), True, rows, M, b, tolerance,
+                work, x_out)
     return False
 
 
@@ -115,12 +115,12 @@ def solve_general(n, A, b, tolerance, work, x_out):
         fill_gram(n, k, work.factor, work.gram)
         fill_gram(n, k, work.other, work.rest)
         if (cholesky(k, work.gram, safe, work.root) and cholesky(k, work.rest, safe, work.root_other)
-                and by_factor(n, k, work.factor, work.root, work.other, work.root_other, b, work, x_out)):  # fmt: skip
+                and by_factor((n, k), (work.factor, work.root, work.other, work.root_other), b, work, x_out)):
             return
     orthogonalise(n, k, work.factor, work.gram, work.root, work.triangle[0])
     orthogonalise(n, k, work.other, work.gram, work.root, work.triangle[1])
-    by_triangle(n, k, work.factor, work.triangle[0], work.other, work.triangle[1], False, work.every, A, b,
-                tolerance, work, x_out)  # fmt: skip
+    by_triangle((n, k), (work.factor, work.triangle[0], work.other, work.triangle[1]), False, work.every, A, b,
+                tolerance, work, x_out)
 
 
 @jit
@@ -238,8 +238,10 @@ def solve_gram(k, root, z):
 
 
 @jit
-def through_factor(n, k, factor, root, other, root_other, b, z, x_out):
+def through_factor(size, factors, b, z, x_out):
     """x_out (n) = C^T (C C^T)^-1 (B B^T)^-1 B b, B = factor and C = other; z (k): work."""
+    n, k = size
+    factor, root, other, root_other = factors
     for j in range(k):
         z[j] = dot(n, factor[j], b)
     solve_gram(k, root, z)
@@ -253,17 +255,19 @@ def through_factor(n, k, factor, root, other, root_other, b, z, x_out):
 
 
 @jit
-def by_factor(n, k, factor, root, other, root_other, b, work, x_out):
+def by_factor(size_, factors, b, work, x_out):
     """x_out (n) from a factor and the roots of its Gram matrices, refined once; False if that moved it too far."""
+    n, k = size_
+    factor, _root, other, _root_other = factors
     r, change, z = work.residual, work.change, work.small[1]
-    through_factor(n, k, factor, root, other, root_other, b, z, x_out)
+    through_factor(size_, factors, b, z, x_out)
     for i in range(n):
         r[i] = b[i]
     for j in range(k):
         t, row = dot(n, other[j], x_out), factor[j, :n]
         for i in range(n):
             r[i] -= t * row[i]
-    through_factor(n, k, factor, root, other, root_other, r, z, change)
+    through_factor(size_, factors, r, z, change)
     moved = size = wanted = largest = 0.0
     for i in range(n):
         moved, size, wanted = max(moved, abs(change[i])), max(size, abs(x_out[i])), max(wanted, abs(b[i]))
@@ -309,31 +313,35 @@ def orthogonalise(n, k, rows, gram, root, triangle_out):
 
 
 @jit
-def by_triangle(n, k, Q, R, Q_other, R_other, symmetric, rows, A, b, tolerance, work, x_out):
+def by_triangle(size, factors, symmetric, rows, A, b, tolerance, work, x_out):
     """x_out (n) = Q_o^T (R^T R_o)^+ Q b; the matrix itself, A[rows, rows], for refinement.
 
     By substitution if no singular value can be below the tolerance, else by rotations. symmetric: R_o is R.
     """
+    n, k = size
+    Q, R, Q_other, R_other = factors
     least, most = triangle_bounds(k, R, work.rest)
     if not symmetric:
         other_least, other_most = triangle_bounds(k, R_other, work.rest)
         least, most = sqrt(least * other_least), sqrt(most * other_most)
     regular = least > tolerance * most
     work.rank[2 if regular else 3] += 1
-    through_triangle(n, k, Q, R, Q_other, R_other, regular, b, tolerance, work, x_out)
+    through_triangle(size, factors, regular, b, tolerance, work, x_out)
     if least <= REFINED * most:
         rest, image, change = work.residual, work.diagonal, work.change
         subtract_product(n, rows, A, False, b, x_out, rest)
         subtract_product(n, rows, A, True, b, rest, image)
-        through_triangle(n, k, Q_other, R_other, Q, R, regular, image, tolerance, work, rest)
-        through_triangle(n, k, Q, R, Q_other, R_other, regular, rest, tolerance, work, change)
+        through_triangle(size, (Q_other, R_other, Q, R), regular, image, tolerance, work, rest)
+        through_triangle(size, factors, regular, rest, tolerance, work, change)
         for i in range(n):
             x_out[i] -= change[i]
 
 
 @jit
-def through_triangle(n, k, Q, R, Q_other, R_other, regular, b, tolerance, work, x_out):
+def through_triangle(size, factors, regular, b, tolerance, work, x_out):
     """x_out (n) = Q_o^T (R^T R_o)^+ Q b, by substitution where the triangles are regular, else by rotations."""
+    n, k = size
+    Q, R, Q_other, R_other = factors
     t = work.small[0]
     for i in range(k):
         t[i] = dot(n, Q[i], b)

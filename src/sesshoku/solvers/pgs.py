@@ -40,11 +40,13 @@ def limited_tangents(law, bound, t1, t2):
 
 
 @jit(into_callers=True)
-def tangent_step(law, W, inverse, bound, t1, t2, u1, u2):
+def tangent_step(law, W, inverse, bound, t, u):
     """New tangential impulses of a contact with tangential velocities u at the old ones t.
 
     Axis by axis, or on the disc with the step `inverse` = 1 / max(W_00, W_11).
     """
+    t1, t2 = t
+    u1, u2 = u
     if law == DISC:
         return limited_tangents(law, bound, t1 - u1 * inverse, t2 - u2 * inverse)
     n1 = t1
@@ -84,15 +86,16 @@ def exact_pair(law, mu, W, inverse, x, q):
         n = max(0.0, n - (q[2] + W[2, 0] * t1 + W[2, 1] * t2 + W[2, 2] * n) / W[2, 2])
         u1 = q[0] + W[0, 0] * t1 + W[0, 1] * t2 + W[0, 2] * n
         u2 = q[1] + W[1, 0] * t1 + W[1, 1] * t2 + W[1, 2] * n
-        t1, t2 = tangent_step(law, W, inverse, mu * n, t1, t2, u1, u2)
+        t1, t2 = tangent_step(law, W, inverse, mu * n, (t1, t2), (u1, u2))
         if abs(t1 - before1) + abs(t2 - before2) + abs(n - before_n) <= 1e-14 * (abs(t1) + abs(t2) + n):
             break
     return t1, t2, n
 
 
 @jit(into_callers=True)
-def visit_contact(chains, problem, law, mu, c, exact, change_out, y):
+def visit_contact(chains, problem, friction, c, exact, change_out, y):
     """Gauss-Seidel update of all three rows of a contact; returns the largest change, as a velocity."""
+    law, mu = friction
     x, W, inverse, free, change = (
         problem.impulse[c],
         problem.block[c],
@@ -115,7 +118,7 @@ def visit_contact(chains, problem, law, mu, c, exact, change_out, y):
     else:
         n = max(0.0, x[2] - u2 * inverse[1])
         dn = n - x[2]
-        t1, t2 = tangent_step(law[c], W, inverse[0], mu[c] * n, x[0], x[1], u0 + W[0, 2] * dn, u1 + W[1, 2] * dn)
+        t1, t2 = tangent_step(law[c], W, inverse[0], mu[c] * n, (x[0], x[1]), (u0 + W[0, 2] * dn, u1 + W[1, 2] * dn))
     d0, d1, d2 = t1 - x[0], t2 - x[1], n - x[2]
     x[0], x[1], x[2] = t1, t2, n
     change[0], change[1], change[2] = d0, d1, d2
@@ -145,7 +148,7 @@ def visit_tangents(chains, problem, law, mu, c, change_out, y):
     x, W, free = problem.impulse[c], problem.block[c], problem.free[c]
     u0, u1, _ = read_contact(chains, problem, c, y)
     inverse = problem.inverse[c, 0]
-    t1, t2 = tangent_step(law[c], W, inverse, mu[c] * x[2], x[0], x[1], u0 + free[0], u1 + free[1])
+    t1, t2 = tangent_step(law[c], W, inverse, mu[c] * x[2], (x[0], x[1]), (u0 + free[0], u1 + free[1]))
     d0, d1 = t1 - x[0], t2 - x[1]
     if d0 != 0.0 or d1 != 0.0:
         x[0], x[1] = t1, t2
@@ -172,8 +175,11 @@ def visit_joint(chains, problem, j, change_out, y):
 
 
 @jit
-def sweep(chains, problem, law, mu, contact_list, joint_list, normals_first, exact, work, y):
+def sweep(chains, problem, friction, lists, way, work, y):
     """One sweep; returns the largest change of any row, as a velocity."""
+    law, mu = friction
+    contact_list, joint_list = lists
+    normals_first, exact = way
     worst, change, x, pack, pack_dof = 0.0, work.moved, problem.impulse, work.pack, work.pack_dof
     count = contacts_among(problem, contact_list)
     for n in range(len(joint_list)):
@@ -189,7 +195,7 @@ def sweep(chains, problem, law, mu, contact_list, joint_list, normals_first, exa
             if pack_dof[c, 0] >= 0:
                 moved = visit_bodies(pack[c], pack_dof[c, 0], pack_dof[c, 1], x[c], change[c], y)
             else:
-                moved = visit_contact(chains, problem, law, mu, c, exact, change, y)
+                moved = visit_contact(chains, problem, friction, c, exact, change, y)
             worst = max(worst, moved)
     for n in range(count, len(contact_list)):
         worst = max(worst, visit_turning(chains, problem, contact_list[n], change[contact_list[n]], y))
@@ -197,7 +203,7 @@ def sweep(chains, problem, law, mu, contact_list, joint_list, normals_first, exa
 
 
 @jit
-def solve_rows(chains, problem, law, mu, lists, normals_first, exact, accelerate, max_sweeps, tolerance, work, y):
+def solve_rows(chains, problem, friction, lists, way, goal, work, y):
     """Sweep until no row changes by more than `tolerance` (a velocity); returns the number of sweeps made, one more
     than `max_sweeps` if those were not enough.
 
@@ -205,13 +211,16 @@ def solve_rows(chains, problem, law, mu, lists, normals_first, exact, accelerate
     rows act on. work: record of the last sweep's changes and the search direction (moved, direction; joint_moved,
     joint_direction; y_before, y_direction), and of the packed contacts (pack, pack_dof).
     """
+    law, mu = friction
+    normals_first, exact, accelerate = way
+    max_sweeps, tolerance = goal
     contact_list, joint_list, dof_list = lists
     choose_visits(problem, law, mu, contact_list, normals_first or exact, work)
     last = 0.0
     for k in range(max_sweeps):
         if accelerate:
             remember(dof_list, work, y)
-        worst = sweep(chains, problem, law, mu, contact_list, joint_list, normals_first, exact, work, y)
+        worst = sweep(chains, problem, friction, (contact_list, joint_list), (normals_first, exact), work, y)
         if worst <= tolerance:
             return k + 1
         if accelerate and k + 1 < max_sweeps:

@@ -18,12 +18,15 @@ def add_column(K, n, row, change, w):
 
 
 @jit
-def solve_dense(contacts, joints, K, law, mu, low, high, x, w, max_sweeps, tolerance):
+def solve_dense(contacts, joints, K, friction, bounds, x, w, goal):
     """Sweep until no row changes by more than `tolerance`; x, w (rows) in place. Returns the number of sweeps.
 
     law, mu: (contacts). low, high: (joints) bounds of the joint rows. Rows whose K_ii is below 1e-12 of the largest
     stay 0.
     """
+    law, mu = friction
+    low, high = bounds
+    max_sweeps, tolerance = goal
     n = 3 * contacts + joints
     largest = 0.0
     for i in range(n):
@@ -45,15 +48,16 @@ def solve_dense(contacts, joints, K, law, mu, low, high, x, w, max_sweeps, toler
                 add_column(K, n, r, new - x[r], w)
                 x[r] = new
         for i in range(contacts):
-            worst = max(worst, dense_tangents(K, n, i, law[i], mu[i], largest, x, w))
+            worst = max(worst, dense_tangents(K, n, i, (law[i], mu[i]), largest, x, w))
         if worst <= tolerance:
             return s + 1
     return max_sweeps + 1
 
 
 @jit
-def dense_tangents(K, n, i, law, mu, largest, x, w):
+def dense_tangents(K, n, i, friction, largest, x, w):
     """Friction rows of contact i, bound by its present normal impulse."""
+    law, mu = friction
     a, b, worst = 3 * i, 3 * i + 1, 0.0
     bound = mu * x[a + 2]
     if law == DISC:

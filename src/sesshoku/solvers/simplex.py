@@ -55,7 +55,7 @@ def feasible(rows, count, columns, rhs, tolerance, space):
     """
     start_artificial(rows, count, rhs, space)
     most = 40 + 6 * (rows + count)
-    status, iterations = climb(rows, count, columns, rhs, rhs, True, tolerance, most, space)
+    status, iterations = climb((rows, count, columns, rhs, rhs), True, tolerance, most, space)
     distance = artificial_sum(rows, space)
     if distance <= tolerance:
         return OPTIMAL, distance, iterations
@@ -63,15 +63,16 @@ def feasible(rows, count, columns, rhs, tolerance, space):
 
 
 @jit
-def solve_lp(rows, count, columns, rhs, cost, tolerance, space, x_out):
+def solve_lp(programme, tolerance, space, x_out):
     """Maximise cost . x; returns (status, iterations). x (>= count) is zero where there is no optimum."""
+    rows, count, columns, rhs, _cost = programme
     for j in range(count):
         x_out[j] = 0.0
     status, _, first = feasible(rows, count, columns, rhs, tolerance, space)
     if status != OPTIMAL:
         return status, first
     most = 40 + 6 * (rows + count)
-    status, second = climb(rows, count, columns, rhs, cost, False, 0.0, most, space)
+    status, second = climb(programme, False, 0.0, most, space)
     if status != UNBOUNDED:
         for i in range(rows):
             if space.basis[i] >= 0:
@@ -102,12 +103,13 @@ def artificial_sum(rows, space):
 
 
 @jit
-def climb(rows, count, columns, rhs, cost, phase_one, enough, most, space):
+def climb(programme, phase_one, enough, most, space):
     """Simplex steps until optimal, or in phase one until the artificial sum is at most `enough`.
 
     Phase one: cost is -1 for artificial unknowns, 0 else (`cost` is not read). Phase two: artificial unknowns that are
     still there stand at zero and leave as soon as a step would change them.
     """
+    rows, count, columns, rhs, cost = programme
     largest = 1.0
     if not phase_one:
         largest = 0.0
@@ -120,7 +122,7 @@ def climb(rows, count, columns, rhs, cost, phase_one, enough, most, space):
         if iteration % REFRESH == REFRESH - 1:
             refresh(rows, columns, rhs, space)
         prices(rows, cost, phase_one, space)
-        entering = choose_column(rows, count, columns, cost, phase_one, GAIN * largest, waiting > PATIENCE, space)
+        entering = choose_column((rows, count, columns, cost), phase_one, GAIN * largest, waiting > PATIENCE, space)
         if entering < 0:
             refresh(rows, columns, rhs, space)
             return OPTIMAL, iteration
@@ -152,8 +154,9 @@ def prices(rows, cost, phase_one, space):
 
 
 @jit
-def choose_column(rows, count, columns, cost, phase_one, least, first, space):
+def choose_column(programme, phase_one, least, first, space):
     """The column that raises the objective most (or the first that does), -1: none."""
+    rows, count, columns, cost = programme
     best, entering, y = least, -1, space.price
     for j in range(count):
         if space.is_basic[j] == 0:

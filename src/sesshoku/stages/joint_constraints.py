@@ -77,8 +77,8 @@ def solve_group(model, data, count, v, dt, tolerance):
         fixed[row] = 0.0  # 1: slipping for the rest of this step; 2: static tried
     rounds = 0
     while True:
-        residual, passes = solve_box(count, data.row_matrix, data.row_bias, data.row_low, data.row_high, tolerance,
-                                     data.row_force, data.row_solver, data.row_work, data.row_active)
+        residual, passes = solve_box(count, (data.row_matrix, data.row_bias), (data.row_low, data.row_high), tolerance,
+                                     data.row_force, (data.row_solver, data.row_work, data.row_active))
         report[ITERATIONS] += passes
         rounds += 1
         if not switch_friction(model, data, count, fixed, dt) or rounds >= FRICTION_ROUNDS:

@@ -31,7 +31,7 @@ def random_problem(rng, m):
 def sweep(K, free, mu, law, sweeps=200_000):
     m = len(mu)
     x, w = np.zeros(3 * m), free.copy()
-    done = solve_dense(m, 0, K, np.full(m, law), mu, np.zeros(0), np.zeros(0), x, w, sweeps, 1e-13)
+    done = solve_dense(m, 0, K, (np.full(m, law), mu), (np.zeros(0), np.zeros(0)), x, w, (sweeps, 1e-13))
     assert done < sweeps, "these problems are within the sweeps' reach"
     return x
 

@@ -81,7 +81,7 @@ def test_the_threshold_of_convergence(theta, factor):
     K[0, 0], K[1, 1], K[2, 2] = 1 + 3 * np.sin(theta) ** 2, 1.0, knn
     K[0, 2] = K[2, 0] = ktn
     x, w = np.zeros(3), np.array([-1e3, 0.0, -G])
-    sweeps = solve_dense(1, 0, K, np.array([SLIDE]), np.array([mu]), np.zeros(0), np.zeros(0), x, w, 5000, 1e-12)
+    sweeps = solve_dense(1, 0, K, (np.array([SLIDE]), np.array([mu])), (np.zeros(0), np.zeros(0)), x, w, (5000, 1e-12))
     assert (sweeps < 5000) == (factor < 1.0)
     if factor < 1.0:
         assert x[2] == pytest.approx(G / (knn + mu * ktn), rel=1e-9)

@@ -142,7 +142,7 @@ def test_vertex_on_face():
     rotation[1] = quaternion_to_matrix(axis_angle(np.array([0, 0, 1.0]), 0.3))
     v = int(np.flatnonzero((breps.vertex_shape == 1) & (breps.vertex[:, 2] < 0))[0])
     f = int(np.flatnonzero((breps.face_shape == 0) & (breps.face_normal[:, 2] > 0.9))[0])
-    depth, face, _, _ = attach(breps, position, rotation, VERTEX_FACE, v, f, Z, 0, work)
+    depth, face, _, _ = attach(breps, (position, rotation), VERTEX_FACE, (v, f), Z, 0, work)
     assert depth == pytest.approx(0.02) and face == f
     assert work[HOST] - work[GUEST] == pytest.approx([0, 0, 0.02]) and work[NORMAL] == pytest.approx(Z)
 
@@ -163,12 +163,12 @@ def test_crossed_edges_and_the_side_rule():
         return int(np.flatnonzero(chosen & (breps.edge_used > 0))[0])
 
     e0, e1 = edge(0, 1.0, X), edge(1, -1.0, Y)
-    assert edge_cases(breps, position, rotation, e0, e1, Z, 0.1, 0, work) == 1 << EDGES
-    depth, _, s, t = attach(breps, position, rotation, EDGES, e0, e1, Z, 0, work)
+    assert edge_cases(breps, (position, rotation), (e0, e1), Z, 0.1, 0, work) == 1 << EDGES
+    depth, _, s, t = attach(breps, (position, rotation), EDGES, (e0, e1), Z, 0, work)
     assert depth == pytest.approx(0.02) and (s, t) == pytest.approx((0.5, 0.5))
     assert work[NORMAL] == pytest.approx(-Z)  # of the host e1, for the guest e0
     # the same crossing seen as a side of edge 0: depth |l| n_f . n_e0, along the face's normal
-    depth, face, _, _ = attach(breps, position, rotation, SIDE_0, e0, e1, Z, 0, work)
+    depth, face, _, _ = attach(breps, (position, rotation), SIDE_0, (e0, e1), Z, 0, work)
     normal = rotation[0] @ breps.face_normal[face]
     assert work[NORMAL] == pytest.approx(normal) and depth == pytest.approx(0.02 * normal[2])
 

@@ -39,7 +39,7 @@ def kept(points: np.ndarray, gaps: np.ndarray, most: int, velocity: tuple[float,
     known = 0 if old is None else len(old)
     for k in range(known):
         c.old_local[k] = points[old[k]], points[old[k]] - (0, 0, 0.5)
-    count = reduce_patch(posed.model, posed.data, c, 0, 1, n, most, FREE_FALL, 0, known)
+    count = reduce_patch(posed.model, posed.data, c, (0, 1), n, (most, FREE_FALL), (0, known))
     chosen = c.manifold_kind[:count].tolist()
     np.testing.assert_array_equal(c.manifold_point[:count], points[chosen])
     np.testing.assert_array_equal(c.manifold_gap[:count], gaps[chosen])

@@ -49,7 +49,7 @@ FLOOR = np.array([[-1.0, -1, 0], [1, -1, 0], [0, 1, 0]])  # a triangle that look
 def vertex_time(p0: Any, p1: Any, T0: Any, T1: Any, crossing: int, graze: float = 0.0) -> tuple[float, np.ndarray]:
     """Time and barycentrics of a vertex through a triangle."""
     start, end, work = np.vstack([p0, T0]).astype(float), np.vstack([p1, T1]).astype(float), np.full(WORK, np.nan)
-    return float(vertex_face(start, end, 0, 1, 2, 3, graze, crossing, work)), work[PARAMETERS:PARAMETERS + 3]
+    return float(vertex_face((start, end), 0, (1, 2, 3), graze, crossing, work)), work[PARAMETERS:PARAMETERS + 3]
 
 
 def edge_time(A0: Any, A1: Any, B0: Any, B1: Any, crossing: int, graze: float = 0.0) -> tuple[float, np.ndarray]:
@@ -60,7 +60,7 @@ def edge_time(A0: Any, A1: Any, B0: Any, B1: Any, crossing: int, graze: float = 
     faces = np.array([[0, 1, 2], [1, 0, 3], [4, 5, 6], [5, 4, 7]])
     work = np.full(WORK, np.nan)
     edges, sides = np.array([[0, 1], [4, 5]]), np.array([[1, 0], [3, 2]])
-    t = edge_edge(start, end, 0, 1, edges, sides, faces, graze, crossing, work)
+    t = edge_edge((start, end), (0, 1), (edges, sides, faces), graze, crossing, work)
     return float(t), work[PARAMETERS:PARAMETERS + 2]
 
 
@@ -86,7 +86,7 @@ def test_vertex_through_a_face_at_a_quarter(crossing: int) -> None:
     ((0, 0, 1), (0, 0, 1)), ((0, 0, 0), (0.1, 0, 0)), ((5, 0, 0), (-5, 0, 0)),  # at rest, in the plane, across in it
     ((2, 0, 1), (2, 0, -1)), ((0.51, 0, 1), (0.51, 0, -1)), ((0, -1.01, 1), (0, -1.01, -1)),  # beside the triangle
     ((np.nan, 0, 1), (0, 0, -1)), ((0, 0, 1), (0, np.nan, -1)), ((0, 0, np.inf), (0, 0, -np.inf)),
-])  # fmt: skip
+])
 def test_vertices_that_do_not_go_in(p0: Any, p1: Any, crossing: int) -> None:
     assert vertex_time(p0, p1, FLOOR, FLOOR, crossing)[0] == -1.0
 
@@ -139,7 +139,7 @@ def test_linear_and_cubic_time_of_a_turning_face() -> None:
 def test_determinant_as_a_polynomial(rng: np.random.Generator) -> None:
     for _ in range(20):
         start, end, c = rng.standard_normal((4, 3)), rng.standard_normal((4, 3)), np.full(WORK, np.nan)
-        determinant_polynomial(start, end, 1, 2, 1, 3, 1, 0, c)
+        determinant_polynomial((start, end), (1, 2, 1, 3, 1, 0), c)
         for t in np.linspace(0, 1, 7):
             p = (1 - t) * start + t * end
             assert value(c, t) == pytest.approx(np.linalg.det([p[2] - p[1], p[3] - p[1], p[0] - p[1]]), abs=1e-12)
@@ -189,7 +189,7 @@ def crossings_of(coefficients: Any) -> list[float]:
     ([-0.125, 0.625, -1, 0.5], []),  # (t - 1/2)^2 (t - 1) / 2: a touch, then an arrival
     ([-0.0625, 0.5, -1.25, 1], [0.25]),  # (t - 1/4)(t - 1/2)^2: a crossing, then a touch
     ([1.0, 1, 1, 1], []), ([1e-30, -4e-30, 0, 0], [0.25]), ([1e30, -4e30, 0, 0], [0.25]),  # any scale
-])  # fmt: skip
+])
 def test_roots_in_closed_form(coefficients: list[float], expected: list[float]) -> None:
     assert crossings_of(coefficients) == pytest.approx(expected, abs=1e-12)
 
@@ -232,7 +232,7 @@ def test_unit_edges_that_cross_in_the_middle(crossing: int) -> None:
     (ALONG_Y + [-5, 0, 0], ALONG_Y + [5, 0, 0]),  # coplanar motion, right across
     (ALONG_Y * np.nan, ALONG_Y), (ALONG_Y + [0, 0, np.inf], ALONG_Y - [0, 0, np.inf]),
     (ALONG_Y * 0 + [0, 0, 1.0], ALONG_Y * 0 - [0, 0, 1.0]),  # an edge without length
-])  # fmt: skip
+])
 def test_edges_that_do_not_pass(B0: Any, B1: Any, crossing: int) -> None:
     assert edge_time(ALONG_X, ALONG_X, B0, B1, crossing)[0] == -1.0
 
@@ -653,7 +653,7 @@ def test_events_are_sorted_and_unique(rng: np.random.Generator) -> None:
         for name, field in record.fields.items():
             if field.ndim > 0:
                 getattr(record, name)[...] = -7 if field.dtype is int else np.nan
-    sweep_motion(scene.breps, again, scene.events, *before, *after, LINEAR)
+    sweep_motion(scene.breps, again, scene.events, (*before, *after), LINEAR)
     assert scene.events.key[: scene.events.counts[EVENTS]].tolist() == keys
 
 
@@ -666,11 +666,11 @@ def test_what_finds_no_room_is_counted(rng: np.random.Generator) -> None:
     assert total > 8
     for capacity in (0, 1, total // 2):
         few = make_events(capacity)
-        sweep_motion(scene.breps, scene.sweeps, few, *before, *after, LINEAR)
+        sweep_motion(scene.breps, scene.sweeps, few, (*before, *after), LINEAR)
         assert few.counts[EVENTS] <= capacity and few.counts[LOST] >= total - few.counts[EVENTS] > 0
         assert few.counts[PAIRS_LOST] == 0
     enough = make_events(total)
-    sweep_motion(scene.breps, scene.sweeps, enough, *before, *after, LINEAR)
+    sweep_motion(scene.breps, scene.sweeps, enough, (*before, *after), LINEAR)
     assert enough.counts[EVENTS] == total
 
 
@@ -739,5 +739,5 @@ def test_boxes_of_any_size_on_the_ground(size: float, crossing: int) -> None:
             np.testing.assert_allclose(e["normal"], [0, 0, 1], atol=1e-9)
             assert e["time"] == pytest.approx(1 - 0.01 / 0.055, abs=1e-6)
         thrown = at[0] - np.array([[0, 0, 50 * size], [0, 0, 0]])
-        sweep_motion(breps, sweeps, events, *at, thrown, at[1], crossing)
+        sweep_motion(breps, sweeps, events, (*at, thrown, at[1]), crossing)
         assert len(rows(events)) >= 4

@@ -65,7 +65,7 @@ def test_refit_boxes_hold_what_is_below_and_nothing_more(rng: np.random.Generato
     end = breps.vertex @ any_turn(rng).T + rng.standard_normal(3)
     box = np.full((len(breps.node), 6), np.nan)
     ways = np.hstack([np.minimum(start, end), np.maximum(start, end)])
-    refit(breps.node, 0, len(breps.node), breps.edge_vertex, breps.face_vertex, ways, 0.0, box)
+    refit(breps.node, (0, len(breps.node)), (breps.edge_vertex, breps.face_vertex), ways, 0.0, box)
     leaf = leaf_boxes(breps, start, end)
     for i in range(len(breps.node)):
         under = leaf[below(breps.node, i)]

@@ -36,7 +36,7 @@ def test_three_routes_agree_on_single_links(rng: np.random.Generator) -> None:
         J = np.stack([w @ chain_jacobian(posed, link) for w, link in zip(wrenches, links, strict=True)])
         wanted = J @ np.linalg.solve(posed.H, J.T)
         by_forces = nan(count, count)
-        wrench_delassus(m, d, count, links, wrenches, nan(m.dof_count), nan(6), by_forces)
+        wrench_delassus(m, d, count, links, wrenches, (nan(m.dof_count), nan(6)), by_forces)
         assert relative_error(by_forces, wanted) < 1e-9
         by_factor = delassus_of_rows(posed, np.stack([links, np.full(count, -1)], 1), wrenches[:, None].repeat(2, 1))
         assert relative_error(by_factor, wanted) < 1e-9

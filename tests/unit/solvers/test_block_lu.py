@@ -88,8 +88,8 @@ def test_block_factors_solve(rng: np.random.Generator) -> None:
         assert taken.all()
         pivot, x = np.zeros(len(A), dtype=np.int64), rng.normal(size=len(A))
         b = x.copy()
-        assert block_lu.factor(count, size, first[:-1].copy(), order, start, neighbour, place, arena, pivot)
-        block_lu.solve(count, size, first[:-1].copy(), order, start, neighbour, place, arena, pivot, x)
+        assert block_lu.factor(count, size, first[:-1].copy(), (order, start, neighbour, place), arena, pivot)
+        block_lu.solve(count, size, first[:-1].copy(), (order, start, neighbour, place), arena, pivot, x)
         np.testing.assert_allclose(A @ x, b, atol=1e-8 * np.linalg.cond(A))
 
 

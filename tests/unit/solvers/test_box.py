@@ -19,8 +19,8 @@ def solve(G: np.ndarray, b: np.ndarray, low: np.ndarray, high: np.ndarray, toler
           start: np.ndarray | None = None) -> tuple[np.ndarray, float, int]:
     n = len(b)
     x = np.zeros(n) if start is None else start.copy()
-    worst, passes = solve_box(n, G, b, low, high, tolerance, x, np.full((n, n), np.nan), np.full((6, n), np.nan),
-                              np.full(n, -9))
+    worst, passes = solve_box(n, (G, b), (low, high), tolerance, x,
+                              (np.full((n, n), np.nan), np.full((6, n), np.nan), np.full(n, -9)))
     return x, worst, passes
 
 

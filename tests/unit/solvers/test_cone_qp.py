@@ -19,7 +19,7 @@ def solve(P, q, rows, at):
     for name, field in space.fields.items():
         getattr(space, name)[...] = np.nan if field.dtype is float else -9
     x, y = np.full(n, np.nan), np.full(m, np.nan)
-    status, iterations = cone_qp(n, P, q, m, rows, at, width, space, x, y)
+    status, iterations = cone_qp(n, (P, q), m, (rows, at, width), space, x, y)
     return x, y, status, iterations
 
 

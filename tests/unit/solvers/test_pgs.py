@@ -87,7 +87,7 @@ def test_packed_visits_are_the_general_ones(sim: ss.Simulation, sweeps: int) -> 
             pack_contacts(p, memory.mu, everything, memory.pack, memory.pack_dof)
             assert (memory.pack_dof[:count] >= 0).any() and (memory.pack_dof[:count] < 0).any()
         for _ in range(sweeps):
-            sweep(sim.model.row_dof, p, memory.law, memory.mu, everything, none, False, False, memory, y)
+            sweep(sim.model.row_dof, p, (memory.law, memory.mu), (everything, none), (False, False), memory, y)
         found.append((p.impulse[:count].copy(), y))
     assert np.allclose(found[0][0], found[1][0], atol=1e-12)
     assert np.allclose(found[0][1], found[1][1], atol=1e-12)
@@ -102,8 +102,8 @@ def test_accelerated_sweeps_solve_the_same_problem(sim: ss.Simulation) -> None:
     ends = []
     for accelerate in (False, True):
         p.impulse[:count], memory.law[:count], y = 0.0, DISC, np.zeros(sim.model.dof_count)
-        solve_rows(sim.model.row_dof, p, memory.law, memory.mu, (everything, none, ranges), False, False, accelerate,
-                   20000, 1e-12, memory, y)
+        solve_rows(sim.model.row_dof, p, (memory.law, memory.mu), (everything, none, ranges),
+                   (False, False, accelerate), (20000, 1e-12), memory, y)
         Z = half_matrix(sim)
         assert np.allclose(y, Z.T @ p.impulse[:count].ravel(), atol=1e-9)
         ends.append((Z @ y).reshape(-1, 3) + p.free[:count])

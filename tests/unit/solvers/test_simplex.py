@@ -30,7 +30,7 @@ def space_for(count):
 
 def maximise(columns, rhs, cost):
     x = np.full(len(columns), np.nan)
-    status, iterations = solve_lp(len(rhs), len(columns), columns, rhs, cost, TOLERANCE, space_for(len(columns)), x)
+    status, iterations = solve_lp((len(rhs), len(columns), columns, rhs, cost), TOLERANCE, space_for(len(columns)), x)
     assert iterations <= 2 * (40 + 6 * (len(rhs) + len(columns)))
     return x, status
 

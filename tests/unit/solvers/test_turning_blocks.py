@@ -123,8 +123,8 @@ def test_sweeps_come_to_the_same_law(rng: np.random.Generator) -> None:
         work, p = island.work(), island.problem
         island.set_impulses(np.zeros_like(island.start))
         p.y[:] = 0.0
-        made = solve_rows(island.chains, p, work.law, island.mu,
-                          (island.contact_list, island.joint_list, island.dof_list), False, False, True, 600, 1e-12,
+        made = solve_rows(island.chains, p, (work.law, island.mu),
+                          (island.contact_list, island.joint_list, island.dof_list), (False, False, True), (600, 1e-12),
                           work, p.y)
         if made <= 600:
             rested += 1
@@ -132,8 +132,8 @@ def test_sweeps_come_to_the_same_law(rng: np.random.Generator) -> None:
             assert broken_law(island, bound) <= 1e-6
         island.set_impulses(np.zeros_like(island.start))
         p.y[:] = 0.0
-        made = sweep_exactly(island.chains, p, island.mu, island.contact_list, island.joint_list, work.joint_moved, p.y,
-                             600, 1e-12)
+        made = sweep_exactly(island.chains, p, island.mu, (island.contact_list, island.joint_list), work.joint_moved,
+                             p.y, (600, 1e-12))
         if made < 600:
             rested += 1
             assert broken_law(island, bound) <= 1e-6

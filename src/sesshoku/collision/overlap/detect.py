@@ -65,16 +65,17 @@ def overlap_pairs(model, contacts, polyhedra, overlaps, integral, thin):
             counts[OVERFLOW] += counts[PAIRS] - p  # not looked at
             break
         if model.shape_type[a] == SHAPE_FIELD or model.shape_type[b] == SHAPE_FIELD:
-            overlap_field(model, contacts, polyhedra, overlaps, a, b, integral, thin)
+            overlap_field(model, contacts, polyhedra, overlaps, (a, b), (integral, thin))
         else:
-            overlap_pair(model, contacts, polyhedra, overlaps, a, b, integral, thin)
+            overlap_pair(model, contacts, polyhedra, overlaps, (a, b), (integral, thin))
 
 
 @jit
-def overlap_pair(model, contacts, polyhedra, overlaps, a, b, integral, thin):
+def overlap_pair(model, contacts, polyhedra, overlaps, pair, measure):
     """Overlap of shapes a and b, if there is one, at the end of the list."""
+    a, b = pair
     counts, k = contacts.counts, contacts.counts[CONTACTS]
-    outcome = overlap_shapes(model, contacts, polyhedra, overlaps, a, b, k, integral, thin)
+    outcome = overlap_shapes(model, contacts, polyhedra, overlaps, pair, k, measure)
     if outcome == FOUND:
         add_contact(model, contacts, a, b, k)
         contacts.gap[k] = -overlaps.depth[k]
@@ -87,11 +88,12 @@ def overlap_pair(model, contacts, polyhedra, overlaps, a, b, integral, thin):
 
 
 @jit
-def overlap_field(model, contacts, polyhedra, overlaps, a, b, integral, thin):
+def overlap_field(model, contacts, polyhedra, overlaps, pair, measure):
     """Overlaps of a shape with a height field: with the ground below each triangle, down to its foot, one by one.
 
     The normal is the triangle's: walls between the prisms are no surface.
     """
+    a, b = pair
     field, other = (a, b) if model.shape_type[a] == SHAPE_FIELD else (b, a)
     if model.shape_type[other] == SHAPE_PLANE or model.shape_type[other] == SHAPE_FIELD:
         return
@@ -106,7 +108,7 @@ def overlap_field(model, contacts, polyhedra, overlaps, a, b, integral, thin):
                     contacts.counts[OVERFLOW] += 1
                     return
                 set_prism(contacts, polyhedra, field)
-                overlap_pair(model, contacts, polyhedra, overlaps, a, b, integral, thin)
+                overlap_pair(model, contacts, polyhedra, overlaps, pair, measure)
 
 
 @jit
@@ -141,8 +143,10 @@ def set_prism(contacts, polyhedra, field):
 
 
 @jit
-def overlap_shapes(model, contacts, polyhedra, overlaps, a, b, k, integral, thin):
+def overlap_shapes(model, contacts, polyhedra, overlaps, pair, k, measure_):
     """Overlap of shapes a and b into place k: its outcome. Writes point, normal, tangent of contact k."""
+    a, b = pair
+    integral, thin = measure_
     plane_a, plane_b = model.shape_type[a] == SHAPE_PLANE, model.shape_type[b] == SHAPE_PLANE
     if plane_a and plane_b:
         return NOTHING

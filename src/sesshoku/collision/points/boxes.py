@@ -108,16 +108,19 @@ def box_axis(A, h, B, g, offset, margin, size):
         return 2.0 * margin + size, 0.0, 0.0, 1.0
     if better == 1:
         found = y00 | y01 << 1 | y02 << 2 | y10 << 3 | y11 << 4 | y12 << 5 | y20 << 6 | y21 << 7 | y22 << 8
-        return best_edge_axis(A, h, B, g, offset, found, best, (nx, ny, nz), bias)
+        return best_edge_axis((A, h), (B, g), offset, (found, best), (nx, ny, nz), bias)
     return best, nx, ny, nz
 
 
 @jit
-def best_edge_axis(A, h, B, g, offset, found, best, normal, bias):
+def best_edge_axis(box_a, box_b, offset, best_, normal, bias):
     """Of the edge pairs marked in `found` the axis that separates most, if any beats `best` along n by `bias`.
 
     Measured afresh along the normalised axis with all six half edges: then even a badly conditioned one is valid.
     """
+    A, h = box_a
+    B, g = box_b
+    found, best = best_
     cx, cy, cz = offset
     nx, ny, nz = normal
     bound = best + bias

@@ -17,12 +17,13 @@ def turning(Q, count):
 
 
 @jit
-def cut(P, count, x0, y0, ax, ay, tolerance, out):
+def cut(P, count, line, tolerance, out):
     """Keep of polygon P what lies on the side a (unit) of the line through (x0, y0); points on the line stay.
 
     The side of every point is reckoned once: the compiler may round the same sum otherwise elsewhere, and a last point
     that is inside at first and outside in the end would be lost.
     """
+    x0, y0, ax, ay = line
     kept, room = 0, len(out)
     last = count - 1
     closing = (P[last, 0] - x0) * ax + (P[last, 1] - y0) * ay
@@ -58,9 +59,9 @@ def clip_polygon(P, count, Q, corners, tolerance, buffers):
             continue
         f = turn / length
         if which == 0:
-            count = cut(buffers[0], count, Q[k, 0], Q[k, 1], -f * ey, f * ex, tolerance, buffers[1])
+            count = cut(buffers[0], count, (Q[k, 0], Q[k, 1], -f * ey, f * ex), tolerance, buffers[1])
         else:
-            count = cut(buffers[1], count, Q[k, 0], Q[k, 1], -f * ey, f * ex, tolerance, buffers[0])
+            count = cut(buffers[1], count, (Q[k, 0], Q[k, 1], -f * ey, f * ex), tolerance, buffers[0])
         which = 1 - which
         if count == 0:
             break

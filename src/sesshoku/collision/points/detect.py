@@ -90,27 +90,29 @@ def collide_pairs(model, data, contacts, margin, ahead, most_per_pair):
         left_out = counts[OVERFLOW]
         if model.shape_type[a] == SHAPE_FIELD or model.shape_type[b] == SHAPE_FIELD:
             old, last = old_contacts(contacts, a, b, old)
-            collide_with_field(model, data, contacts, a, b, margin + reach[a] + reach[b], ahead, most_per_pair, old,
-                               last)
+            collide_with_field(model, data, contacts, (a, b), (margin + reach[a] + reach[b], ahead, most_per_pair),
+                               (old, last))
             continue
         found = collide_shapes(model, contacts, a, b, margin + reach[a] + reach[b])
         if most_per_pair > 0 and found > most_per_pair:
             old, last = old_contacts(contacts, a, b, old)
-            found = reduce_patch(model, data, contacts, a, b, found, most_per_pair, ahead, old, last)
+            found = reduce_patch(model, data, contacts, (a, b), found, (most_per_pair, ahead), (old, last))
             counts[OVERFLOW] = left_out  # fewer are wanted than there was room for
         if found > 0:
             add_contacts(model, contacts, a, b, found)
 
 
 @jit
-def collide_with_field(model, data, contacts, a, b, margin, ahead, most_per_pair, old, last):
+def collide_with_field(model, data, contacts, pair, reach, old_range):
     """Contacts of two shapes, one of them a height field; most_per_pair counts for each direction."""
+    a, b = pair
+    margin, ahead, most_per_pair = reach
     first = model.shape_type[a] == SHAPE_FIELD
     field, other = (a, b) if first else (b, a)
     for k in range(collide_field(model, contacts, field, other, margin)):
         found = load_bundle(contacts, k, 1.0 if first else -1.0)
         if most_per_pair > 0 and found > most_per_pair:
-            found = reduce_patch(model, data, contacts, a, b, found, most_per_pair, ahead, old, last)
+            found = reduce_patch(model, data, contacts, pair, found, (most_per_pair, ahead), old_range)
         add_contacts(model, contacts, a, b, found)
 
 

@@ -90,7 +90,7 @@ def span_tetrahedron(model, contacts, a, b, offset, count, size):
         best = 0.0
         for d in range(6):
             s = 1.0 if d < 3 else -1.0
-            add_corner(model, contacts, a, b, offset, (s * (d % 3 == 0), s * (d % 3 == 1), s * (d % 3 == 2)), V, 4)
+            add_corner(model, contacts, (a, b), offset, (s * (d % 3 == 0), s * (d % 3 == 1), s * (d % 3 == 2)), V, 4)
             best = keep_better(V, 4, 1, best, off_point(V, 4))
         if best == 0.0:
             return False
@@ -103,7 +103,7 @@ def span_tetrahedron(model, contacts, a, b, offset, count, size):
         for d in range(6):  # across the segment, along the axes and against them
             s, e = 1.0 if d < 3 else -1.0, d % 3
             along = ux if e == 0 else uy if e == 1 else uz
-            add_corner(model, contacts, a, b, offset,
+            add_corner(model, contacts, (a, b), offset,
                        (s * ((e == 0) - along * ux), s * ((e == 1) - along * uy), s * ((e == 2) - along * uz)), V, 4)
             nx, ny, nz = face_cross(V, 4)
             best = keep_better(V, 4, 2, best, nx * nx + ny * ny + nz * nz)
@@ -113,7 +113,7 @@ def span_tetrahedron(model, contacts, a, b, offset, count, size):
         best = 0.0
         for d in range(2):
             s = 1.0 if d == 0 else -1.0
-            add_corner(model, contacts, a, b, offset, (s * nx, s * ny, s * nz), V, 4)
+            add_corner(model, contacts, (a, b), offset, (s * nx, s * ny, s * nz), V, 4)
             for e in range(6):  # height() reads row 3
                 V[5, e], V[3, e] = V[3, e], V[4, e]
             merit = abs(height(V))
@@ -248,7 +248,7 @@ def epa(model, contacts, a, b, offset, count, size):
         if nearest < 0:
             break
         x, y, z = plane[nearest, 0], plane[nearest, 1], plane[nearest, 2]
-        add_corner(model, contacts, a, b, offset, (x, y, z), V, vertices)
+        add_corner(model, contacts, (a, b), offset, (x, y, z), V, vertices)
         wx, wy, wz = V[vertices, 0], V[vertices, 1], V[vertices, 2]
         reach = wx * x + wy * y + wz * z
         if reach < depth:

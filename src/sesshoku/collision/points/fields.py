@@ -173,8 +173,10 @@ def true_normal(model, contacts, field, column, row, half, normal):
 
 
 @jit
-def nearest_normal(model, contacts, field, other, column, row, half, offset, margin, size):
+def nearest_normal(model, contacts, field, other, cell, offset, scale):
     """Gap and normal of the nearest points (found: 1; beyond the margin: -1; no normal of the surface: 0)."""
+    column, row, half = cell
+    margin, size = scale
     W, r, m = contacts.witness, core_radius(model, other), contacts.cell[TOP]
     contacts.climb[0] = contacts.climb[1] = 0
     state, corners, vx, vy, vz = gjk(model, contacts, field, other, offset, margin + r, size)
@@ -186,7 +188,7 @@ def nearest_normal(model, contacts, field, other, column, row, half, offset, mar
     else:
         contacts.cell_corners[0] = 6
         _, nx, ny, nz = epa(model, contacts, field, other, offset, corners, size)
-        gap, nx, ny, nz = best_normal(model, contacts, field, other, offset, 0, size, (nx, ny, nz))
+        gap, nx, ny, nz = best_normal(model, contacts, (field, other), offset, 0, size, (nx, ny, nz))
         contacts.cell_corners[0] = 3
         x, y, z = turned_back(contacts.shape_rotation[field], nx, ny, nz)
         if x * m[0] + y * m[1] + z * m[2] < STEEP:  # out through a side of the prism
@@ -198,7 +200,7 @@ def nearest_normal(model, contacts, field, other, column, row, half, offset, mar
 
 
 @jit
-def triangle_points(model, contacts, field, other, column, row, half, offset, margin):
+def triangle_points(model, contacts, field, other, cell_, offset, margin):
     """Contact points of the triangle in `cell` with a shape at c from the field: their number; as `collide_shapes`."""
     cx, cy, cz = offset
     R, V, W = contacts.shape_rotation[field], contacts.cell, contacts.witness
@@ -225,7 +227,7 @@ def triangle_points(model, contacts, field, other, column, row, half, offset, ma
             count = with_witness(contacts, count, least, gap, margin, 1e-9 * size, 1e-6 * size, corner)
         to_world(contacts, field, count, nx, ny, nz)
         return count
-    found, gap, x, y, z = nearest_normal(model, contacts, field, other, column, row, half, offset, margin, size)
+    found, gap, x, y, z = nearest_normal(model, contacts, field, other, cell_, offset, (margin, size))
     if found < 0 or (found == 1 and gap > margin):
         return 0
     if found == 1:
@@ -257,7 +259,7 @@ def collide_field(model, contacts, field, other, margin):
             for half in range(2):
                 if set_cell(model, contacts, field, column, row, half, foot) < low:
                     continue
-                count = triangle_points(model, contacts, field, other, column, row, half, (cx, cy, cz), margin)
+                count = triangle_points(model, contacts, field, other, (column, row, half), (cx, cy, cz), margin)
                 if count > 0:
                     bundles = bundle_points(contacts, bundles, count, 1e-6 * model.shape_radius[other])
     return bundles

@@ -150,8 +150,9 @@ def square_to_simplex(S, count, x, y, z):
 
 
 @jit
-def add_corner(model, contacts, a, b, offset, direction, rows, at):
+def add_corner(model, contacts, pair, offset, direction, rows, at):
     """Farthest point of D = A - B in direction d, and where it lies on A, into rows[at]."""
+    a, b = pair
     cx, cy, cz = offset
     dx, dy, dz = direction
     px, py, pz = support(model, contacts, a, 0, dx, dy, dz)
@@ -175,7 +176,7 @@ def gjk(model, contacts, a, b, offset, limit, size):
         vx, vy, vz = 1.0, 0.0, 0.0
     count, v2, stalled = 0, inf, 0
     for _ in range(ROUNDS):
-        add_corner(model, contacts, a, b, offset, (-vx, -vy, -vz), S, count)
+        add_corner(model, contacts, (a, b), offset, (-vx, -vy, -vz), S, count)
         here2 = vx * vx + vy * vy + vz * vz
         reach = vx * S[count, 0] + vy * S[count, 1] + vz * S[count, 2]
         if reach > 0.0 and reach * reach > limit * limit * here2:

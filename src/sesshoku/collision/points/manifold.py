@@ -43,8 +43,9 @@ def same_distance(model, a, b):
 
 
 @jit
-def put_point(contacts, count, x, y, height_a, height_b, margin, tolerance, kind):
+def put_point(contacts, count, x, y, heights, margin, tolerance, kind):
     """Add a point (contact frame) unless it is beyond the margin, or the last or first one again; returns the count."""
+    height_a, height_b = heights
     points, gaps = contacts.manifold_point, contacts.manifold_gap
     gap = height_b - height_a
     if gap > margin:
@@ -86,13 +87,14 @@ def polygon_points(contacts, count_a, count_b, gu, gw, margin, tolerance):
         if height - rows[at, 2] > margin:
             continue
         corner = is_corner(A, count_a, x, y, tolerance) or is_corner(B, count_b, x, y, tolerance)
-        count = put_point(contacts, count, x, y, rows[at, 2], height, margin, tolerance, VERTEX if corner else EDGE)
+        count = put_point(contacts, count, x, y, (rows[at, 2], height), margin, tolerance, VERTEX if corner else EDGE)
     return count
 
 
 @jit
-def line_points(contacts, line, corners, round_, gu, gw, margin, tolerance):
+def line_points(contacts, line, corners, round_, slope, margin, tolerance):
     """Feature `line` (0: a, 1: b) is a segment, the other a polygon with slopes (gu, gw)."""
+    gu, gw = slope
     P, Q = contacts.feature[line], contacts.feature[1 - line]
     t0, t1 = clip_segment(P, Q, corners, tolerance)
     if t0 > t1:
@@ -105,9 +107,9 @@ def line_points(contacts, line, corners, round_, gu, gw, margin, tolerance):
         corner = t == 0.0 or t == 1.0 or is_corner(Q, corners, x, y, tolerance)
         kind = SMOOTH if round_ else VERTEX if corner else EDGE
         if line == 0:
-            count = put_point(contacts, count, x, y, mine, other, margin, tolerance, kind)
+            count = put_point(contacts, count, x, y, (mine, other), margin, tolerance, kind)
         else:
-            count = put_point(contacts, count, x, y, other, mine, margin, tolerance, kind)
+            count = put_point(contacts, count, x, y, (other, mine), margin, tolerance, kind)
     return count
 
 
@@ -127,7 +129,7 @@ def two_line_points(contacts, round_, margin, tolerance):
         if min(s, 1.0 - s, t, 1.0 - t) < -END:
             return 0
         s, t = min(max(s, 0.0), 1.0), min(max(t, 0.0), 1.0)
-        return put_point(contacts, 0, A[0, 0] + s * ax, A[0, 1] + s * ay, A[0, 2] + s * az, B[0, 2] + t * bz, margin,
+        return put_point(contacts, 0, A[0, 0] + s * ax, A[0, 1] + s * ay, (A[0, 2] + s * az, B[0, 2] + t * bz), margin,
                          tolerance, SMOOTH if round_ else EDGE)
     # shares of a's segment where b's ends stand
     e0, e1 = (dx * ax + dy * ay) / a2, ((dx + bx) * ax + (dy + by) * ay) / a2
@@ -138,7 +140,7 @@ def two_line_points(contacts, round_, margin, tolerance):
     for s in (s0, s1):
         t = min(max((s - e0) / (e1 - e0), 0.0), 1.0)
         x, y = 0.5 * (A[0, 0] + s * ax + B[0, 0] + t * bx), 0.5 * (A[0, 1] + s * ay + B[0, 1] + t * by)
-        count = put_point(contacts, count, x, y, A[0, 2] + s * az, B[0, 2] + t * bz, margin, tolerance,
+        count = put_point(contacts, count, x, y, (A[0, 2] + s * az, B[0, 2] + t * bz), margin, tolerance,
                           SMOOTH if round_ else VERTEX)
     return count
 
@@ -158,9 +160,9 @@ def facing_points(model, contacts, a, b, offset, normal, margin):
     if count_a > 2 and count_b > 2:
         count = polygon_points(contacts, count_a, count_b, ub, wb, margin, tolerance)
     elif count_a == 2 and count_b > 2:
-        count = line_points(contacts, 0, count_b, round_a, ub, wb, margin, tolerance)
+        count = line_points(contacts, 0, count_b, round_a, (ub, wb), margin, tolerance)
     elif count_b == 2 and count_a > 2:
-        count = line_points(contacts, 1, count_a, round_b, ua, wa, margin, tolerance)
+        count = line_points(contacts, 1, count_a, round_b, (ua, wa), margin, tolerance)
     elif count_a == 2 and count_b == 2:
         count = two_line_points(contacts, round_a or round_b, margin, tolerance)
     least = inf

@@ -161,12 +161,13 @@ def one_farthest(model, contacts, shape, slot, nx, ny, nz):
 
 
 @jit
-def mend_witness(model, contacts, a, b, offset, gap, normal, near):
+def mend_witness(model, contacts, pair, offset, gap, normal, near):
     """Nearest points that do not face each other along n give way to the farthest point of one shape.
 
     That is the smaller one, or, of shapes of like size, the one that has a single farthest point. An ellipsoid's is
     always known better than GJK and EPA find it.
     """
+    a, b = pair
     cx, cy, cz = offset
     nx, ny, nz = normal
     W, round_a, round_b = (contacts.witness, model.shape_type[a] == SHAPE_ELLIPSOID,
@@ -209,14 +210,14 @@ def general_normal(model, contacts, a, b, offset, margin, size):
         depth, nx, ny, nz = epa(model, contacts, a, b, offset, corners, size)
         corners = 0
     if depth < inf:
-        gap, nx, ny, nz = best_normal(model, contacts, a, b, offset, corners, size, (nx, ny, nz))
+        gap, nx, ny, nz = best_normal(model, contacts, (a, b), offset, corners, size, (nx, ny, nz))
     else:
         gap, nx, ny, nz = axis_normal(model, contacts, a, b, cx, cy, cz)
     if state != APART:
-        gap, nx, ny, nz = drum_normal(model, contacts, a, b, offset, size, gap, (nx, ny, nz))
+        gap, nx, ny, nz = drum_normal(model, contacts, (a, b), offset, size, (gap, (nx, ny, nz)))
     if state != APART or model.shape_type[a] == SHAPE_ELLIPSOID or model.shape_type[b] == SHAPE_ELLIPSOID:
         near = 1e-4 * min(model.shape_radius[a], model.shape_radius[b]) + 1e-12 * size
-        mend_witness(model, contacts, a, b, offset, gap + ra + rb, (nx, ny, nz), near)
+        mend_witness(model, contacts, (a, b), offset, gap + ra + rb, (nx, ny, nz), near)
     return gap, nx, ny, nz
 
 

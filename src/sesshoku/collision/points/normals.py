@@ -72,8 +72,9 @@ def crossed_axes(model, contacts, a, b, nx, ny, nz):
 
 
 @jit
-def best_normal(model, contacts, a, b, offset, corners, size, normal):
+def best_normal(model, contacts, pair, offset, corners, size, normal):
     """Gap and normal near n, the shapes' own directions preferred. corners: of GJK's simplex (3: a face of A - B)."""
+    a, b = pair
     nx, ny, nz = normal
     gap = -inf
     for candidate in range(5):
@@ -98,11 +99,13 @@ def best_normal(model, contacts, a, b, offset, corners, size, normal):
 
 
 @jit
-def deep_normal(model, contacts, a, b, offset, tolerance, gap, normal):
+def deep_normal(model, contacts, pair, offset, tolerance, best):
     """A better way out for a cylinder with something near its axis, where EPA would need countless faces.
 
     Tried are both ends, and straight from the axis towards the other shape's position.
     """
+    a, b = pair
+    gap, normal = best
     cx, cy, cz = offset
     nx, ny, nz = normal
     for slot in range(2):
@@ -139,12 +142,14 @@ def apart_and_slope(model, contacts, a, b, offset, normal, tangent):
 
 
 @jit
-def turned_normal(model, contacts, a, b, offset, shape, size, gap, normal):
+def turned_normal(model, contacts, pair, offset, shape, size, best):
     """The best normal near n among those that n becomes when turned about the axis of a cylinder.
 
     EPA's polytope ends in slivers on a curved side, with the depth right to many more digits than the direction and the
     place. Here the slope of the gap is halved down to where it changes sign.
     """
+    a, b = pair
+    gap, normal = best
     nx, ny, nz = normal
     R = contacts.shape_rotation[shape]
     ux, uy, uz = R[0, 2], R[1, 2], R[2, 2]
@@ -178,17 +183,19 @@ def turned_normal(model, contacts, a, b, offset, shape, size, gap, normal):
 
 
 @jit
-def drum_normal(model, contacts, a, b, offset, size, gap, normal):
+def drum_normal(model, contacts, pair, offset, size, best):
     """A normal of overlapping shapes, cylinders among them, made good to the last digits."""
+    a, b = pair
+    gap, normal = best
     nx, ny, nz = normal
     if model.shape_type[a] != SHAPE_CYLINDER and model.shape_type[b] != SHAPE_CYLINDER:
         return gap, nx, ny, nz
-    gap, nx, ny, nz = deep_normal(model, contacts, a, b, offset, 1e-9 * size, gap, (nx, ny, nz))
+    gap, nx, ny, nz = deep_normal(model, contacts, pair, offset, 1e-9 * size, (gap, (nx, ny, nz)))
     for turn in range(4):
         shape = a if turn % 2 == 0 else b
         if model.shape_type[shape] == SHAPE_CYLINDER:
-            gap, nx, ny, nz = turned_normal(model, contacts, a, b, offset, shape, size, gap, (nx, ny, nz))
-    return best_normal(model, contacts, a, b, offset, 0, size, (nx, ny, nz))
+            gap, nx, ny, nz = turned_normal(model, contacts, pair, offset, shape, size, (gap, (nx, ny, nz)))
+    return best_normal(model, contacts, pair, offset, 0, size, (nx, ny, nz))
 
 
 @jit

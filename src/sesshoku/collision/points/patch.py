@@ -37,14 +37,16 @@ RING, NEXT = 0, 64  # places in contacts.iwork: the polygon chosen so far, count
 
 
 @jit
-def reduce_patch(model, data, contacts, a, b, count, most, ahead, old_first, old_last):
+def reduce_patch(model, data, contacts, pair, count, reach, old):
     """Keep at most `most` of the `count` points of shapes a and b, in their order, at the front; returns how many.
 
     ahead (s): how far gaps are looked at; needs `link_velocities` where it is above zero. old_first, old_last: the
     range of the pair's contacts in the step before.
     """
+    a, b = pair
+    most, ahead = reach
     width, change = lay_out(model, data, contacts, a, b, count, ahead)
-    recognise(model, data, contacts, a, b, count, old_first, old_last, SAME_PLACE * width)
+    recognise(model, data, contacts, pair, count, old, SAME_PLACE * width)
     P, ring, tolerance = contacts.work, contacts.iwork, TOLERANCE * TURN * width
     seed = first_point(P, count, width, tolerance)
     turn = max(TURN, SPIN * ahead)
@@ -117,8 +119,10 @@ def normal_velocity(model, data, link, n, x, y, z):
 
 
 @jit
-def recognise(model, data, contacts, a, b, count, old_first, old_last, near):
+def recognise(model, data, contacts, pair, count, old_, near):
     """Mark the points that were contacts in the step before: those nearest to where the old ones have moved."""
+    a, b = pair
+    old_first, old_last = old_
     P, frame, o = contacts.work, contacts.frame, contacts.manifold_point[0]
     for old in range(old_first, old_last):
         best, least = -1, near * near

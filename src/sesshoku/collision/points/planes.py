@@ -23,8 +23,9 @@ RIM_TILT = 1e-5  # sine of the tilt above which the lowest point of a rim is tol
 
 
 @jit
-def put_low_point(contacts, count, shape, at_, base, normal, margin, kind):
+def put_low_point(contacts, count, shape, at_, plane, margin, kind):
     """Add the point (x, y, z), seen from the shape's position at height `base` over the plane; returns the count."""
+    base, normal = plane
     x, y, z = at_
     nx, ny, nz = normal
     gap = base + (x * nx + y * ny + z * nz)
@@ -38,22 +39,23 @@ def put_low_point(contacts, count, shape, at_, base, normal, margin, kind):
 
 
 @jit
-def box_on_plane(contacts, shape, R, h, local, base, normal, margin):
+def box_on_plane(contacts, shape, R, h, plane, margin):
+    local, base, normal = plane
     lx, ly, lz = local
     count = 0
     for corner in range(8):
         sx, sy, sz = 1.0 - 2.0 * (corner & 1), 1.0 - (corner & 2), 1.0 - 0.5 * (corner & 4)
         if min(sx * lx, sy * ly, sz * lz) < -LOOKING:
             x, y, z = turned(R, sx * h[0], sy * h[1], sz * h[2])
-            count = put_low_point(contacts, count, shape, (x, y, z), base, normal, margin, VERTEX)
+            count = put_low_point(contacts, count, shape, (x, y, z), (base, normal), margin, VERTEX)
     return count
 
 
 @jit
-def polyhedron_on_plane(model, contacts, shape, R, local, base, normal, margin):
+def polyhedron_on_plane(model, contacts, shape, R, plane, margin):
     """More vertices than there is room for: the deepest stay; of a level face, all as deep, those that span it."""
     level, gaps = LEVEL * model.shape_radius[shape], contacts.manifold_gap
-    count, left_out = low_vertices(model, contacts, shape, R, local, base, normal, margin, False)
+    count, left_out = low_vertices(model, contacts, shape, R, plane, margin, False)
     if left_out > 0:
         contacts.counts[OVERFLOW] += left_out
         lowest = highest = gaps[0]
@@ -61,16 +63,17 @@ def polyhedron_on_plane(model, contacts, shape, R, local, base, normal, margin):
             lowest, highest = min(lowest, gaps[k]), max(highest, gaps[k])
         if highest - lowest <= level:
             margin = min(margin, lowest + level)
-            count, _ = low_vertices(model, contacts, shape, R, local, base, normal, margin, True)
+            count, _ = low_vertices(model, contacts, shape, R, plane, margin, True)
     return count
 
 
 @jit
-def low_vertices(model, contacts, shape, R, local, base, normal, margin, spread):
+def low_vertices(model, contacts, shape, R, plane, margin, spread):
     """Vertices that look at the plane: how many were kept, how many left out.
 
     When there is no more room, the highest gives way, or (`spread`) the half that widens the polygon least.
     """
+    local, base, normal = plane
     lx, ly, lz = local
     first, last = model.shape_vertex[shape, 0], model.shape_vertex[shape, 1]
     V, N, gaps = model.vertices[first:last], model.polygon_normal, contacts.manifold_gap
@@ -104,20 +107,21 @@ def low_vertices(model, contacts, shape, R, local, base, normal, margin, spread)
             if gap >= gaps[at]:
                 continue
         x, y, z = turned(R, V[i, 0], V[i, 1], V[i, 2])
-        count = max(count, put_low_point(contacts, at, shape, (x, y, z), base, normal, margin, VERTEX))
+        count = max(count, put_low_point(contacts, at, shape, (x, y, z), (base, normal), margin, VERTEX))
     return count, left_out
 
 
 @jit
-def cylinder_on_plane(contacts, shape, R, r, half, local, base, normal, margin):
+def cylinder_on_plane(contacts, shape, R, r, half, plane, margin):
     """l: the plane's normal in the cylinder's axes."""
+    local, base, normal = plane
     lx, ly, lz = local
     count, tilt = 0, sqrt(lx * lx + ly * ly)
     low = -half if lz >= 0.0 else half
     if abs(lz) > LOOKING:
         for k in range(RIM):
             x, y, z = turned(R, r * RIM_X[k], r * RIM_Y[k], low)
-            count = put_low_point(contacts, count, shape, (x, y, z), base, normal, margin, VERTEX)
+            count = put_low_point(contacts, count, shape, (x, y, z), (base, normal), margin, VERTEX)
     if tilt > RIM_TILT:
         k = -r / tilt
         fresh = True  # not one of the octagon's own corners
@@ -125,10 +129,10 @@ def cylinder_on_plane(contacts, shape, R, r, half, local, base, normal, margin):
             fresh = fresh and abs(k * lx - r * RIM_X[e]) + abs(k * ly - r * RIM_Y[e]) > 1e-9 * r
         if fresh:
             x, y, z = turned(R, k * lx, k * ly, low)
-            count = put_low_point(contacts, count, shape, (x, y, z), base, normal, margin, SMOOTH)
+            count = put_low_point(contacts, count, shape, (x, y, z), (base, normal), margin, SMOOTH)
         if tilt > LOOKING:
             x, y, z = turned(R, k * lx, k * ly, -low)
-            count = put_low_point(contacts, count, shape, (x, y, z), base, normal, margin, SMOOTH)
+            count = put_low_point(contacts, count, shape, (x, y, z), (base, normal), margin, SMOOTH)
     return count
 
 
@@ -142,22 +146,22 @@ def plane_points(model, contacts, plane, shape, margin):
     base = (at[0] - origin[0]) * nx + (at[1] - origin[1]) * ny + (at[2] - origin[2]) * nz
     lx, ly, lz = turned_back(R, nx, ny, nz)
     if kind == SHAPE_BOX:
-        return box_on_plane(contacts, shape, R, size, (lx, ly, lz), base, (nx, ny, nz), margin)
+        return box_on_plane(contacts, shape, R, size, ((lx, ly, lz), base, (nx, ny, nz)), margin)
     if kind == SHAPE_CONVEX:
-        return polyhedron_on_plane(model, contacts, shape, R, (lx, ly, lz), base, (nx, ny, nz), margin)
+        return polyhedron_on_plane(model, contacts, shape, R, ((lx, ly, lz), base, (nx, ny, nz)), margin)
     if kind == SHAPE_CYLINDER:
-        return cylinder_on_plane(contacts, shape, R, size[0], size[1], (lx, ly, lz), base, (nx, ny, nz), margin)
+        return cylinder_on_plane(contacts, shape, R, size[0], size[1], ((lx, ly, lz), base, (nx, ny, nz)), margin)
     r = size[0]
     if kind == SHAPE_SPHERE:
-        return put_low_point(contacts, 0, shape, (-r * nx, -r * ny, -r * nz), base, (nx, ny, nz), margin, SMOOTH)
+        return put_low_point(contacts, 0, shape, (-r * nx, -r * ny, -r * nz), (base, (nx, ny, nz)), margin, SMOOTH)
     if kind == SHAPE_ELLIPSOID:
         x, y, z = ellipsoid_point(size, -lx, -ly, -lz)
         x, y, z = turned(R, x, y, z)
-        return put_low_point(contacts, 0, shape, (x, y, z), base, (nx, ny, nz), margin, SMOOTH)
+        return put_low_point(contacts, 0, shape, (x, y, z), (base, (nx, ny, nz)), margin, SMOOTH)
     count = 0
     if kind == SHAPE_CAPSULE:
         for half in (-size[1], size[1]):
             x, y, z = turned(R, 0.0, 0.0, half)
             x, y, z = x - r * nx, y - r * ny, z - r * nz
-            count = put_low_point(contacts, count, shape, (x, y, z), base, (nx, ny, nz), margin, SMOOTH)
+            count = put_low_point(contacts, count, shape, (x, y, z), (base, (nx, ny, nz)), margin, SMOOTH)
     return count

@@ -112,8 +112,10 @@ def sign_changes(c, at_start, at_end, small):
 
 
 @jit
-def vertex_face(start, end, v, a, b, c, graze, crossing, work):
+def vertex_face(motion, v, face, graze, crossing, work):
     """Time at which vertex v goes inside through triangle a b c, or -1. Writes the barycentrics of a, b, c there."""
+    start, end = motion
+    a, b, c = face
     after = height(end, v, a, b, c)
     if crossing == LINEAR and not after < 0.0:
         return -1.0
@@ -124,12 +126,12 @@ def vertex_face(start, end, v, a, b, c, graze, crossing, work):
         if not (before >= 0.0 and after < 0.0):
             return -1.0
         t = before / (before - after)
-        return t if 0.0 <= t <= 1.0 and in_prism(start, end, v, a, b, c, t, work) else -1.0
-    determinant_polynomial(start, end, a, b, a, c, a, v, work)
+        return t if 0.0 <= t <= 1.0 and in_prism(motion, v, face, t, work) else -1.0
+    determinant_polynomial(motion, (a, b, a, c, a, v), work)
     work[0] += graze * area0
     work[1] += graze * (area1 - area0)
     for k in range(sign_changes(work, before + graze * area0, after + graze * area1, 0.0)):
-        if work[SIGNS + k] > 0.0 and in_prism(start, end, v, a, b, c, work[TIMES + k], work):
+        if work[SIGNS + k] > 0.0 and in_prism(motion, v, face, work[TIMES + k], work):
             return work[TIMES + k]
     return -1.0
 
@@ -152,8 +154,10 @@ def normal_length(p, a, b, c):
 
 
 @jit
-def in_prism(start, end, v, a, b, c, t, work):
+def in_prism(motion, v, face, t, work):
     """Whether v lies in the prism over the triangle at time t; writes the barycentrics."""
+    start, end = motion
+    a, b, c = face
     ax, ay, az = between(start, end, a, t)
     bx, by, bz = between(start, end, b, t)
     cx, cy, cz = between(start, end, c, t)
@@ -190,8 +194,10 @@ def between(start, end, v, t):
 
 
 @jit
-def determinant_polynomial(start, end, i0, i1, j0, j1, k0, k1, c_out):
+def determinant_polynomial(motion, edges, c_out):
     """det(p[i1] - p[i0], p[j1] - p[j0], p[k1] - p[k0]) as a cubic in time, lowest power first."""
+    start, end = motion
+    i0, i1, j0, j1, k0, k1 = edges
     ux, uy, uz = start[i1, 0] - start[i0, 0], start[i1, 1] - start[i0, 1], start[i1, 2] - start[i0, 2]
     wx, wy, wz = start[j1, 0] - start[j0, 0], start[j1, 1] - start[j0, 1], start[j1, 2] - start[j0, 2]
     x, y, z = start[k1, 0] - start[k0, 0], start[k1, 1] - start[k0, 1], start[k1, 2] - start[k0, 2]
@@ -213,8 +219,11 @@ def determinant_polynomial(start, end, i0, i1, j0, j1, k0, k1, c_out):
 
 
 @jit
-def edge_edge(start, end, e0, e1, edge_vertex, edge_face, face_vertex, graze, crossing, work):
+def edge_edge(motion, edges, topology, graze, crossing, work):
     """Time at which two edges pass each other, or -1. Writes parameters, and the sign of (5.1) before."""
+    start, end = motion
+    e0, e1 = edges
+    edge_vertex, edge_face, face_vertex = topology
     a0, b0, a1, b1 = edge_vertex[e0, 0], edge_vertex[e0, 1], edge_vertex[e1, 0], edge_vertex[e1, 1]
     d0, across0, sine0 = edge_distance(start, a0, b0, a1, b1)
     d1, across1, sine1 = edge_distance(end, a0, b0, a1, b1)
@@ -225,14 +234,14 @@ def edge_edge(start, end, e0, e1, edge_vertex, edge_face, face_vertex, graze, cr
             return -1.0
         t = d0 / (d0 - d1)
         work[SIDE] = 1.0 if d0 > 0.0 or (d0 == 0.0 and d1 < 0.0) else -1.0
-        return t if 0.0 <= t <= 1.0 and on_edges(start, end, a0, b0, a1, b1, t, work) else -1.0
-    determinant_polynomial(start, end, a0, b0, a1, b1, a1, a0, work)
+        return t if 0.0 <= t <= 1.0 and on_edges(motion, (a0, b0, a1, b1), t, work) else -1.0
+    determinant_polynomial(motion, (a0, b0, a1, b1, a1, a0), work)
     for k in range(sign_changes(work, d0, d1, graze * max(across0, across1))):
         touching = k == 0 and d0 == 0.0
         if touching and not work[SIGNS] * inward < 0.0:
             continue
         work[SIDE] = work[SIGNS + k]
-        if on_edges(start, end, a0, b0, a1, b1, work[TIMES + k], work):
+        if on_edges(motion, (a0, b0, a1, b1), work[TIMES + k], work):
             return work[TIMES + k]
     return -1.0
 
@@ -299,8 +308,10 @@ def turned(start, end, a0, b0, a1, b1):
 
 
 @jit
-def on_edges(start, end, a0, b0, a1, b1, t, work):
+def on_edges(motion, corners, t, work):
     """Whether the closest points of the two lines at time t lie on the edges; writes their parameters."""
+    start, end = motion
+    a0, b0, a1, b1 = corners
     ax, ay, az = between(start, end, a0, t)
     bx, by, bz = between(start, end, b0, t)
     cx, cy, cz = between(start, end, a1, t)

@@ -59,7 +59,7 @@ def face_tree(vertices: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.n
     corners = vertices[faces]
     node, depth = build(np.full(len(faces), FACE), np.arange(len(faces)), corners.min(axis=1), corners.max(axis=1))
     box = np.zeros((len(node), 6))
-    refit(node, 0, len(node), np.zeros((0, 2), dtype=np.int64), faces, np.hstack([vertices, vertices]), 0.0, box)
+    refit(node, (0, len(node)), (np.zeros((0, 2), dtype=np.int64), faces), np.hstack([vertices, vertices]), 0.0, box)
     return node, box, np.zeros(depth + 2, dtype=np.int64)
 
 

@@ -103,18 +103,18 @@ def make_sweeps(breps: Breps) -> Sweeps:
 
 
 @jit
-def sweep_motion(breps, sweeps, events_out, position_before, rotation_before, position_after, rotation_after, crossing):
+def sweep_motion(breps, sweeps, events_out, motion, crossing):
     """L0: shrunken shapes from one set of body poses (B, 3), (B, 3, 3) to another. crossing: LINEAR or CUBIC."""
+    position_before, rotation_before, position_after, rotation_after = motion
     bound_shapes(breps, sweeps, position_before, rotation_before, position_after, rotation_after)
-    find_crossings(breps, sweeps, events_out, breps.inner, breps.inner, position_before, rotation_before,
-                   position_after, rotation_after, crossing)
+    find_crossings(breps, sweeps, events_out, (breps.inner, breps.inner), motion, crossing)
 
 
 @jit
 def sweep_inflate(breps, sweeps, events_out, position, rotation, crossing):
     """L1: at one set of body poses (B, 3), (B, 3, 3), from shrunken to original shapes. crossing: LINEAR or CUBIC."""
     bound_shapes(breps, sweeps, position, rotation, position, rotation)
-    find_crossings(breps, sweeps, events_out, breps.inner, breps.vertex, position, rotation, position, rotation,
+    find_crossings(breps, sweeps, events_out, (breps.inner, breps.vertex), (position, rotation, position, rotation),
                    crossing)
 
 
@@ -122,7 +122,7 @@ def sweep_inflate(breps, sweeps, events_out, position, rotation, crossing):
 def sweep_core(breps, sweeps, events_out, position, rotation, crossing):
     """The same from the cores: overlaps too deep for L1, as a scene may begin with."""
     bound_shapes(breps, sweeps, position, rotation, position, rotation)
-    find_crossings(breps, sweeps, events_out, breps.core, breps.vertex, position, rotation, position, rotation,
+    find_crossings(breps, sweeps, events_out, (breps.core, breps.vertex), (position, rotation, position, rotation),
                    crossing)
 
 
@@ -144,8 +144,10 @@ def bound_shapes(breps, sweeps, position0, rotation0, position1, rotation1):
 
 
 @jit
-def find_crossings(breps, sweeps, events_out, vertex0, vertex1, position0, rotation0, position1, rotation1, crossing):
+def find_crossings(breps, sweeps, events_out, vertices, motion, crossing):
     """Pairs of shapes whose boxes overlap, tree against tree; then events from the crossings found."""
+    vertex0, vertex1 = vertices
+    position0, rotation0, position1, rotation1 = motion
     sweeps.work_counts[:] = 0
     sweeps.slab_leaf[:] = -1
     events_out.counts[:] = 0
@@ -161,8 +163,8 @@ def find_crossings(breps, sweeps, events_out, vertex0, vertex1, position0, rotat
                 place(vertex0, first, last, position0[body], rotation0[body], sweeps.start)
                 place(vertex1, first, last, position1[body], rotation1[body], sweeps.end)
                 bound_ways(sweeps.start, sweeps.end, first, last, sweeps.vertex_box)
-                refit(breps.node, breps.shape_node[s, 0], breps.shape_node[s, 1], breps.edge_vertex, breps.face_vertex,
-                      sweeps.vertex_box, breps.shape_pad[s], sweeps.node_box)
+                refit(breps.node, (breps.shape_node[s, 0], breps.shape_node[s, 1]),
+                      (breps.edge_vertex, breps.face_vertex), sweeps.vertex_box, breps.shape_pad[s], sweeps.node_box)
                 sweeps.work_counts[BOX_UPDATES] += breps.shape_node[s, 1] - breps.shape_node[s, 0]
         a, b = pair[k, 0], pair[k, 1]
         walk_trees(breps, sweeps, events_out, breps.shape_node[a, 0], breps.shape_node[b, 0], crossing)
@@ -251,14 +253,14 @@ def try_primitives(breps, sweeps, events_out, a, b, crossing):
     if node[a, 2] == EDGE:
         one, other = node[a, 3], node[b, 3]
         graze = GRAZE * min(pad[breps.edge_shape[one]], pad[breps.edge_shape[other]])
-        time = edge_edge(sweeps.start, sweeps.end, one, other, breps.edge_vertex, breps.edge_face, breps.face_vertex,
-                         graze, crossing, sweeps.work)
+        time = edge_edge((sweeps.start, sweeps.end), (one, other),
+                         (breps.edge_vertex, breps.edge_face, breps.face_vertex), graze, crossing, sweeps.work)
         key = breps.vertex_count * breps.patch_count + one * breps.edge_count + other
     else:
         first = node[a, 2] == VERTEX
         one, other = node[a, 3] if first else node[b, 3], node[b, 3] if first else node[a, 3]
         t, graze = breps.face_vertex[other], GRAZE * min(pad[breps.vertex_shape[one]], pad[breps.face_shape[other]])
-        time = vertex_face(sweeps.start, sweeps.end, one, t[0], t[1], t[2], graze, crossing, sweeps.work)
+        time = vertex_face((sweeps.start, sweeps.end), one, (t[0], t[1], t[2]), graze, crossing, sweeps.work)
         key = one * breps.patch_count + breps.face_patch[other]
     if time < 0.0 or leaf_apart(breps, sweeps, a, b) or leaf_apart(breps, sweeps, b, a):
         return

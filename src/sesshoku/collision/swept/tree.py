@@ -74,8 +74,10 @@ def cut(center, order, first, last, axis):
 
 
 @jit
-def refit(node, first, last, edge_vertex, face_vertex, vertex_box, pad, box_out):
+def refit(node, range_, topology, vertex_box, pad, box_out):
     """Boxes (low, high) of nodes first .. last - 1, from those of the ways of the vertices (V, 6), widened by `pad`."""
+    first, last = range_
+    edge_vertex, face_vertex = topology
     for i in range(last - 1, first - 1, -1):
         one, kind, f = node[i, 0], node[i, 2], node[i, 3]
         if one >= 0:
@@ -103,7 +105,7 @@ def refit(node, first, last, edge_vertex, face_vertex, vertex_box, pad, box_out)
 def boxes_overlap(box, a, b):
     """(7.1); not where a bound is NaN."""
     return (box[a, 0] <= box[b, 3] and box[b, 0] <= box[a, 3] and box[a, 1] <= box[b, 4] and box[b, 1] <= box[a, 4]
-            and box[a, 2] <= box[b, 5] and box[b, 2] <= box[a, 5])  # fmt: skip
+            and box[a, 2] <= box[b, 5] and box[b, 2] <= box[a, 5])
 
 
 @jit(into_callers=True)

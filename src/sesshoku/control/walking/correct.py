@@ -20,7 +20,7 @@ def correct(model_table, data_table, legs_table, balance_table, q, v, wrench, no
     model, data, legs, balance = (as_model(model_table), as_data(data_table), as_legs(legs_table),
                                   as_balance(balance_table))
     sense(model, legs, balance, q, v)
-    stabilise(model, data, legs, balance, wrench, now, support, ahead, dt)
+    stabilise(model, data, legs, balance, wrench, (now, support, ahead), dt)
 
 
 @jit
@@ -38,8 +38,8 @@ def correct_onboard(model_table, data_table, legs_table, balance_table, senses_t
     for a in range(6):
         seen += abs(imu[a])
     if seen > 0.0:
-        sense_onboard(model, data, legs, balance, senses, readings, at, dt, wrench)
-    stabilise(model, data, legs, balance, wrench, now, support, ahead, dt)
+        sense_onboard(model, data, legs, balance, senses, (readings, at), dt, wrench)
+    stabilise(model, data, legs, balance, wrench, (now, support, ahead), dt)
 
 
 __all__ = ["correct", "correct_onboard"]

@@ -13,12 +13,14 @@ from sesshoku.spatial.algebra import cross
 
 
 @jit
-def feed_forward_table(model, data, legs, q, v, acceleration, share, feet, force_out, zmp_out):
+def feed_forward_table(model, data, legs, state, share, feet, out):
     """Joint forces (n, V) and ZMP (n, 2) of a motion q (n, Q), v, acceleration (n, V).
 
     share (n, 2): of the load on each foot (both 0: in flight). feet (n, 2, 6): sole points. The six rows of the base
     come out zero up to rounding, except in flight, where nothing holds the robot.
     """
+    q, v, acceleration = state
+    force_out, zmp_out = out
     for k in range(len(q)):
         kinematics(model, data, q[k])
         inverse_dynamics(model, data, v[k], acceleration[k], force_out[k])

@@ -126,8 +126,8 @@ def _whole_body(biped: Biped, gait: Gait, steps: list[Footstep], line: Timeline,
     model, count = biped.model, len(com)
     q, error, reach = np.empty((count, model.coordinate_count)), np.empty(count), np.empty(count)
     v, force, zmp = np.zeros((count, model.dof_count)), np.zeros((count, model.dof_count)), np.zeros((count, 2))
-    posture_table(model, biped.data, biped.legs, com, line.base, line.feet, 20, 1e-11, biped.legs.home.copy(), q, error,
-                  reach)
+    posture_table(model, biped.data, biped.legs, com, line.base, line.feet, 20, 1e-11, biped.legs.home.copy(),
+                  (q, error, reach))
     far = np.flatnonzero((reach > 0.0) | ~(error < 1e-6))
     if len(far):
         step = int(line.step[far[0]]) + 1
@@ -137,7 +137,7 @@ def _whole_body(biped: Biped, gait: Gait, steps: list[Footstep], line: Timeline,
     acceleration = np.diff(v, axis=0, prepend=v[:1]) / gait.sample
     acceleration[0] = acceleration[1]  # differences do not reach over the ends of a table
     shares = np.stack([line.share, 1.0 - line.share], axis=1)
-    feed_forward_table(model, biped.data, biped.legs, q, v, acceleration, shares, line.feet, force, zmp)
+    feed_forward_table(model, biped.data, biped.legs, (q, v, acceleration), shares, line.feet, (force, zmp))
     return Pattern(biped, gait, steps, line, com.copy(), velocity.copy(), zmp, q, v, force)
 
 

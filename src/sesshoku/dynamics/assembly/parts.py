@@ -74,7 +74,7 @@ def join(model, data, asm, j, diagonal, used, listed):
     asm.part_block[new], asm.joint_block[j] = block, rows
     asm.counts[MOST_HANDLES] = max(asm.counts[MOST_HANDLES], count)
     for n in range(count):
-        joint_rows(asm, j, A, B, ip, ic, asm.handles[first + n], pool[rows + 36 * n : rows + 36 * n + 36])
+        joint_rows(asm, j, A, B, (ip, ic), asm.handles[first + n], pool[rows + 36 * n : rows + 36 * n + 36])
     new_part(asm, j, A, B, new)
     merge(asm, p, c, new)
     return rows + 36 * count, first + count
@@ -102,8 +102,9 @@ def add_response(asm, part, y, x, sign, A_out):
 
 
 @jit
-def joint_rows(asm, j, A, B, ip, ic, link, R_out):
+def joint_rows(asm, j, A, B, ends, link, R_out):
     """R_x = Phi_cx - Phi_px of handle x, each term only where x is in that part."""
+    ip, ic = ends
     for n in range(36):
         R_out[n] = 0.0
     for side in range(2):
@@ -175,7 +176,7 @@ def kept_response(model, asm, links, response_out):
             at = 0
             if ready:
                 at = asm.part_block[part] + 36 * (place_of(asm, part, links[y]) * asm.part_handle[part, 1]
-                                                  + place_of(asm, part, links[x]))  # fmt: skip
+                                                  + place_of(asm, part, links[x]))
             for n in range(6):
                 for m in range(6):
                     response_out[6 * y + n, 6 * x + m] = asm.pool[at + 6 * n + m] if ready else 0.0

@@ -98,7 +98,7 @@ def carry_row(model, data, link, last, axis, first, row_out):
         w4 = 1.0
     else:
         w5 = 1.0
-    carry(model, S, U, dinv, last, first, w0, w1, w2, w3, w4, w5, row_out)
+    carry(model, S, U, dinv, (last, first), (w0, w1, w2, w3, w4, w5), row_out)
 
 
 @jit
@@ -110,13 +110,15 @@ def dof_row(model, data, k, row_out):
         row_out[n] = 0.0
     row_out[k - first] = sqrt(dinv[k])
     s = -dinv[k]  # the force's reaction goes on as U / D
-    carry(model, S, U, dinv, model.dof_parent[k], first, s * U[k, 0], s * U[k, 1], s * U[k, 2], s * U[k, 3],
-          s * U[k, 4], s * U[k, 5], row_out)  # fmt: skip
+    carry(model, S, U, dinv, (model.dof_parent[k], first),
+          (s * U[k, 0], s * U[k, 1], s * U[k, 2], s * U[k, 3], s * U[k, 4], s * U[k, 5]), row_out)
 
 
 @jit
-def carry(model, S, U, dinv, last, first, w0, w1, w2, w3, w4, w5, row_out):
+def carry(model, S, U, dinv, span, wrench, row_out):
     """Carry a wrench from dof `last` to the root, its shares into row_out (by dof, from `first`)."""
+    last, first = span
+    w0, w1, w2, w3, w4, w5 = wrench
     k = last
     while k >= 0:
         s = S[k, 0] * w0 + S[k, 1] * w1 + S[k, 2] * w2 + S[k, 3] * w3 + S[k, 4] * w4 + S[k, 5] * w5

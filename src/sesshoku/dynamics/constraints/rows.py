@@ -47,7 +47,7 @@ def bounded_rows(model, data, group, q, v_free, dt, together):
     count = 0
     free = 0
     for n in range(model.group_limited[group], model.group_limited[group + 1]):
-        count, free = limit_rows(model, data, model.limited_dofs[n], q, v_free, dt, count, free)
+        count, free = limit_rows(model, data, model.limited_dofs[n], (q, v_free), dt, (count, free))
     limits, at = count, 0
     for n in range(model.group_rubbing[group], model.group_rubbing[group + 1]):
         k = model.rubbing_dofs[n]
@@ -67,7 +67,7 @@ def bounded_rows(model, data, group, q, v_free, dt, together):
         data.row_low[row], data.row_high[row], data.row_target[row] = -bound, bound, 0.0
         data.row_force[row] = data.friction_impulse[k]
     for n in range(model.group_tendon[group], model.group_tendon[group + 1]):
-        count, free = tendon_rows(model, data, model.rowed_tendons[n], q, v_free, dt, count, free)
+        count, free = tendon_rows(model, data, model.rowed_tendons[n], (q, v_free), dt, (count, free))
     return count, free
 
 
@@ -105,8 +105,10 @@ def near_limit(model, k, q, v_free, dt):
 
 
 @jit
-def limit_rows(model, data, k, q, v_free, dt, count, free):
+def limit_rows(model, data, k, state, dt, used):
     """Rows for the limits of dof k that the step may reach."""
+    q, v_free = state
+    count, free = used
     position, speed = q[model.dof_coordinate[k]], abs(v_free[k])
     near = dt * (4.0 * speed + 0.1)  # other rows may speed the joint up within the step
     for side in range(2):
@@ -207,7 +209,7 @@ def loop_rows(model, data, n, count, free):
         data.row_target[count], data.row_turn[count] = 0.0, -data.loop_turn[n, d]
         for side in range(2):
             sign = 1.0 if side == 0 else -1.0
-            free = loop_chain(model, data, n, side, d < 3, (sign * x, sign * y, sign * z), count, free)
+            free = loop_chain(model, data, n, side, d < 3, (sign * x, sign * y, sign * z), (count, free))
         data.row_low[count], data.row_high[count] = -UNBOUNDED, UNBOUNDED
         data.row_source[count, 0], data.row_source[count, 1] = ROW_LOOP, 6 * n + d
         data.row_force[count] = data.loop_impulse[n, d]
@@ -216,8 +218,9 @@ def loop_rows(model, data, n, count, free):
 
 
 @jit
-def loop_chain(model, data, n, side, slide, at, count, free):
+def loop_chain(model, data, n, side, slide, at, used):
     """One side's chain of a loop row: force (x, y, z) midway between the anchors, or a torque; the next free place."""
+    count, free = used
     x, y, z = at
     link = model.loop_link[n, side]
     data.row_start[count, side] = free

@@ -15,8 +15,10 @@ TENDON_LIMIT, TENDON_FRICTION = range(2)  # columns of tendon_impulse
 
 
 @jit
-def tendon_rows(model, data, n, q, v_free, dt, count, free):
+def tendon_rows(model, data, n, state, dt, used):
     """Rows of tendon n: the limits that the step may reach, and its friction."""
+    q, v_free = state
+    count, free = used
     first, last = model.tendon_drive[n], model.tendon_drive[n + 1]
     length, speed = length_and_speed(model, model.tendon_dof[first:last], model.tendon_arm[first:last], q, v_free)
     near, kept = dt * (4.0 * abs(speed) + 0.1), data.tendon_impulse[n]

@@ -52,9 +52,9 @@ def _sweeps(island: Island, accelerate: bool, most: int, tolerance: float) -> So
     work = island.work()
     island.problem.y[:] = island.rows().T @ island.impulses()
     clock = time.process_time()
-    made = solve_rows(island.chains, island.problem, work.law, island.mu,
-                      (island.contact_list, island.joint_list, island.dof_list), False, False, accelerate, most,
-                      tolerance, work, island.problem.y)
+    made = solve_rows(island.chains, island.problem, (work.law, island.mu),
+                      (island.contact_list, island.joint_list, island.dof_list), (False, False, accelerate),
+                      (most, tolerance), work, island.problem.y)
     spent = time.process_time() - clock
     return Solved(min(int(made), most), residual(island), spent)
 
@@ -71,8 +71,8 @@ def gauss_seidel_exact(island: Island, most: int = 3000, tolerance: float = 1e-9
     work = island.work()
     island.problem.y[:] = island.rows().T @ island.impulses()
     clock = time.process_time()
-    made = sweep_exactly(island.chains, island.problem, island.mu, island.contact_list, island.joint_list,
-                         work.joint_moved, island.problem.y, most, tolerance)
+    made = sweep_exactly(island.chains, island.problem, island.mu, (island.contact_list, island.joint_list),
+                         work.joint_moved, island.problem.y, (most, tolerance))
     spent = time.process_time() - clock
     return Solved(int(made), residual(island), spent)
 
@@ -84,7 +84,8 @@ def admm(island: Island, most: int = 1000, tolerance: float = 1e-8) -> Solved:
     low, high = p.joint_low[island.joint_list], p.joint_high[island.joint_list]
     L, work = np.zeros((n, n)), np.zeros((6, n))
     clock = time.process_time()
-    made = admm_dense(island.contacts, len(island.joint_list), G, free, mu, low, high, x, most, tolerance, L, work)
+    made = admm_dense((island.contacts, len(island.joint_list)), (G, free), mu, (low, high), x, most, tolerance, L,
+                      work)
     spent = time.process_time() - clock
     island.set_impulses(x)
     return Solved(int(made), residual(island), spent)

@@ -63,8 +63,8 @@ def parts_of(keyword: str, count: int) -> tuple[dict[str, float], dict[str, int]
     counts = {"box tests": int(work[BOX_TESTS]), "primitive tests": int(work[PRIMITIVE_TESTS]),
               "boxes refitted": int(work[BOX_UPDATES]), "contacts": len(sim.contacts),
               "iterations": sim.report.iterations}
-    motion = best_of(lambda: sweep_motion(breps, sweeps, events, bodies.position, bodies.rotation, springs.new_position,
-                                          springs.new_rotation, 0))
+    way = bodies.position, bodies.rotation, springs.new_position, springs.new_rotation
+    motion = best_of(lambda: sweep_motion(breps, sweeps, events, way, 0))
     constrain, find = stages["constrain"] + stages["release"], stages["find"]
     return {"forces": stages["forces"], "descent": max(0.0, constrain - motion), "sweep L0": min(motion, constrain),
             "sweep L1": min(inflate, find), "springs from crossings": max(0.0, find - inflate),

@@ -106,7 +106,7 @@ def add_own_response(model, data, link, T, n, at, rows, A):
         row = rows[d * count : (d + 1) * count]
         for k in range(count):
             row[k] = 0.0
-        carry(model, data.axis, data.pivot_force, data.pivot_inverse, last, first, fx, fy, fz, nx, ny, nz, row)
+        carry(model, data.axis, data.pivot_force, data.pivot_inverse, (last, first), (fx, fy, fz, nx, ny, nz), row)
     for d in range(3):
         for e in range(3):
             s = 0.0

@@ -51,8 +51,7 @@ def solve_by_matrix(model, data, work, lists, most, tolerance):
     for r in range(3 * m + nj):
         for s in range(3 * m + nj):
             w[r] += K[r, s] * x[s]
-    sweeps = solve_dense(m, nj, K, work.row_law, work.row_mu, work.row_low, work.row_high, x, w,
-                         most, tolerance)
+    sweeps = solve_dense(m, nj, K, (work.row_law, work.row_mu), (work.row_low, work.row_high), x, w, (most, tolerance))
     for i in range(m):
         for d in range(3):
             problem.impulse[contact_list[i], d] = x[3 * i + d]

@@ -58,9 +58,9 @@ def solve_island(model, data, work, dt, island, contact_list, joint_list):
         sweeps = solve_by_matrix(model, data, work, (contact_list, joint_list, dof_list), most, tolerance)
     else:
         gather(chains, problem, contact_list, joint_list, y)
-        sweeps = solve_rows(chains, problem, work.law, work.mu, (contact_list, joint_list, dof_list),
-                            options.order == NORMALS_FIRST, options.inner == EXACT_PAIR, options.accelerate != 0, most,
-                            tolerance, work, y)
+        sweeps = solve_rows(chains, problem, (work.law, work.mu), (contact_list, joint_list, dof_list),
+                            (options.order == NORMALS_FIRST, options.inner == EXACT_PAIR, options.accelerate != 0),
+                            (most, tolerance), work, y)
         if sweeps > most and (options.warm_start != 0 or options.accelerate != 0):
             keep_passive(problem, contact_list, joint_list, dof_list, y)
     report[ROWS] += rows

@@ -118,8 +118,10 @@ def near_end(breps, position, rotation, point, e, reach, work):
 
 
 @jit
-def edge_cases(breps, position, rotation, e0, e1, outward, reach, side_face, work):
+def edge_cases(breps, poses, edges, outward, reach, side_face, work):
     """Which springs two crossing edges get, as a sum of 1 << EDGES, 1 << SIDE_0, 1 << SIDE_1."""
+    position, rotation = poses
+    e0, e1 = edges
     s, _ = edge_points(breps, position, rotation, e0, e1, outward, work)
     n = work[ACROSS_EDGES]
     if s == -1.0 and dot(n, n) == 0.0:
@@ -163,11 +165,13 @@ def side_of(breps, rotation, e, n, sign, literal, work):
 
 
 @jit
-def attach(breps, position, rotation, variant, f0, f1, outward, side_face, work):
+def attach(breps, poses, variant, features, outward, side_face, work):
     """GUEST, HOST and NORMAL of a contact spring; depth, the host face (-1: an edge), parameters along the edges.
 
     outward: of two edges, the side on which n_e0 lies.
     """
+    position, rotation = poses
+    f0, f1 = features
     if variant == VERTEX_FACE:
         guest = breps.shape_body[breps.vertex_shape[f0]]
         to_world(position, rotation, guest, breps.vertex[f0], work[GUEST])

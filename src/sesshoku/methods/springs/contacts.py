@@ -76,8 +76,9 @@ def find_deep(work, dt):
             guest, host = presses.shape[c, 0], presses.shape[c, 1]
             seen = seen or (guest == a and host == b) or (guest == b and host == a)
         if seen and events.kind[n] != EDGE_EDGE and not known(presses, events.key[n], counts[SORTED]):
-            depth, _, _, _ = attach(breps, bodies.position, bodies.rotation, VERTEX_FACE, events.feature[n, 0],
-                                    events.feature[n, 1], events.normal[n], options.side_face, scratch)
+            depth, _, _, _ = attach(breps, (bodies.position, bodies.rotation), VERTEX_FACE,
+                                    (events.feature[n, 0], events.feature[n, 1]), events.normal[n], options.side_face,
+                                    scratch)
             seen = not depth > pair_limit(work, a, b)
         if not seen:
             make_from(work, dt, n, bodies.position, bodies.rotation, place)
@@ -121,13 +122,13 @@ def make_from(work, dt, n, position, rotation, place):
     f0, f1, scratch = events.feature[n, 0], events.feature[n, 1], presses.work
     outward = events.normal[n]
     if events.kind[n] != EDGE_EDGE:
-        make_spring(work, dt, events.key[n], VERTEX_FACE, f0, f1, outward, position, rotation, place)
+        make_spring(work, dt, events.key[n], VERTEX_FACE, (f0, f1), outward, (position, rotation), place)
         return
     reach = 2.0 * pair_limit(work, events.shape[n, 0], events.shape[n, 1])
-    cases = edge_cases(breps, position, rotation, f0, f1, outward, reach, options.side_face, scratch)
+    cases = edge_cases(breps, (position, rotation), (f0, f1), outward, reach, options.side_face, scratch)
     for variant in range(EDGES, SIDE_0 + 2):
         if cases & (1 << variant):
-            make_spring(work, dt, events.key[n], variant, f0, f1, outward, position, rotation, place)
+            make_spring(work, dt, events.key[n], variant, (f0, f1), outward, (position, rotation), place)
 
 
 @jit
@@ -138,15 +139,17 @@ def pair_limit(work, a, b):
 
 
 @jit
-def make_spring(work, dt, key, variant, f0, f1, outward, position, rotation, place):
+def make_spring(work, dt, key, variant, features, outward, poses, place):
     """A contact spring at the end of the list: attached now; its history, if it has one, carried over."""
+    f0, f1 = features
+    position, rotation = poses
     breps, springs, presses, options = work.breps, work.springs, work.presses, work.options
     P, c = presses, presses.counts[PRESSES]
     if c >= P.capacity:
         P.counts[LOST] += 1
         return
     scratch, s, side_face = P.work, P.first + c, options.side_face
-    depth, _, along0, along1 = attach(breps, position, rotation, variant, f0, f1, outward, side_face, scratch)
+    depth, _, along0, along1 = attach(breps, poses, variant, features, outward, side_face, scratch)
     if not depth > 0.0:
         return  # a spring that would pull
     if variant == VERTEX_FACE:
@@ -172,7 +175,7 @@ def make_spring(work, dt, key, variant, f0, f1, outward, position, rotation, pla
     to_local(position, rotation, a, scratch[GUEST], springs.local[s, 0])
     to_local(position, rotation, b, scratch[HOST], springs.local[s, 1])
     old = find_old(P, key, variant, place)
-    measure_place(work, c, s, variant, f0, f1, along0, along1)
+    measure_place(work, c, s, variant, features, (along0, along1))
     if old < 0:
         P.state[c], P.age[c] = KINETIC, 0
         P.id[c] = P.counts[NEXT]
@@ -192,8 +195,10 @@ def to_local(position, rotation, b, point, out):
 
 
 @jit
-def measure_place(work, c, s, variant, f0, f1, along0, along1):
+def measure_place(work, c, s, variant, features, along):
     """Where on the host the spring is attached, m: the point itself, or how far along each edge (5.10)-(5.12)."""
+    f0, f1 = features
+    along0, along1 = along
     breps, springs, presses = work.breps, work.springs, work.presses
     place = presses.place[c]
     if variant != EDGES:
@@ -249,12 +254,12 @@ def keep_deep(work, dt):
         if variant != VERTEX_FACE:
             continue
         f0, f1 = presses.old_feature[old, 0], presses.old_feature[old, 1]
-        depth, _, _, _ = attach(breps, bodies.position, bodies.rotation, variant, f0, f1, scratch[NORMAL],
-                                   options.side_face, scratch)
+        depth, _, _, _ = attach(breps, (bodies.position, bodies.rotation), variant, (f0, f1), scratch[NORMAL],
+                                options.side_face, scratch)
         limit = pair_limit(work, presses.old_shape[old, 0], presses.old_shape[old, 1])
         if depth > limit and depth < 20.0 * limit and above_patch(breps, bodies, f1, scratch):
-            make_spring(work, dt, presses.old_key[old], variant, f0, f1, scratch[NORMAL], bodies.position,
-                        bodies.rotation, old)
+            make_spring(work, dt, presses.old_key[old], variant, (f0, f1), scratch[NORMAL],
+                        (bodies.position, bodies.rotation), old)
 
 
 @jit
@@ -288,7 +293,7 @@ def find_passing(work, dt):
     """L0 to the predicted poses; the springs it adds to the set. Returns how many."""
     breps, sweeps, events = work.breps, work.sweeps, work.events
     bodies, springs, presses, options = work.bodies, work.springs, work.presses, work.options
-    sweep_motion(breps, sweeps, events, bodies.position, bodies.rotation, springs.new_position, springs.new_rotation,
+    sweep_motion(breps, sweeps, events, (bodies.position, bodies.rotation, springs.new_position, springs.new_rotation),
                  options.crossing)
     before = presses.counts[PRESSES]
     presses.counts[LOST] += events.counts[EVENTS_LOST] + events.counts[PAIRS_LOST]

@@ -228,10 +228,10 @@ def solve_cone(work, contact_list):
     start[m] = at
     rows = cone_rows(work, contact_list)
     if not mixed:
-        return cone_qp(at, work.hessian, work.linear, rows, work.cone_row, work.cone_at, 6, cone,
-                       work.impulse, work.cone_price)
+        return cone_qp(at, (work.hessian, work.linear), rows, (work.cone_row, work.cone_at, 6), cone, work.impulse,
+                       work.cone_price)
     change_unknowns(work, contact_list)
-    status, iterations = cone_qp(at, work.mixed, work.mixed_linear, rows, work.cone_row, work.cone_at, 6, cone,
+    status, iterations = cone_qp(at, (work.mixed, work.mixed_linear), rows, (work.cone_row, work.cone_at, 6), cone,
                                  work.unknown, work.cone_price)
     for i in range(m):
         c = contact_list[i]

@@ -80,7 +80,7 @@ def largest_torque(work, c, w):
     for k in range(count):
         r1, r2 = work.corner[first + k, 0] / l, work.corner[first + k, 1] / l
         work.cost[k] = sqrt(r1 * r1 + r2 * r2)
-    status, _ = solve_lp(3, count, work.column, work.load, work.cost, CARRIED, simplex, work.weight)
+    status, _ = solve_lp((3, count, work.column, work.load, work.cost), CARRIED, simplex, work.weight)
     total = 0.0
     if status == OPTIMAL:
         for k in range(count):
@@ -129,7 +129,7 @@ def reciprocal_weights(work, count, first, l, w):
     for k in range(count):
         pull = work.pull[first + k]
         work.cost[k] = a * pull[0] + b * pull[1] + t * pull[5]
-    status, _ = solve_lp(3, count, work.column, work.load, work.cost, CARRIED, simplex, work.weight)
+    status, _ = solve_lp((3, count, work.column, work.load, work.cost), CARRIED, simplex, work.weight)
     return status
 
 
@@ -150,7 +150,7 @@ def nearest_weights(work, count, first, mu, l, w):
                 out[a] = 0.0
             out[3 + d] = 1.0 - 2.0 * sign
             work.cost[count + 2 * d + sign] = -1.0
-    status, _ = solve_lp(6, count + 6, work.column, b, work.cost, CARRIED, simplex, work.weight)
+    status, _ = solve_lp((6, count + 6, work.column, b, work.cost), CARRIED, simplex, work.weight)
     return status
 
 

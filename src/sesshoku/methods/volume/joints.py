@@ -26,8 +26,8 @@ def joint_response(work, m, joint_list):
         b[i], low[i], high[i], x[i] = t, problem.joint_low[j], problem.joint_high[j], problem.joint_impulse[j]
         for k in range(nj):
             M[i, k] = G[6 * m + i, 6 * m + k]
-    residual, _ = solve_box(nj, M, b, low, high, JOINT_TOLERANCE, x, work.joint_factor, scratch[4:7],
-                            work.joint_state[1])
+    residual, _ = solve_box(nj, (M, b), (low, high), JOINT_TOLERANCE, x,
+                            (work.joint_factor, scratch[4:7], work.joint_state[1]))
     for i in range(nj):
         problem.joint_impulse[joint_list[i]] = x[i]
     return residual <= JOINT_TOLERANCE
@@ -93,8 +93,8 @@ def joint_solve(work, chains, joint_list, y):
         push_joint(chains, problem, j, 1.0, unit)
         for k in range(nj):
             M[i, k] = read_joint(chains, problem, joint_list[k], unit)
-    residual, _ = solve_box(nj, M, b, low, high, JOINT_TOLERANCE, x, work.joint_factor, scratch[4:7],
-                            work.joint_state[1])
+    residual, _ = solve_box(nj, (M, b), (low, high), JOINT_TOLERANCE, x,
+                            (work.joint_factor, scratch[4:7], work.joint_state[1]))
     for i in range(nj):
         problem.joint_impulse[joint_list[i]] = x[i]
         push_joint(chains, problem, joint_list[i], x[i], y)

@@ -421,8 +421,9 @@ def factor_system(work, chains, contact_list, joint_list, rows):
         local_factor(work, i, c, first, k)
         add_blocks(work, chains, c, Q, 0, 0, 1.0)
         add_blocks(work, chains, c, sparse.weight[i], 1, 1, -1.0)
-    return block_lu.factor(sparse.info[0], sparse.block_size, sparse.block_start, sparse.order, sparse.neighbour_start,
-                           sparse.neighbour, sparse.place, sparse.arena, sparse.pivot)
+    return block_lu.factor(sparse.info[0], sparse.block_size, sparse.block_start,
+                           (sparse.order, sparse.neighbour_start, sparse.neighbour, sparse.place), sparse.arena,
+                           sparse.pivot)
 
 
 @jit
@@ -457,8 +458,9 @@ def newton(work, chains, contact_list, dof_list, rows, mu):
         at, n = sparse.block_start[b], sparse.block_size[b] // 2
         for k in range(n):
             rhs[at + k], rhs[at + n + k] = -sparse.r1[at // 2 + k], y2[at // 2 + k]
-    block_lu.solve(sparse.info[0], sparse.block_size, sparse.block_start, sparse.order, sparse.neighbour_start,
-                   sparse.neighbour, sparse.place, sparse.arena, sparse.pivot, rhs)
+    block_lu.solve(sparse.info[0], sparse.block_size, sparse.block_start,
+                   (sparse.order, sparse.neighbour_start, sparse.neighbour, sparse.place), sparse.arena, sparse.pivot,
+                   rhs)
     for b in range(sparse.info[0]):
         at, n = sparse.block_start[b], sparse.block_size[b] // 2
         for k in range(n):

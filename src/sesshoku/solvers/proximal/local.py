@@ -40,8 +40,11 @@ def contact_image(mu, stiffness, center, u):
 
 
 @jit
-def images(m0, m, nj, mu, scale, low, high, sigma, center, u, image_out):
+def images(sizes, law, bounds, sigma, center, u, image_out):
     """Images of contacts and joint rows at velocities u around `center`. mu: (m). scale: (m + nj). low, high: (nj)."""
+    m0, m, nj = sizes
+    mu, scale = law
+    low, high = bounds
     for i in range(m0):
         k, g = 3 * i, scale[i]
         if g <= 0.0:  # nothing this contact could move
@@ -56,8 +59,12 @@ def images(m0, m, nj, mu, scale, low, high, sigma, center, u, image_out):
 
 
 @jit
-def image_derivatives(m0, m, nj, mu, scale, low, high, sigma, center, u, image, state_out, slope_out):
+def image_derivatives(sizes, law, bounds, sigma, center, u, image, out):
     """State and D of every contact and joint row at its image. slope: D_11, D_12, D_22, D_1n, D_2n of a contact."""
+    m0, m, nj = sizes
+    mu, scale = law
+    low, high = bounds
+    state_out, slope_out = out
     for i in range(m0):
         k, g, d = 3 * i, scale[i], slope_out[i]
         if image[k + 2] <= 0.0 or g <= 0.0:
@@ -107,11 +114,14 @@ def all_hold(m0, work):
 
 
 @jit
-def law_residual(m0, m, nj, mu, scale, low, high, x, u):
+def law_residual(sizes, law, bounds, x, u):
     """Largest violation of the law at impulses x and velocities u, in m/s (rad/s); 0 iff every block obeys it.
 
     Contact: g max(|n - [n - u_n/g]+|, |t - P(t - u_t/g)|), P the projection on the disc of radius mu n.
     """
+    m0, m, nj = sizes
+    mu, scale = law
+    low, high = bounds
     worst = 0.0
     for i in range(m0):
         k, g = 3 * i, scale[i]

@@ -108,11 +108,11 @@ def solve_island(chains, problem, mu, lists, options, work):
             push_rows(chains, problem, lists, work.impulse, y)
     if not held and (info[FORM_USED] == DUAL or info[FORM_USED] == PRIMAL):
         sigma = first_sigma(residual, options, work)
-        more, residual = outer_passes(chains, problem, lists, options, work, cap, tol, sigma, residual)
+        more, residual = outer_passes(chains, problem, lists, options, work, (cap, tol), sigma, residual)
         steps += more
     wanted, tol = tol, max(tol, rounding_floor(m, nj, work))
     if residual >= max(tol, options.accept) and form != SWEEPS_FIRST:
-        more, residual = rescue(chains, problem, mu, lists, options, work, cap, wanted, residual)
+        more, residual = rescue(chains, problem, mu, lists, options, work, (cap, wanted), residual)
         steps += more
     store_island(problem, contact_list, joint_list, work.impulse)
     info[NEWTON_STEPS] = steps
@@ -170,7 +170,7 @@ def hold_still(m, nj, tol, accept, residual, work):
 @jit
 def residual_of(m, nj, work):
     m0 = work.info[CONTACT_BLOCKS]
-    worst = law_residual(m0, m, nj, work.mu, work.scale, work.low, work.high, work.impulse, work.speed)
+    worst = law_residual((m0, m, nj), (work.mu, work.scale), (work.low, work.high), work.impulse, work.speed)
     return worst if m == m0 else max(worst, turning_violation(m0, m, work))
 
 
@@ -194,7 +194,7 @@ def hold_all(m, work):
 def all_images(m, nj, sigma, work, u):
     """work.image of the velocities u."""
     m0 = work.info[CONTACT_BLOCKS]
-    images(m0, m, nj, work.mu, work.scale, work.low, work.high, sigma, work.center, u, work.image)
+    images((m0, m, nj), (work.mu, work.scale), (work.low, work.high), sigma, work.center, u, work.image)
     if m > m0:
         turning_images(m0, m, sigma, work, u, work.image)
 
@@ -203,8 +203,8 @@ def all_images(m, nj, sigma, work, u):
 def all_derivatives(m, nj, sigma, work):
     """work.state and work.slope at the images of work.speed."""
     m0, u, image = work.info[CONTACT_BLOCKS], work.speed, work.image
-    image_derivatives(m0, m, nj, work.mu, work.scale, work.low, work.high, sigma, work.center, u, image, work.state,
-                      work.slope)
+    image_derivatives((m0, m, nj), (work.mu, work.scale), (work.low, work.high), sigma, work.center, u, image,
+                      (work.state, work.slope))
     if m > m0:
         turning_derivatives(m0, m, sigma, work, u, image)
 
@@ -277,8 +277,8 @@ def sweep_first(chains, problem, mu, lists, options, work, residual):
     """NNCG from the start; its result is taken if it is at most half worse than the start. Returns the residual."""
     contact_list, joint_list, _dof_list = lists
     store_island(problem, contact_list, joint_list, work.impulse)
-    made = solve_rows(chains, problem, work.law, mu, lists, False, False, True, options.sweeps, options.tolerance, work,
-                      problem.y)
+    made = solve_rows(chains, problem, (work.law, mu), lists, (False, False, True), (options.sweeps, options.tolerance),
+                      work, problem.y)
     work.info[SWEEPS_USED] = min(made, options.sweeps)
     return take_swept(chains, problem, mu, lists, work, 1.5 * residual)
 
@@ -304,7 +304,7 @@ def take_swept(chains, problem, mu, lists, work, limit):
 
 
 @jit
-def rescue(chains, problem, mu, lists, options, work, cap, wanted, residual):
+def rescue(chains, problem, mu, lists, options, work, goal, residual):
     """Newton failed: sweeps with exact local solves, then Newton again, very stiff; returns (steps, residual).
 
     Sweeps are kept if they at least halve the residual: where no solution exists they raise the impulses without end
@@ -312,17 +312,17 @@ def rescue(chains, problem, mu, lists, options, work, cap, wanted, residual):
     """
     contact_list, joint_list, dof_list = lists
     store_island(problem, contact_list, joint_list, work.impulse)
-    made = sweep_exactly(chains, problem, mu, contact_list, joint_list, work.joint_moved, problem.y,
-                         options.rescue, 0.0)
+    made = sweep_exactly(chains, problem, mu, (contact_list, joint_list), work.joint_moved, problem.y,
+                         (options.rescue, 0.0))
     work.info[SWEEPS_USED] += made
     swept = take_swept(chains, problem, mu, lists, work, 0.5 * residual)
     if swept > 0.5 * residual or len(dof_list) > options.few or made == 0:
         return 0, swept
-    return outer_passes(chains, problem, lists, options, work, cap, wanted, SIGMA_MOST, swept)
+    return outer_passes(chains, problem, lists, options, work, goal, SIGMA_MOST, swept)
 
 
 @jit
-def outer_passes(chains, problem, lists, options, work, cap, wanted, sigma, residual):
+def outer_passes(chains, problem, lists, options, work, goal, sigma, residual):
     """Passes until the residual falls below what is wanted or a budget ends; returns (Newton steps, residual).
 
     Of all passes the best is kept. The first may be up to half worse than the start and still replaces it: where no
@@ -332,6 +332,7 @@ def outer_passes(chains, problem, lists, options, work, cap, wanted, sigma, resi
     strain the bodies against each other grow by residual/eps in every pass, until something slips. A heavy body on a
     light one takes long to get there, so sigma goes on falling.
     """
+    cap, wanted = goal
     contact_list, joint_list, dof_list = lists
     m, nj, info, y = len(contact_list), len(joint_list), work.info, problem.y
     x, kept, center, image, rows = work.impulse, work.kept, work.center, work.image, 3 * m + nj
@@ -343,7 +344,7 @@ def outer_passes(chains, problem, lists, options, work, cap, wanted, sigma, resi
         passes += 1
         for k in range(rows):
             center[k] = x[k]
-        inner, settled = newton_pass(chains, problem, lists, options, work, sigma, tol, cap - steps, residual)
+        inner, settled = newton_pass(chains, problem, lists, options, work, sigma, (tol, cap - steps), residual)
         steps += inner
         for k in range(rows):  # y_image belongs to the images: momentum balance is exact
             x[k] = image[k]
@@ -397,11 +398,12 @@ def outer_passes(chains, problem, lists, options, work, cap, wanted, sigma, resi
 
 
 @jit
-def newton_pass(chains, problem, lists, options, work, sigma, tol, budget, residual):
+def newton_pass(chains, problem, lists, options, work, sigma, goal_, residual):
     """Newton's method on the fixed point of the images around work.center; returns (steps, whether it settled).
 
     From work.speed, and problem.y in the primal form; work.image belongs to the last velocities, work.y_image to it.
     """
+    tol, budget = goal_
     contact_list, joint_list, dof_list = lists
     m, nj, dual = len(contact_list), len(joint_list), work.info[FORM_USED] == DUAL
     rows = 3 * m + nj

@@ -225,14 +225,14 @@ def primal_direction(chains, problem, lists, sigma, work):
     fill_blocks(chains, problem, lists, sigma, work)
     if work.info[SYMMETRIC]:
         return symmetric_direction(chains, problem, lists, work)
-    if not block_lu.factor(count, work.block_size, work.block_dof, work.order, work.neighbour_start, work.neighbour,
-                           work.place, work.arena, work.pivot):
+    if not block_lu.factor(count, work.block_size, work.block_dof,
+                           (work.order, work.neighbour_start, work.neighbour, work.place), work.arena, work.pivot):
         return False, 0.0, 0.0
     for r in range(count):
         for k in range(dof_list[r, 0], dof_list[r, 1]):
             step[k] = gap[k]
-    block_lu.solve(count, work.block_size, work.block_dof, work.order, work.neighbour_start, work.neighbour, work.place,
-                   work.arena, work.pivot, step)
+    block_lu.solve(count, work.block_size, work.block_dof,
+                   (work.order, work.neighbour_start, work.neighbour, work.place), work.arena, work.pivot, step)
     slope, size = along_step(chains, problem, lists, work)
     return True, slope, size
 
