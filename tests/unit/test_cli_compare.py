@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from command_line import Call, caller
-from sesshoku.cli import commands
+from sesshoku.cli import console
 from sesshoku.comparison.outcome import MEASURES
 from sesshoku.control.walking.watched_walk import NAMES
 from sesshoku.experiments import base
@@ -169,11 +169,11 @@ def test_checks(kind: str, measured: float, passes: bool) -> None:
 
 
 def test_the_progress_line_names_each_method_once(capsys: pytest.CaptureFixture[str]) -> None:
-    with commands.ProgressLine() as progress:
+    with console.ProgressLine() as progress:
         for done in (0.0, 0.5, 1.0):
             progress("lcp", done, "crate")
     assert capsys.readouterr().err == "running crate: lcp ...\n"
-    with commands.ProgressLine(quiet=True) as progress:
+    with console.ProgressLine(quiet=True) as progress:
         progress("lcp", 0.0)
     assert capsys.readouterr().err == ""
 

@@ -7,14 +7,13 @@ it. A checked call costs nothing but a frame: the arguments are looked at only a
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import functools
 import inspect
 from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any, TypeVar
 
-from sesshoku.errors import SceneError, SesshokuError
+from sesshoku.errors import SceneError, SesshokuError, did_you_mean, nearest
 
 T = TypeVar("T", bound=Callable[..., Any])  # a function, or a class
 
@@ -51,9 +50,8 @@ def _set_known(self: Any, name: str, value: Any) -> None:
     if not name.startswith("_") and not hasattr(type(self), name):
         names = [field.name for field in dataclasses.fields(self)]
         if name not in names:
-            near = difflib.get_close_matches(name, names, n=1)
-            remedy = f"did you mean {near[0]!r}?" if near else f"attributes: {', '.join(names)}"
-            raise SceneError(f"no attribute {name!r}", element=type(self).__name__, value=value, remedy=remedy)
+            raise SceneError(f"no attribute {name!r}", element=type(self).__name__, value=value,
+                             remedy=did_you_mean(name, names, f"attributes: {', '.join(names)}"))
     object.__setattr__(self, name, value)
 
 
@@ -84,7 +82,7 @@ def explain(function: Any, args: tuple[Any, ...], options: dict[str, Any], eleme
         known = [p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
         strange = [key for key in options if key not in known]
         open_ended = any(p.kind == p.VAR_KEYWORD for p in parameters)
-        if strange and (not open_ended or difflib.get_close_matches(strange[0], known, n=1)):
+        if strange and (not open_ended or nearest(strange[0], known) is not None):
             return unknown_keyword(strange[0], known, element)
         listed = ", ".join(f"{p.name}=" if p.kind == p.KEYWORD_ONLY else p.name for p in parameters if p.name in known)
         return SceneError(str(refusal), element=element, remedy=f"arguments: {listed or 'none'}")
@@ -94,6 +92,5 @@ def explain(function: Any, args: tuple[Any, ...], options: dict[str, Any], eleme
 def unknown_keyword(key: str, known: Iterable[str], element: str) -> SceneError:
     """The error for a keyword that nobody knows, with the nearest one that is known."""
     names = list(known)
-    near = difflib.get_close_matches(key, names, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names) or 'none'}"
-    return SceneError(f"unknown keyword {key!r}", element=element, remedy=hint)
+    return SceneError(f"unknown keyword {key!r}", element=element,
+                      remedy=did_you_mean(key, names, f"known: {', '.join(names) or 'none'}"))
