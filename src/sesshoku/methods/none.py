@@ -170,5 +170,6 @@ RUNGE_KUTTA_STAGES = Stages((runge_kutta_step,))
 METHOD = Definition(
     __name__, Options, Work, make_work,
     lambda options: RUNGE_KUTTA_STAGES if options.integrator in TABLEAUS else EULER_STAGES,
+    ends_within=lambda options: options.integrator in TABLEAUS,
     guarantees={"books": lambda options: options.integrator not in TABLEAUS})
 register(__name__)

@@ -19,7 +19,8 @@ T = TypeVar("T", bound=Callable[..., Any])  # a function, or a class
 
 
 def checked(thing: T) -> T:
-    """Decorator of a function, or of a class (its constructor and public methods): bad arguments are SceneErrors."""
+    """Decorator of a function, or of a class (its constructor and public methods, those of its parts that it inherits
+    among them): bad arguments are SceneErrors."""
     return checked_as(SceneError)(thing)
 
 
@@ -29,7 +30,7 @@ def checked_as(error: type[SesshokuError]) -> Callable[[T], T]:
     def decorate(thing: T) -> T:
         if not isinstance(thing, type):
             return _checked_function(thing, thing.__name__, error, bound=False)
-        for name, member in list(vars(thing).items()):
+        for name, member in _members(thing).items():
             if name.startswith("_") and name not in ("__init__", "__call__"):
                 continue
             element = thing.__name__ if name == "__init__" else f"{thing.__name__}.{name}"
@@ -43,6 +44,15 @@ def checked_as(error: type[SesshokuError]) -> Callable[[T], T]:
         return thing
 
     return decorate
+
+
+def _members(thing: type) -> dict[str, Any]:
+    """What a class has of its own and from parents of this package that are not checked themselves."""
+    package = __name__.partition(".")[0]
+    parents = [parent for parent in thing.__mro__[1:] if parent.__module__.partition(".")[0] == package]
+    inherited = {name: member for parent in reversed(parents) for name, member in vars(parent).items()
+                 if not name.startswith("__") and not hasattr(member, "__wrapped__")}
+    return inherited | vars(thing)
 
 
 def _set_known(self: Any, name: str, value: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sesshoku.errors import SesshokuError
-from sesshoku.scene.drawing import drawing
+from sesshoku.scene.geometry.drawing import drawing
 from sesshoku.view import bundle, frame, html
 from sesshoku.view.playback import Run, describe
 
