@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from sesshoku.methods.definition import Definition
-from sesshoku.methods.options import choices_of, declared
+from sesshoku.methods.options import choices_of, declared, explained
 from sesshoku.methods.registry import MODULES, load
 
 PAGES = Path(__file__).parent.parent / "docs" / "methods"
@@ -23,17 +23,18 @@ def table(method: Definition) -> str:
     columns = {"default": method.options(), **{f"`{name}`": options for name, options in method.presets.items()}}
     lines = ["| option | " + " | ".join(columns) + " | allowed | meaning |", "|---" * (len(columns) + 3) + "|"]
     for entry in fields(method.options):
-        kind, said = declared(method.options)[entry.name]
+        (kind, said), (unit, text) = declared(method.options)[entry.name], explained(method.options)[entry.name]
         allowed = ", ".join(choices_of(kind)) or ("True, False" if kind is bool else said.range.removeprefix("of "))
         allowed += ", None" if type(None) in get_args(kind) else ""
         values = " | ".join(_word(getattr(options, entry.name)) for options in columns.values())
-        meaning = f"{said.unit}; {said.meaning}" if said.unit else said.meaning
-        lines.append(f"| `{entry.name}` | {values} | {allowed} | {meaning} |")
+        lines.append(f"| `{entry.name}` | {values} | {allowed} | {unit}{'; ' if unit else ''}{text} |")
     return "\n".join(lines) + "\n"
 
 
 def _word(value: Any) -> str:
-    return str(value) if not isinstance(value, float) else "no bound" if value in (1e300, float("inf")) else f"{value:g}"
+    if not isinstance(value, float):
+        return str(value)
+    return "no bound" if value in (1e300, float("inf")) else f"{value:g}"
 
 
 def pages() -> dict[str, Path]:

@@ -62,6 +62,7 @@ def on_files(files: Files, config: Any) -> Files:
     from mkdocs.structure.files import File
 
     for name, entries in pages().items():
-        parts = [f"::: {entry}\n    options:\n      heading_level: 2\n      inherited_members: true" for entry in entries]
+        parts = [f"::: {entry}\n    options:\n      heading_level: 2\n      inherited_members: true"
+                 for entry in entries]
         files.append(File.generated(config, f"reference/{name}.md", content="\n\n".join([f"# {name}", *parts]) + "\n"))
     return files

@@ -49,10 +49,14 @@ TABLEAUS = {"rk4": rk4.TABLEAU, "rkg": rkg.TABLEAU}
 
 @dataclass(frozen=True)
 class Options:
-    """What a user may choose."""
+    """What a user may choose.
 
-    integrator: Literal["semi-implicit", "euler", "rk4", "rkg"] = option("semi-implicit", "the scheme")
-    tolerance: float = option(1e-10, "of the joint constraints", "m/s or rad/s", above=0.0, below=1.0)
+    integrator: the scheme
+    tolerance (m/s or rad/s): of the joint constraints
+    """
+
+    integrator: Literal["semi-implicit", "euler", "rk4", "rkg"] = "semi-implicit"
+    tolerance: float = option(1e-10, above=0.0, below=1.0)
 
     def __post_init__(self) -> None:
         check_options(self, "none")

@@ -1,4 +1,14 @@
-"""Options of a method, each declared once: default, bounds, unit and meaning.
+"""Options of a method, each declared once: a field with its default and bounds, and a line of the class's docstring.
+
+    class Options:
+        \"""Defaults are the paper's.
+
+        tolerance (m/s): residual at which a solve ends
+        order: all normals, then all tangents; or contact by contact
+        \"""
+
+        tolerance: float = option(1e-9, least=0.0)
+        order: Literal["normals_first", "by_contact"] = "normals_first"
 
 `check_options` refuses what they do not allow; the tables of docs/methods are made of them (`python -m
 benchmarks.options`).
@@ -7,6 +17,8 @@ benchmarks.options`).
 from __future__ import annotations
 
 import functools
+import inspect
+import re
 import sys
 import typing
 from dataclasses import dataclass, field, fields
@@ -19,10 +31,8 @@ from sesshoku.errors import MethodError
 
 @dataclass(frozen=True)
 class Option:
-    """What is said of an option. least, most: allowed themselves; above, below: not. infinite: inf is allowed too."""
+    """Bounds of an option. least, most: allowed themselves; above, below: not. infinite: inf is allowed too."""
 
-    meaning: str
-    unit: str = ""
     least: float | None = None
     above: float | None = None
     most: float | None = None
@@ -49,16 +59,22 @@ class Option:
         return f"{words}, or inf" if self.infinite else words
 
 
-def option(default: Any, meaning: str, unit: str = "", **bounds: Any) -> Any:
-    """A field of a class of options: `tolerance: float = option(1e-9, "a solve ends there", "m/s", above=0.0)`."""
-    return field(default=default, metadata={"option": Option(meaning, unit, **bounds)})
+def option(default: Any, **bounds: Any) -> Any:
+    """A field of a class of options with bounds, those of `Option`."""
+    return field(default=default, metadata={"option": Option(**bounds)})
 
 
 @functools.cache
 def declared(options: type) -> dict[str, tuple[Any, Option]]:
-    """Option -> its type and what is said of it."""
+    """Option -> its type and its bounds."""
     kinds = typing.get_type_hints(options)
-    return {entry.name: (kinds[entry.name], entry.metadata["option"]) for entry in fields(options)}
+    return {entry.name: (kinds[entry.name], entry.metadata.get("option", Option())) for entry in fields(options)}
+
+
+def explained(options: type) -> dict[str, tuple[str, str]]:
+    """Option -> its unit and its meaning, from the docstring."""
+    entries = re.findall(r"^(\w+)(?: \((.+?)\))?: (.+(?:\n    .+)*)", inspect.getdoc(options) or "", re.MULTILINE)
+    return {name: (unit, " ".join(text.split())) for name, unit, text in entries}
 
 
 def choices_of(kind: Any) -> tuple[str, ...]:
@@ -68,12 +84,12 @@ def choices_of(kind: Any) -> tuple[str, ...]:
 
 def check_options(options: Any, keyword: str) -> None:
     """MethodError for the first option that is not what it was declared as."""
-    for name, (kind, said) in declared(type(options)).items():
+    space: type = type(options)
+    for name, (kind, said) in declared(space).items():
         value = getattr(options, name)
-        wanted = _wanted(kind, said)
         if not _fits(value, kind, said):
-            default = type(options).__dataclass_fields__[name].default
-            raise MethodError(f"{name} must be {wanted}", element=f"method {keyword!r}",
+            default = getattr(space, name)
+            raise MethodError(f"{name} must be {_wanted(kind, said)}", element=f"method {keyword!r}",
                               value=repr(value) if value is None else value,
                               remedy=f"the default is {default}{', ' if said.hint else ''}{said.hint}")
 

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks import options as pages
 from sesshoku.errors import MethodError
-from sesshoku.methods.options import check_options, choices_of, declared, option
+from sesshoku.methods.options import check_options, choices_of, declared, explained, option
 from sesshoku.methods.registry import MODULES, load
 
 
@@ -29,9 +29,9 @@ def test_defaults_and_presets_are_allowed_and_every_option_is_explained(keyword:
     method = load(keyword).METHOD
     for options in (method.options(), *method.presets.values()):
         check_options(options, keyword)
-    assert list(declared(method.options)) == [entry.name for entry in fields(method.options)]
-    for name, (_, said) in declared(method.options).items():
-        assert len(said.meaning) > 5 and not said.meaning.endswith("."), name
+    assert list(explained(method.options)) == [entry.name for entry in fields(method.options)]
+    for name, (_, meaning) in explained(method.options).items():
+        assert len(meaning) > 5 and not meaning.endswith("."), name
 
 
 @pytest.mark.parametrize("keyword", MODULES)
@@ -47,16 +47,29 @@ def test_what_is_of_another_kind_is_refused_by_every_option(keyword: str) -> Non
 
 @dataclass(frozen=True)
 class Sample:
-    share: float = option(0.5, "a share", least=0.0, most=1.0)
-    open_share: float = option(0.5, "a share", above=0.0, below=1.0)
-    speed: float = option(1.0, "a speed", "m/s", above=0.0, infinite=True, hint="inf: no limit")
-    width: float | None = option(None, "a width", "m", least=1.0)
-    count: int = option(3, "a count", least=1)
-    kind: Literal["a", "b", "c"] = option("a", "a kind")
-    on: bool = option(True, "a switch")
+    """For these tests.
+
+    share: of something, told in so many words that the sentence does not fit into one line, and goes on: in the
+        next one
+    speed (m/s): of something
+    """
+
+    share: float = option(0.5, least=0.0, most=1.0)
+    open_share: float = option(0.5, above=0.0, below=1.0)
+    speed: float = option(1.0, above=0.0, infinite=True, hint="inf: no limit")
+    width: float | None = option(None, least=1.0)
+    count: int = option(3, least=1)
+    kind: Literal["a", "b", "c"] = "a"
+    on: bool = True
 
     def __post_init__(self) -> None:
         check_options(self, "sample")
+
+
+def test_units_and_meanings_are_read_from_the_docstring() -> None:
+    said = explained(Sample)
+    assert list(said) == ["share", "speed"] and said["speed"] == ("m/s", "of something")
+    assert said["share"][1].endswith("and goes on: in the next one")
 
 
 @pytest.mark.parametrize(("name", "allowed"), [

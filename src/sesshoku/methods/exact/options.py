@@ -13,38 +13,43 @@ MANY = 1_000_000
 
 @dataclass(frozen=True)
 class Options:
-    """What a user may choose; the defaults are what measured best."""
+    """What a user may choose; the defaults are what measured best.
 
-    integrator: Literal["midpoint", "semi-implicit"] = option(
-        "midpoint",
-        "Moreau's midpoint rule, of second order; or semi-implicit Euler, of first order, which penetrates least "
-        "on landing")
-    tolerance: float = option(1e-12, "residual of the law at which a solve ends", "m/s", least=0.0, most=1e-2)
-    newton_cap: int = option(250, "Newton steps of an island at most", least=1, most=MANY)
-    margin: float = option(1e-3, "contacts are found this far apart", "m", least=0.0, most=1e3)
-    ahead: float = option(
-        1.0, "and farther by what the shapes travel in so many steps; 0: no farther", least=0.0, most=1e3)
-    most_per_pair: int = option(
-        6, "keep at most so many contact points of a pair of shapes, those the motion depends on (0: all)",
-        least=0, most=MANY)
-    correction: float = option(0.1, "share of an overlap that is undone per step", least=0.0, most=1.0)
-    slop: float = option(1e-5, "overlap that is left alone", "m", least=0.0, most=1e3)
+    integrator: Moreau's midpoint rule, of second order; or semi-implicit Euler, of first order, which penetrates least
+        on landing
+    tolerance (m/s): residual of the law at which a solve ends
+    newton_cap: Newton steps of an island at most
+    margin (m): contacts are found this far apart
+    ahead: and farther by what the shapes travel in so many steps; 0: no farther
+    most_per_pair: keep at most so many contact points of a pair of shapes, those the motion depends on (0: all)
+    correction: share of an overlap that is undone per step
+    slop (m): overlap that is left alone
+    correction_speed (m/s): the most that depth correction asks for, so that what begins inside something else comes out
+        and is not thrown; inf: no limit
+    restitution_speed (m/s): slower impacts do not bounce
+    slip_speed (m/s): a faster contact slips, and has kinetic friction
+    rounds: of switching between static and kinetic friction in a step
+    anchor: share of the drift of a sticking contact that is undone per step: friction holds velocities, and where a
+        robot swings what it holds their errors of second order add up to a drift; 0 leaves it
+    joint_friction: joints that friction holds are taken out of the problem and those that slip get its force (locks);
+        or friction of joints as rows of the problem, as contacts are. The same law and motion
+    """
+
+    integrator: Literal["midpoint", "semi-implicit"] = "midpoint"
+    tolerance: float = option(1e-12, least=0.0, most=1e-2)
+    newton_cap: int = option(250, least=1, most=MANY)
+    margin: float = option(1e-3, least=0.0, most=1e3)
+    ahead: float = option(1.0, least=0.0, most=1e3)
+    most_per_pair: int = option(6, least=0, most=MANY)
+    correction: float = option(0.1, least=0.0, most=1.0)
+    slop: float = option(1e-5, least=0.0, most=1e3)
     correction_speed: float = option(
-        0.2,
-        "the most that depth correction asks for, so that what begins inside something else comes out and is not "
-        "thrown; inf: no limit",
-        "m/s", least=1e-9, most=1e9, infinite=True, hint="inf: no limit; correction=0 leaves overlaps as they are")
-    restitution_speed: float = option(1e-2, "slower impacts do not bounce", "m/s", least=0.0, most=1e9)
-    slip_speed: float = option(1e-7, "a faster contact slips, and has kinetic friction", "m/s", least=0.0, most=1e9)
-    rounds: int = option(8, "of switching between static and kinetic friction in a step", least=1, most=MANY)
-    anchor: float = option(
-        0.0,
-        "share of the drift of a sticking contact that is undone per step: friction holds velocities, and where a "
-        "robot swings what it holds their errors of second order add up to a drift; 0 leaves it", least=0.0, most=1.0)
-    joint_friction: Literal["locks", "rows"] = option(
-        "locks",
-        "joints that friction holds are taken out of the problem and those that slip get its force (locks); or "
-        "friction of joints as rows of the problem, as contacts are. The same law and motion")
+        0.2, least=1e-9, most=1e9, infinite=True, hint="inf: no limit; correction=0 leaves overlaps as they are")
+    restitution_speed: float = option(1e-2, least=0.0, most=1e9)
+    slip_speed: float = option(1e-7, least=0.0, most=1e9)
+    rounds: int = option(8, least=1, most=MANY)
+    anchor: float = option(0.0, least=0.0, most=1.0)
+    joint_friction: Literal["locks", "rows"] = "locks"
 
     def __post_init__(self) -> None:
         check_options(self, "exact")

@@ -12,44 +12,44 @@ from sesshoku.methods.options import check_options, option
 
 @dataclass(frozen=True)
 class Options:
-    """Defaults follow the paper; what it leaves open is chosen as docs/methods/implicit.md says."""
+    """Defaults follow the paper; what it leaves open is chosen as docs/methods/implicit.md says.
 
-    integrator: Literal["implicit", "euler", "symplectic", "rk4"] = option(
-        "implicit",
-        "implicit, or the same springs and dampers by explicit Euler, symplectic (semi-implicit) Euler or Runge- "
-        "Kutta, for comparison")
-    coupling: Literal["assembled", "frozen"] = option(
-        "assembled",
-        "all contacts solved together; frozen solves each point alone and holds its force: diverges with several "
-        "points, kept as a counter-example")
-    friction: Literal["anchored", "viscous"] = option(
-        "anchored",
-        "resting points are held to an anchor by a spring; viscous: the sliding law always, a capped damper, "
-        "which creeps")
-    slip_speed: float = option(1e-3, "below it the damper of sliding is made no stiffer", "m/s", least=1e-9, most=1e3)
-    max_passes: int = option(6, "passes in which states may switch", least=1, most=2**31 - 1)
-    friction_tolerance: float = option(
-        0.01, "relative change of the sliding dampers that counts as settled", least=0.0, most=1.0)
-    lookahead: bool = option(False, "also points that will touch within the step: softer first impacts")
-    implicit_drive: bool = option(True, "joint springs and servos see the end of the step: stiff gains stay stable")
-    rate_terms: bool = option(
-        True,
-        "velocities at the end of the step include J' v (not in mechanisms with loops: at a dead centre it would "
-        "be divided by nothing); without they are J v', what positions move by")
-    depth: float = option(
-        1e-3,
-        "where a material has no stiffness, it is such that the scene's heaviest mechanism sinks so far on four "
-        "points", "m", least=1e-9, most=1e3)
-    damping_ratio: float = option(
-        1.0, "damping where a material has neither damping nor restitution, as a share of the critical one",
-        least=0.0, most=1e3)
-    tangential: float = option(
-        1.0, "stiffness and damping along the surface over those across it", least=1e-6, most=1e3)
-    schedule: Literal["leaves", "balanced"] = option(
-        "leaves", "order of assembly; balanced: logarithmic depth, the same result")
-    most_per_pair: int = option(
-        6, "keep at most so many contact points of a pair of shapes, those the motion depends on (0: all). The paper "
-        "is silent on this; ours", least=0, most=2**31 - 1)
+    integrator: implicit, or the same springs and dampers by explicit Euler, symplectic (semi-implicit) Euler or Runge-
+        Kutta, for comparison
+    coupling: all contacts solved together; frozen solves each point alone and holds its force: diverges with several
+        points, kept as a counter-example
+    friction: resting points are held to an anchor by a spring; viscous: the sliding law always, a capped damper, which
+        creeps
+    slip_speed (m/s): below it the damper of sliding is made no stiffer
+    max_passes: passes in which states may switch
+    friction_tolerance: relative change of the sliding dampers that counts as settled
+    lookahead: also points that will touch within the step: softer first impacts
+    implicit_drive: joint springs and servos see the end of the step: stiff gains stay stable
+    rate_terms: velocities at the end of the step include J' v (not in mechanisms with loops: at a dead centre it would
+        be divided by nothing); without they are J v', what positions move by
+    depth (m): where a material has no stiffness, it is such that the scene's heaviest mechanism sinks so far on four
+        points
+    damping_ratio: damping where a material has neither damping nor restitution, as a share of the critical one
+    tangential: stiffness and damping along the surface over those across it
+    schedule: order of assembly; balanced: logarithmic depth, the same result
+    most_per_pair: keep at most so many contact points of a pair of shapes, those the motion depends on (0: all). The
+        paper is silent on this; ours
+    """
+
+    integrator: Literal["implicit", "euler", "symplectic", "rk4"] = "implicit"
+    coupling: Literal["assembled", "frozen"] = "assembled"
+    friction: Literal["anchored", "viscous"] = "anchored"
+    slip_speed: float = option(1e-3, least=1e-9, most=1e3)
+    max_passes: int = option(6, least=1, most=2**31 - 1)
+    friction_tolerance: float = option(0.01, least=0.0, most=1.0)
+    lookahead: bool = False
+    implicit_drive: bool = True
+    rate_terms: bool = True
+    depth: float = option(1e-3, least=1e-9, most=1e3)
+    damping_ratio: float = option(1.0, least=0.0, most=1e3)
+    tangential: float = option(1.0, least=1e-6, most=1e3)
+    schedule: Literal["leaves", "balanced"] = "leaves"
+    most_per_pair: int = option(6, least=0, most=2**31 - 1)
 
     def __post_init__(self) -> None:
         check_options(self, "implicit")

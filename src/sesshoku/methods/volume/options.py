@@ -11,54 +11,49 @@ from sesshoku.methods.options import check_options, option
 
 @dataclass(frozen=True)
 class Options:
-    """Defaults are the paper's."""
+    """Defaults are the paper's.
 
-    integrator: Literal["semi-implicit", "rkg"] = option(
-        "semi-implicit",
-        "semi-implicit Euler, or the paper's Runge-Kutta-Gill, with the contact solved at each of its stages. "
-        "That closes 62 % of an error of velocity per step, at four times the cost; the equations solved are "
-        "Euler's, so Euler meets them exactly")
-    depth_gain: float = option(
-        1000.0,
-        "speed of separation asked for per metre of depth. At 1000 and 1 ms a body that lands is thrown back by "
-        "half of what it sank in a step", "1/s", least=0.0, most=1e9)
-    recovery_speed: float = option(
-        1e300, "most separation speed asked for, on the average of an overlap", "m/s", least=0.0, most=1e300)
-    rest_depth: float = option(
-        0.0,
-        "depth at which nothing is asked for: bodies rest there, and one that leans a little keeps its whole base "
-        "in the overlap", "m", least=0.0, most=1.0)
-    depth_integral: Literal["faces", "thickness", "section"] = option(
-        "faces",
-        "what depth means: distance of each face from the contact plane, thickness, or the faces over the polygon "
-        "only (section). Equal for prisms")
-    regularization: float = option(
-        1e-3, "lambda, the weight of the impulse in the least squares", least=1e-12, most=1e6)
-    regularization_unit: Literal["absolute", "trace"] = option(
-        "absolute",
-        "as it stands, in (m/s)^2 m^2/(N s)^2; or times the mean diagonal of the overlap's own A Q A, forces and "
-        "torques apart, a hundredth of it for friction: without a unit")
-    friction_limit: Literal["pyramid", "separated"] = option(
-        "pyramid",
-        "pyramid: can forces at the corners carry the wrench? separated: the authors' previous method, force and "
-        "torque judged apart; it accepts wrenches that no distribution has")
-    pyramid_sides: int = option(
-        8, "of the friction pyramid at every corner. Capacity between its edges, with 8: cos(π/8) = 0.924 of the "
-        "cone", least=3, most=360)
-    sliding_solve: Literal["sticking", "coupled"] = option(
-        "sticking",
-        "the paper keeps the normal wrench found under the hypothesis of no slip; coupled: it is solved again "
-        "with friction against the slip")
-    correction: Literal["reciprocal", "nearest"] = option(
-        "reciprocal",
-        "what the kinetic programme maximises: components over their wanted values (the paper), whose reciprocals "
-        "explode near zero; or nearness to the wanted wrench")
-    onset: Literal["none", "free"] = option(
-        "none",
-        "direction of friction at corners slower than `onset_speed`: none below `zero_tolerance`, or against the "
-        "motion without contact")
-    onset_speed: float = option(1e-3, "see `onset`", "m/s", least=0.0, most=1e300)
-    zero_tolerance: float = option(1e-12, "see `onset`", "m/s", least=0.0, most=1e300)
+    integrator: semi-implicit Euler, or the paper's Runge-Kutta-Gill, with the contact solved at each of its stages.
+        That closes 62 % of an error of velocity per step, at four times the cost; the equations solved are Euler's, so
+        Euler meets them exactly
+    depth_gain (1/s): speed of separation asked for per metre of depth. At 1000 and 1 ms a body that lands is thrown
+        back by half of what it sank in a step
+    recovery_speed (m/s): most separation speed asked for, on the average of an overlap
+    rest_depth (m): depth at which nothing is asked for: bodies rest there, and one that leans a little keeps its whole
+        base in the overlap
+    depth_integral: what depth means: distance of each face from the contact plane, thickness, or the faces over the
+        polygon only (section). Equal for prisms
+    regularization: lambda, the weight of the impulse in the least squares
+    regularization_unit: as it stands, in (m/s)^2 m^2/(N s)^2; or times the mean diagonal of the overlap's own A Q A,
+        forces and torques apart, a hundredth of it for friction: without a unit
+    friction_limit: pyramid: can forces at the corners carry the wrench? separated: the authors' previous method, force
+        and torque judged apart; it accepts wrenches that no distribution has
+    pyramid_sides: of the friction pyramid at every corner. Capacity between its edges, with 8: cos(π/8) = 0.924 of the
+        cone
+    sliding_solve: the paper keeps the normal wrench found under the hypothesis of no slip; coupled: it is solved again
+        with friction against the slip
+    correction: what the kinetic programme maximises: components over their wanted values (the paper), whose reciprocals
+        explode near zero; or nearness to the wanted wrench
+    onset: direction of friction at corners slower than `onset_speed`: none below `zero_tolerance`, or against the
+        motion without contact
+    onset_speed (m/s): see `onset`
+    zero_tolerance (m/s): see `onset`
+    """
+
+    integrator: Literal["semi-implicit", "rkg"] = "semi-implicit"
+    depth_gain: float = option(1000.0, least=0.0, most=1e9)
+    recovery_speed: float = option(1e300, least=0.0, most=1e300)
+    rest_depth: float = option(0.0, least=0.0, most=1.0)
+    depth_integral: Literal["faces", "thickness", "section"] = "faces"
+    regularization: float = option(1e-3, least=1e-12, most=1e6)
+    regularization_unit: Literal["absolute", "trace"] = "absolute"
+    friction_limit: Literal["pyramid", "separated"] = "pyramid"
+    pyramid_sides: int = option(8, least=3, most=360)
+    sliding_solve: Literal["sticking", "coupled"] = "sticking"
+    correction: Literal["reciprocal", "nearest"] = "reciprocal"
+    onset: Literal["none", "free"] = "none"
+    onset_speed: float = option(1e-3, least=0.0, most=1e300)
+    zero_tolerance: float = option(1e-12, least=0.0, most=1e300)
 
     def __post_init__(self) -> None:
         check_options(self, "volume")
