@@ -296,7 +296,7 @@ def test_info_repairs_inertias_on_demand(sesshoku: Call, tmp_path: Path) -> None
 
 def test_bench_times_stages_and_a_peer(sesshoku: Call, pendulum: Path) -> None:
     facts = sesshoku("bench", pendulum, "--json").json
-    assert {"step", "detect", "solve"} <= set(facts["stages_us"]) and facts["stages_us"]["step"] > 0.0
+    assert {"step", "find contacts", "solve islands"} <= set(facts["stages_us"]) and facts["stages_us"]["step"] > 0.0
     assert [entry["peer"] for entry in facts["against"]] == ["mj_step", "mj_step"]
     assert all(entry["ratio"] > 0.0 for entry in facts["against"])
     said = sesshoku("bench", pendulum)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -70,7 +71,7 @@ def test_compare_writes_a_page(call: Call, tmp_path: Path) -> None:
 
 
 def test_when_no_method_can_run_it_the_exit_code_is_1(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lcp, "supports", lambda compiled: ["not today"])
+    monkeypatch.setattr(lcp, "METHOD", replace(lcp.METHOD, supports=lambda compiled: ["not today"]))
     said = call("compare", CRATE, "-m", "lcp", "--time", 0.01)
     assert said.code == 1 and "refused: " in said.out and "not today" in said.out
     assert call("compare", CRATE, "-m", "lcp", "-m", "none", "--time", 0.01).code == 0

@@ -98,7 +98,7 @@ def _wanted(kind: Any, said: Option) -> str:
     """What an option must be, in words."""
     words = choices_of(kind)
     if words:
-        return f"{', '.join(words[:-1])} or {words[-1]}"
+        return " or ".join(words) if len(words) < 3 else f"one of {', '.join(words)}"
     if kind is bool:
         return "True or False"
     text = f"{'a whole number' if kind is int else 'a number'} {said.range}".rstrip()

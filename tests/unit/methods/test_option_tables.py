@@ -88,7 +88,7 @@ def test_bounds_themselves(name: str, allowed: list[object]) -> None:
     ("speed", -float("inf"), "above 0, or inf"), ("speed", 10**400, "above 0, or inf"),
     ("width", 0.5, "a number of at least 1, or None"), ("width", float("inf"), "of at least 1"),
     ("count", 0, "a whole number of at least 1"), ("count", 2**60, "a whole number"),
-    ("kind", "d", "kind must be a, b or c (got 'd'); the default is a"), ("on", 1, "on must be True or False")])
+    ("kind", "d", "kind must be one of a, b, c (got 'd'); the default is a"), ("on", 1, "on must be True or False")])
 def test_what_lies_outside_is_refused_in_words(name: str, value: object, words: str) -> None:
     with pytest.raises(MethodError) as refusal:
         Sample(**{name: value})  # type: ignore[arg-type]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sesshoku.compiled.table import Record, array, part, scalar, viewer
+from sesshoku.compiled.table import Record, array, part, scalar
 from sesshoku.solvers.pgs import DISC
 from sesshoku.solvers.pgs_bodies import PACKED
 
@@ -130,9 +130,6 @@ class NewtonWork(Record):
     y_direction = array(float, "V")
     pack = array(float, "C", PACKED)
     pack_dof = array(int, "C", 2)
-
-
-as_newton_work = viewer(NewtonWork)
 NEWTON_STEPS, OUTER_PASSES, FORM_USED, SWEEPS_USED, TRIALS, FACTOR_SIZE, CONTACT_BLOCKS = range(7)  # of `info`
 DENSE_ROWS = 240  # most rows of an island in dual form
 BLOCKS = 400  # most trees of an island in primal form
