@@ -77,7 +77,7 @@ def test_units_and_meanings_are_read_from_the_docstring() -> None:
     ("width", [None, 1.0]), ("count", [1, np.int64(7)]), ("kind", ["c"]), ("on", [False, np.False_])])
 def test_bounds_themselves(name: str, allowed: list[object]) -> None:
     for value in allowed:
-        Sample(**{name: value})  # type: ignore[arg-type]
+        assert getattr(Sample(**{name: value}), name) == value  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("name", "value", "words"), [
