@@ -21,6 +21,7 @@ from sesshoku.scene.compiler import CompiledScene, compile_scene
 from sesshoku.scene.scene import Scene
 from sesshoku.simulation import complaints
 from sesshoku.simulation.alarm import Alarm
+from sesshoku.simulation.contacts import Contact, list_contacts
 from sesshoku.simulation.controller_dynamics import ControllerDynamics
 from sesshoku.simulation.profiling import profile
 from sesshoku.simulation.progress import Progress
@@ -31,7 +32,7 @@ from sesshoku.simulation.script import ScriptedBodies
 from sesshoku.simulation.sensors import Sensing, sensor_view
 from sesshoku.simulation.sensors.places import FrameView
 from sesshoku.simulation.sensors.sensing import add_numbers
-from sesshoku.simulation.views import ActuatorView, BodyView, Contact, JointView, Views, list_contacts, three
+from sesshoku.simulation.views import ActuatorView, BodyView, JointView, Views, three
 from sesshoku.stages.report import CHANNELS, CONVERGED, ENERGY_CHANGE, RESIDUAL, Report
 
 DEFAULT_TIME_STEP = 1e-3
@@ -231,8 +232,6 @@ class Simulation(SavedState, ControllerDynamics):
         """
         return profile(self, steps)
 
-    # ---- state ---------------------------------------------------------------------------------------------------
-
     def __reduce__(self) -> Any:
         """Copies and pickles are built anew from the scene, then put into the same state.
 
@@ -300,7 +299,7 @@ class Simulation(SavedState, ControllerDynamics):
 
     @property
     def report_array(self) -> np.ndarray:
-        """The report as numbers, in the order of `methods.report.CHANNELS`; a live array."""
+        """The report as numbers, in the order of `stages.report.CHANNELS`; a live array."""
         return self._report
 
     @property
@@ -309,12 +308,8 @@ class Simulation(SavedState, ControllerDynamics):
         self._read_sensors()
         return np.zeros((0, 6)) if self._sensing is None else self._sensing.mounts.reading
 
-    # ---- dynamics for controllers --------------------------------------------------------------------------------
-
 
 def _rebuild(scene: Scene, method: Method, dt: float, state: dict[str, np.ndarray]) -> Simulation:
     sim = Simulation(scene, method, dt)
     sim.restore(state)
     return sim
-
-

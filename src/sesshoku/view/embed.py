@@ -38,4 +38,3 @@ def side_by_side(comparison: Comparison, name: str) -> str:
     rows = -(-len(runs) // 3)
     player = html.player(name, about, b"".join(run.frames for run in runs), height=f"{max(24, 13 * rows + 5)}rem")
     return f"<h3>Side by side</h3>{player}"
-

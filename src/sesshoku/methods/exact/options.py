@@ -61,4 +61,3 @@ MIDPOINT, LOCKS = code_of(Options, "integrator", "midpoint"), code_of(Options, "
 # share of the residual a step starts with: islands of many trees are solved to it, if it is below 1e-9 m/s. A pile that
 # moves needs no more, and where it comes to rest the start is better from step to step
 RELATIVE = 1e-3
-

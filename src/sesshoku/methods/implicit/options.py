@@ -71,4 +71,3 @@ MARGIN = 1e-6  # m: contacts are found this far apart; they carry nothing before
 def is_usual(options: Options) -> bool:
     """Whether a step is the usual one: implicit, contacts assembled, trees from the leaves to the root."""
     return (options.integrator, options.coupling, options.schedule) == ("implicit", "assembled", "leaves")
-

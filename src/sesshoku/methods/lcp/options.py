@@ -90,4 +90,3 @@ def matrix_by(options: Options) -> int:
     if options.accelerate or options.inner == "pair" or options.order == "by_contact":
         return NO_MATRIX  # these visit contacts, not rows of a matrix
     return {"none": NO_MATRIX, "aba": BY_TEST_FORCES, "mass_matrix": BY_MASS_MATRIX}[options.delassus_by]
-

@@ -60,4 +60,3 @@ PRESETS = {"recommended": Options(
 
 Numbers = numbers_of(Options)
 STICK_ZERO, RESOLVE = code_of(Options, "stick_target", "zero"), code_of(Options, "friction_coupling", "resolve")
-

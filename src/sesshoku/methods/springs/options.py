@@ -93,4 +93,3 @@ IMPLICIT_JOINTS, MOMENTUM = code_of(Options, "joint_springs", "implicit"), code_
 REST_CRITICAL = code_of(Options, "rest_damping", "critical")
 OF_SPRING, WITH_CONSTRAINT, COUPLED = range(3)  # normal force that friction goes with
 NEAREST, LITERAL, NO_SIDE = range(3)  # side faces
-

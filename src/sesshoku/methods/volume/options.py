@@ -67,4 +67,3 @@ Numbers = numbers_of(Options)
 RKG, BY_TRACE = code_of(Options, "integrator", "rkg"), code_of(Options, "regularization_unit", "trace")
 SEPARATED, COUPLED = code_of(Options, "friction_limit", "separated"), code_of(Options, "sliding_solve", "coupled")
 NEAREST, ONSET = code_of(Options, "correction", "nearest"), code_of(Options, "onset", "free")
-
