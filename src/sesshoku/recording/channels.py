@@ -276,7 +276,7 @@ def bind(sim: Any, wanted: Any = None) -> list[tuple[Channel, Read]]:
     sim or CustomChannel, or a list of names and mappings:
     `["q", "poses", {"height": lambda sim: sim.bodies["crate"].position[2]}]`.
     """
-    usual = DEFAULT + (("contacts",) if "contacts" in getattr(sim, "records", ()) else ()) + _with_sensors(sim)
+    usual = DEFAULT + (("contacts",) if getattr(sim.work, "contacts", None) is not None else ()) + _with_sensors(sim)
     given = usual if wanted is None else [wanted] if isinstance(wanted, str | Mapping) else wanted
     if not isinstance(given, Iterable):
         raise RecordingError(f"channels must be names or functions by name, not {wanted!r}; "

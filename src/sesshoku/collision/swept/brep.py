@@ -25,10 +25,10 @@ from sesshoku.errors import SceneError
 from sesshoku.model.arrays import SHAPE_CONVEX
 from sesshoku.scene.compiler import CompiledScene
 from sesshoku.scene.compiler.bounds import size_levels
-from sesshoku.scene.compiler.poses import compose
 from sesshoku.scene.filters import filter_arrays
 from sesshoku.scene.geometry.shapes import Plane
 from sesshoku.scene.materials import rule_row
+from sesshoku.spatial.poses import compose
 from sesshoku.spatial.rotation import quaternion_to_matrix
 
 logger = logging.getLogger(__name__)

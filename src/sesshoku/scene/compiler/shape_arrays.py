@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from sesshoku.model import arrays
-from sesshoku.scene.compiler.poses import compose, stack
 from sesshoku.scene.geometry import shapes
 from sesshoku.scene.materials import rule_row
 from sesshoku.scene.scene import Scene
+from sesshoku.spatial.poses import compose, stack
 from sesshoku.spatial.rotation import quaternion_to_matrix
 
 
