@@ -15,7 +15,7 @@ from typing import Any
 from rich.console import Console
 
 import sesshoku as ss
-from sesshoku.cli.commands import ProgressLine
+from sesshoku.cli.console import ProgressLine
 from sesshoku.comparison.page import write_page
 from sesshoku.comparison.table import summary
 

@@ -22,6 +22,7 @@ from sesshoku.dynamics.data import row_total
 from sesshoku.methods.definition import Definition, as_numbers, numbers_of
 from sesshoku.methods.features import turning_friction
 from sesshoku.methods.multipoint import free_motion
+from sesshoku.methods.options import check_options, option
 from sesshoku.methods.registry import register
 from sesshoku.solvers.pgs import DISC
 from sesshoku.solvers.problem import Problem, make_problem
@@ -33,14 +34,25 @@ from sesshoku.stages.joint_constraints import constrain_joints
 
 @dataclass(frozen=True)
 class Options:
-    """stiffness (N/m) and damping (N s/m) of a point; slip_speed (m/s): friction is full above it, less below."""
+    """A spring and a damper at every point.
 
-    stiffness: float = 2e4
-    damping: float = 1e2
-    slip_speed: float = 3e-2
-    margin: float = 0.0
-    ahead: float = 0.0
-    most_per_pair: int = 6
+    stiffness (N/m): of a point
+    damping (N s/m): of a point
+    slip_speed (m/s): friction is full above it, less below
+    margin (m): points are found this far apart
+    ahead: and farther by what the shapes travel in so many steps
+    most_per_pair: keep at most so many points of a pair of shapes (0: all)
+    """
+
+    stiffness: float = option(2e4, above=0.0)
+    damping: float = option(1e2, least=0.0)
+    slip_speed: float = option(3e-2, above=0.0)
+    margin: float = option(0.0, least=0.0)
+    ahead: float = option(0.0, least=0.0)
+    most_per_pair: int = option(6, least=0)
+
+    def __post_init__(self) -> None:
+        check_options(self, "penalty")
 
 
 Numbers = numbers_of(Options)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sesshoku.cli import app as cli
-from sesshoku.cli import commands
+from sesshoku.cli import console
 
 
 @dataclass
@@ -30,8 +30,8 @@ Call = Callable[..., Said]
 
 def caller(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], width: int = 200) -> Call:
     """A function that runs the command line as a shell would."""
-    for console in (cli.out, cli.err, commands.out, commands.err):
-        monkeypatch.setattr(console, "_width", width)
+    for stream in (console.out, console.err):
+        monkeypatch.setattr(stream, "_width", width)
 
     def call(*arguments: Any) -> Said:
         monkeypatch.setattr(sys, "argv", ["sesshoku", *map(str, arguments)])

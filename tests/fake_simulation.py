@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sesshoku.methods.registry import resolve
 from sesshoku.scene.compiler import compile_scene
 from sesshoku.scene.elements import Inertial, Joint
 from sesshoku.scene.scene import Scene
@@ -34,6 +35,7 @@ class FakeSimulation:
         self.compiled = compile_scene(pendulum_scene())
         self.dt, self.steps = dt, 0
         self.work = object()  # of a method without contact
+        self.method = resolve("none")
         model = self.compiled.model
         self.q, self.v = self.compiled.q.copy(), self.compiled.v.copy()
         self._one_axis = [self.compiled.joint_link["swing"], self.compiled.joint_link["slide"]]

@@ -43,8 +43,9 @@ from sesshoku.scene.geometry.shapes import (
 from sesshoku.scene.scene import Robot, Scene
 from sesshoku.scene.sensors import ForceSensor, Imu
 from sesshoku.scene.state_sensors import StateSensor
-from sesshoku.simulation.simulation import Simulation, Snapshot
-from sesshoku.simulation.views import Contact
+from sesshoku.simulation.contacts import Contact
+from sesshoku.simulation.saved_state import Snapshot
+from sesshoku.simulation.simulation import Simulation
 from sesshoku.stages.report import Report
 
 __all__ = [

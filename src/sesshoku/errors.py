@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import difflib
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -94,3 +95,23 @@ def in_file(path: Any) -> Iterator[None]:
             error.file = str(path)
             error.args = (str(error),)
         raise
+
+
+def nearest(name: Any, known: Iterable[str]) -> str | None:
+    """The known name most like another, whatever its case; else one that is the same but for a prefix ("left/knee")."""
+    names = list(known)
+    near = difflib.get_close_matches(str(name), names, n=1)
+    if near:
+        return near[0]
+    lower = {one.lower(): one for one in names}
+    near = difflib.get_close_matches(str(name).lower(), lower, n=1)
+    if near:
+        return lower[near[0]]
+    return next((one for one in names if one.rpartition("/")[2] == str(name).rpartition("/")[2]), None)
+
+
+def did_you_mean(name: Any, known: Iterable[str], otherwise: str = "", *, also: str = "") -> str:
+    """The remedy for a misspelt name: the nearest known one, `otherwise` where none is near; `also` in either case."""
+    near = nearest(name, known)
+    parts = (otherwise if near is None else f"did you mean {near!r}?", also)
+    return " ".join(part for part in parts if part)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from command_line import Call, caller
-from sesshoku.cli import commands
+from sesshoku.cli import console
 from sesshoku.comparison.outcome import MEASURES
 from sesshoku.control.walking.watched_walk import NAMES
 from sesshoku.experiments import base
@@ -70,7 +71,7 @@ def test_compare_writes_a_page(call: Call, tmp_path: Path) -> None:
 
 
 def test_when_no_method_can_run_it_the_exit_code_is_1(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lcp, "supports", lambda compiled: ["not today"])
+    monkeypatch.setattr(lcp, "METHOD", replace(lcp.METHOD, supports=lambda compiled: ["not today"]))
     said = call("compare", CRATE, "-m", "lcp", "--time", 0.01)
     assert said.code == 1 and "refused: " in said.out and "not today" in said.out
     assert call("compare", CRATE, "-m", "lcp", "-m", "none", "--time", 0.01).code == 0
@@ -169,11 +170,11 @@ def test_checks(kind: str, measured: float, passes: bool) -> None:
 
 
 def test_the_progress_line_names_each_method_once(capsys: pytest.CaptureFixture[str]) -> None:
-    with commands.ProgressLine() as progress:
+    with console.ProgressLine() as progress:
         for done in (0.0, 0.5, 1.0):
             progress("lcp", done, "crate")
     assert capsys.readouterr().err == "running crate: lcp ...\n"
-    with commands.ProgressLine(quiet=True) as progress:
+    with console.ProgressLine(quiet=True) as progress:
         progress("lcp", 0.0)
     assert capsys.readouterr().err == ""
 

@@ -13,7 +13,7 @@ from sesshoku.experiments.scenes import crate_on_floor
 from sesshoku.methods import registry
 from sesshoku.recording.channels import CONTACT_PARTS
 from sesshoku.recording.plot_contacts import _runs, bodies_in_contact
-from sesshoku.simulation.views import Contact
+from sesshoku.simulation.contacts import Contact
 
 METHOD = "lcp:recommended"
 

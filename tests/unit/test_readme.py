@@ -82,20 +82,3 @@ def test_links_and_pictures_are_there() -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", TEXT):
         assert target.startswith("http") or (ROOT / target).exists(), target
     assert len(TEXT.splitlines()) < 150
-
-
-def test_the_page_of_lcp_lists_every_option_with_its_values() -> None:
-    """docs/methods/lcp.md: option, the paper's default, the preset's value."""
-    import dataclasses
-    import json
-
-    from sesshoku.methods import lcp
-
-    page = (ROOT / "docs" / "methods" / "lcp.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| `(\w+)` \| ([^|]+) \| ([^|]+) \| [^|]+ \|$", page, re.MULTILINE)
-    listed = {name: (default, preset) for name, default, preset in rows}
-    assert set(listed) == {field.name for field in dataclasses.fields(lcp.Options)}
-    for name, words in listed.items():
-        for word, options in zip(words, (lcp.Options(), lcp.PRESETS["recommended"]), strict=True):
-            value = {"True": True, "False": False}.get(word) if word in ("True", "False") else json.loads(word)
-            assert value == getattr(options, name), f"{name}: the page says {word}"

@@ -1,4 +1,4 @@
-"""The command line: one module a group of commands.
+"""The command line: one module a command, gathered by `app.py`.
 
 In: words of a shell. Out: tables, pages, files, an exit code.
 """

@@ -1,4 +1,4 @@
-"""The command `view`: a scene in motion, or a recording as a page, in the browser; cli/app.py registers it."""
+"""The command `view`: a scene in motion, or a recording as a page, in the browser."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from sesshoku.cli.commands import read
+from sesshoku.cli.options import FileTimeStep, FixedBase, Host, NoBrowser, Port, Pose
+from sesshoku.cli.reading import read
 from sesshoku.errors import RecordingError, SceneError
 from sesshoku.methods.registry import DEFAULT
 
@@ -20,16 +21,15 @@ def view(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A scene (.toml), a robot (.urdf, .xml), or a recording "
                                                               "(.npz, .ssk).")],
     method: Annotated[str | None, typer.Option(help="Contact method; the page can switch it.")] = None,
-    dt: Annotated[float | None, typer.Option(help="Time step, s. Default: the file's, else 0.001.")] = None,
+    dt: FileTimeStep = None,
     speed: Annotated[float, typer.Option(help="Simulated seconds per second.")] = 1.0,
     paused: Annotated[bool, typer.Option("--paused", help="Wait for the play button.")] = False,
-    host: Annotated[str, typer.Option(help="Address to listen on. Default: this machine only. Any other puts a random "
-                                           "token into the URL, which a browser then needs.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0: any that is free.")] = 0,
+    host: Host = "127.0.0.1",
+    port: Port = 0,
     html: Annotated[Path | None, typer.Option(help="Of a recording: write the page here, open nothing.")] = None,
-    no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address.")] = False,
-    fixed_base: Annotated[bool, typer.Option("--fixed-base", help="Bolt the base of a robot to the world.")] = False,
-    pose: Annotated[str | None, typer.Option(metavar="NAME", help="Start a robot (.xml) in this keyframe.")] = None,
+    no_browser: NoBrowser = False,
+    fixed_base: FixedBase = False,
+    pose: Pose = None,
 ) -> None:
     """Look at a scene as it runs, or at a recording, in the browser.
 

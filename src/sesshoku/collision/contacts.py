@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sesshoku.compiled.table import Record, array, scalar, viewer
+from sesshoku.compiled.table import Record, array, scalar
 from sesshoku.model.arrays import SHAPE_FIELD, Model
 
 # places in `counts`
@@ -115,9 +115,6 @@ class Contacts(Record):
     bundle_gap = array(float, "B", 64)
     bundle_kind = array(int, "B", 64)
     iwork = array(int, "work")
-
-
-as_contacts = viewer(Contacts)
 
 
 def make_contacts(model: Model, capacity: int, pair_capacity: int) -> Contacts:

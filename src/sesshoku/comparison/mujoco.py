@@ -21,10 +21,11 @@ from sesshoku.scene.io.mjcf.write_sensors import ELEMENTS
 from sesshoku.scene.scene import Scene
 from sesshoku.scene.sensors import ForceSensor, Imu
 from sesshoku.scene.state_sensors import ACCELERATIONS
+from sesshoku.simulation.contacts import Contact
+from sesshoku.simulation.saved_state import Snapshot
 from sesshoku.simulation.sensors.memory import make_mounts
 from sesshoku.simulation.sensors.sensing import SENSED, add_numbers
-from sesshoku.simulation.simulation import Simulation, Snapshot
-from sesshoku.simulation.views import Contact
+from sesshoku.simulation.simulation import Simulation
 from sesshoku.stages.report import Report
 
 NAME, KEY = "MuJoCo", "mujoco"  # of its row, and as it is asked for

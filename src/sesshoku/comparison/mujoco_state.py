@@ -13,7 +13,7 @@ import numpy as np
 from sesshoku.errors import SceneError
 from sesshoku.model.arrays import FREE, KINEMATIC, PLANAR, SPHERICAL
 from sesshoku.scene.compiler import CompiledScene
-from sesshoku.spatial.rotation import matrix_to_quaternion, multiply, quaternion_to_matrix
+from sesshoku.spatial.rotation import axis_angle, matrix_to_quaternion, multiply, quaternion_to_matrix
 
 PLANAR_PARTS = ("x", "y", "turn")  # joints that stand for a planar one
 
@@ -94,5 +94,5 @@ class SharedState:
             angle = dt * float(np.linalg.norm(velocity[3:]))
             if angle > 0.0:
                 axis = velocity[3:] / np.linalg.norm(velocity[3:])
-                turn = np.array([np.cos(0.5 * angle), *(np.sin(0.5 * angle) * axis)])
-                pose[3:] = matrix_to_quaternion(quaternion_to_matrix(multiply(turn, pose[3:])))
+                turned = multiply(axis_angle(axis, angle), pose[3:])
+                pose[3:] = matrix_to_quaternion(quaternion_to_matrix(turned))

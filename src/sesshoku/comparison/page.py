@@ -22,6 +22,7 @@ from sesshoku.comparison.style import HUES, STYLE
 from sesshoku.comparison.table import say
 from sesshoku.errors import RecordingError
 from sesshoku.recording.channels import REPORT_UNITS
+from sesshoku.recording.export import written_file
 from sesshoku.stages.report import CHANNELS
 
 #: trace -> (title, unit, logarithmic, measure whose closed form is drawn across)
@@ -223,10 +224,8 @@ def write_page(comparisons: Sequence[Comparison], path: str | Path, title: str =
         f"<section><h2>How to read it</h2><dl>{meanings}</dl><p>{_reading(comparisons)}</p></section>"
         f"<footer>sesshoku {__version__}</footer></body></html>\n"
     )
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise RecordingError(f"{path}: cannot be written ({error.strerror})") from error
+    with written_file(path) as part:
+        part.write_text(text, encoding="utf-8")
 
 
 def _players(comparisons: Sequence[Comparison]) -> tuple[str, list[str]]:

@@ -269,4 +269,3 @@ def missing_links(entries: list[tuple[Any, Any]], errors: dict[str, str]) -> lis
                 links.setdefault(unit.key, Task("unit", name, spelled, unit.root.symbol))
         links[f"entry {name}"] = Task("entry", name, spelled)
     return sorted(links.values(), key=lambda task: task.do == "unit")  # the last unit, with the entry, is the largest
-

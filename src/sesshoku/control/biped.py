@@ -9,7 +9,6 @@ springs below, the last leg joint), how far apart the feet stand, and whether th
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -20,7 +19,7 @@ from sesshoku.control.posture import posture
 from sesshoku.dynamics.centroid import center_of_mass
 from sesshoku.dynamics.data import Data, make_data
 from sesshoku.dynamics.kinematics import kinematics
-from sesshoku.errors import SceneError
+from sesshoku.errors import SceneError, did_you_mean
 from sesshoku.model.arrays import (
     FREE,
     POSITION,
@@ -112,9 +111,8 @@ class Biped:
         kinds = {str(body.joint.name): body.joint.kind for body in self.scene.bodies.values()}
         turning = [known for known, kind in kinds.items() if kind in TURNING]
         if name not in kinds:
-            near = difflib.get_close_matches(name, turning, n=1)
-            raise SceneError("no such joint", element=f"leg map, joint {name!r}", remedy=(
-                f"did you mean {near[0]!r}? " if near else "") + f"revolute joints: {', '.join(turning[:40])}")
+            raise SceneError("no such joint", element=f"leg map, joint {name!r}",
+                             remedy=did_you_mean(name, turning, also=f"revolute joints: {', '.join(turning[:40])}"))
         if kinds[name] not in TURNING:
             raise SceneError(f"a {kinds[name]} joint, not a revolute one", element=f"leg map, joint {name!r}",
                              remedy=f"name the six joints of the leg that turn; revolute joints: "

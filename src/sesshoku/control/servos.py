@@ -7,7 +7,6 @@ stable that is integrated explicitly; kd is 0.7 of critical for the inertia the 
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -18,7 +17,7 @@ from sesshoku.dynamics.centroid import center_of_mass
 from sesshoku.dynamics.crba import mass_matrix
 from sesshoku.dynamics.data import make_data
 from sesshoku.dynamics.kinematics import kinematics
-from sesshoku.errors import SceneError
+from sesshoku.errors import SceneError, did_you_mean
 from sesshoku.robots.description import servo
 from sesshoku.scene.compiler import compile_scene
 from sesshoku.scene.elements import SINGLE_AXIS
@@ -40,9 +39,8 @@ def add_servos(scene: Scene, robot: Robot, legs: LegMap, *, stiffness: float = 1
     known = set(robot.joints)
     for name in (*legs.left, *legs.right, *strong):
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            raise SceneError("no such joint", element=f"servo of joint {name!r}", remedy=(
-                f"did you mean {near[0]!r}? " if near else "") + f"joints: {', '.join(robot.joints[:40])}")
+            raise SceneError("no such joint", element=f"servo of joint {name!r}",
+                             remedy=did_you_mean(name, known, also=f"joints: {', '.join(robot.joints[:40])}"))
     root = int(model.frame_link[compiled.frame_index[robot.bodies[0]]])
     tree = int(model.link_tree[root])
     center = np.zeros(3)

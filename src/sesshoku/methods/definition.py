@@ -22,6 +22,10 @@ def _nothing(compiled: CompiledScene) -> list[str]:
     return []
 
 
+def _never(options: Any) -> bool:
+    return False
+
+
 #: what a method is held to where it declares nothing else
 EXPECTED: dict[str, Any] = {"friction_bound": 1.0, "passive": True, "residual": True, "finite": True, "books": True,
                             "elastic": False, "restitution": True, "contacts_per_pair": 4, "carries_any_mass": True}
@@ -48,6 +52,9 @@ class Definition:
         carries_any_mass    no weight drowns a body
     What is not declared is expected as EXPECTED says.
     start_motion, leave_motion: of a method with coordinates of its own, what sensors are to take for the links' motion.
+    ends_within(options): whether a step leaves the links at a stage within it (Runge-Kutta), so that sensors have to go
+    to its middle themselves. contact_polygons(work), (n, 5), and contact_springs(work), (n, 6): what a film shows
+    besides points and forces, world axes: corners, number of the polygon and state; the two ends of a spring.
     """
 
     module: str
@@ -62,6 +69,9 @@ class Definition:
     guarantees: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     start_motion: Callable[..., Any] | None = None
     leave_motion: Callable[..., Any] | None = None
+    ends_within: Callable[[Any], bool] = _never
+    contact_polygons: Callable[[Any], np.ndarray] | None = None
+    contact_springs: Callable[[Any], np.ndarray] | None = None
     _runs: dict[Stages, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def guaranteed(self, what: str, options: Any) -> Any:

@@ -22,12 +22,12 @@ from sesshoku.compiled.table import Record, array, part
 from sesshoku.dynamics.actuation import joint_forces
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import external_wrenches, link_velocities
-from sesshoku.errors import MethodError
 from sesshoku.integrate import rk4, rkg
 from sesshoku.integrate.fast_joints import FAST, RUNGE_KUTTA_FAST, find_fast
 from sesshoku.integrate.position import move, move_kinematic
 from sesshoku.integrate.runge_kutta import runge_kutta
 from sesshoku.methods.definition import Definition, as_numbers, code_of, numbers_of
+from sesshoku.methods.options import check_options, option
 from sesshoku.methods.registry import register
 from sesshoku.scene.compiler import CompiledScene
 from sesshoku.stages.common import place_links
@@ -45,25 +45,21 @@ from sesshoku.stages.free_motion import (
 from sesshoku.stages.joint_constraints import constrain_joints
 
 TABLEAUS = {"rk4": rk4.TABLEAU, "rkg": rkg.TABLEAU}
-INTEGRATORS = ("semi-implicit", "euler", *TABLEAUS)
 
 
 @dataclass(frozen=True)
 class Options:
-    """integrator: the scheme. tolerance: of the joint constraints, m/s or rad/s."""
+    """What a user may choose.
+
+    integrator: the scheme
+    tolerance (m/s or rad/s): of the joint constraints
+    """
 
     integrator: Literal["semi-implicit", "euler", "rk4", "rkg"] = "semi-implicit"
-    tolerance: float = 1e-10
+    tolerance: float = option(1e-10, above=0.0, below=1.0)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.integrator, str) or self.integrator not in INTEGRATORS:
-            raise MethodError("unknown integrator", element="method 'none'", value=self.integrator,
-                              remedy=f"use one of {', '.join(INTEGRATORS)}")
-        number = isinstance(self.tolerance, (int, float, np.number)) and not isinstance(self.tolerance, bool)
-        if not number or not 0.0 < self.tolerance < 1.0:
-            raise MethodError("tolerance must be a number between 0 and 1", element="method 'none'",
-                              value=repr(self.tolerance) if self.tolerance is None else self.tolerance,
-                              remedy="the default is 1e-10")
+        check_options(self, "none")
 
 
 Numbers = numbers_of(Options)
@@ -170,5 +166,6 @@ RUNGE_KUTTA_STAGES = Stages((runge_kutta_step,))
 METHOD = Definition(
     __name__, Options, Work, make_work,
     lambda options: RUNGE_KUTTA_STAGES if options.integrator in TABLEAUS else EULER_STAGES,
+    ends_within=lambda options: options.integrator in TABLEAUS,
     guarantees={"books": lambda options: options.integrator not in TABLEAUS})
 register(__name__)

@@ -7,14 +7,13 @@ A method's module declares itself by one line, `METHOD = Definition(Options, Wor
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import sys
 from dataclasses import dataclass, fields, replace
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
-from sesshoku.errors import MethodError
+from sesshoku.errors import MethodError, did_you_mean
 from sesshoku.scene.calls import checked_as
 
 if TYPE_CHECKING:
@@ -113,10 +112,8 @@ def keywords() -> list[str]:
 def load(keyword: str) -> ModuleType:
     """The module of a method."""
     if keyword not in MODULES:
-        near = difflib.get_close_matches(str(keyword), MODULES, n=1)
-        hint = f"did you mean {near[0]!r}? " if near else ""
         raise MethodError("no such method", element=f"method {keyword!r}",
-                          remedy=f"{hint}methods: {', '.join(MODULES)}")
+                          remedy=did_you_mean(keyword, MODULES, also=f"methods: {', '.join(MODULES)}"))
     return importlib.import_module(MODULES[keyword])
 
 
@@ -127,10 +124,8 @@ def make(method: str | Method, options: dict[str, Any]) -> Method:
     known = {field.name for field in fields(usual.options)}
     for name in options:
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {near[0]!r}? " if near else ""
             raise MethodError(f"unknown option {name!r}", element=f"method {keyword!r}",
-                              remedy=f"{hint}options: {', '.join(sorted(known))}")
+                              remedy=did_you_mean(name, sorted(known), also=f"options: {', '.join(sorted(known))}"))
     return Method(keyword, replace(usual.options, **options), usual.module)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -15,7 +14,7 @@ import numpy as np
 
 from sesshoku.collision.contacts import CONTACTS
 from sesshoku.collision.per_body import sum_by_body, wrench_by_body
-from sesshoku.errors import RecordingError
+from sesshoku.errors import RecordingError, did_you_mean
 from sesshoku.model.arrays import FREE, GENERAL, KINEMATIC, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL, TORQUE
 from sesshoku.scene.sensors import ForceSensor, Imu
 from sesshoku.stages import report
@@ -277,7 +276,7 @@ def bind(sim: Any, wanted: Any = None) -> list[tuple[Channel, Read]]:
     sim or CustomChannel, or a list of names and mappings:
     `["q", "poses", {"height": lambda sim: sim.bodies["crate"].position[2]}]`.
     """
-    usual = DEFAULT + (("contacts",) if "contacts" in getattr(sim, "records", ()) else ()) + _with_sensors(sim)
+    usual = DEFAULT + (("contacts",) if getattr(sim.work, "contacts", None) is not None else ()) + _with_sensors(sim)
     given = usual if wanted is None else [wanted] if isinstance(wanted, str | Mapping) else wanted
     if not isinstance(given, Iterable):
         raise RecordingError(f"channels must be names or functions by name, not {wanted!r}; "
@@ -303,10 +302,8 @@ def _with_sensors(sim: Any) -> tuple[str, ...]:
 
 def _bind_built_in(sim: Any, name: Any) -> tuple[Channel, Read]:
     if name not in BUILT_IN:
-        near = difflib.get_close_matches(str(name), BUILT_IN, n=1)
-        hint = f"did you mean {near[0]!r}? " if near else ""
-        raise RecordingError(f"no channel {name!r}; {hint}there are {', '.join(BUILT_IN)}, "
-                             "and your own as a mapping name -> function")
+        listed = f"there are {', '.join(BUILT_IN)}, and your own as a mapping name -> function"
+        raise RecordingError(f"no channel {name!r}; {did_you_mean(name, BUILT_IN, also=listed)}")
     describe, reader = BUILT_IN[name]
     return describe(sim.compiled), reader(sim.compiled)
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import json
 import math
-import os
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ import numpy as np
 
 from sesshoku.errors import RecordingError
 from sesshoku.recording.stream import FLOAT, LOOKS, SHAPES, Store
+from sesshoku.scene.io.whole_file import whole_file
 
 if TYPE_CHECKING:
     from sesshoku.recording.recording import Recording
@@ -30,18 +30,22 @@ def save(recording: Recording, path: Path) -> Path:
     writers: dict[str, Callable[[Recording, Path], None]] = {".npz": _write_npz, ".ssk": _write_ssk, ".csv": _write_csv}
     if path.suffix not in writers:
         raise RecordingError(f"{path}: recordings are saved as {', '.join(writers)}; choose one of these endings")
-    part = path.with_name(f".{path.stem}.{os.getpid()}.part{path.suffix}")
+    with written_file(path) as part:
+        try:
+            writers[path.suffix](recording, part)
+        except RecordingError as error:
+            raise RecordingError(str(error).replace(str(part), str(path))) from error
+    return path
+
+
+@contextmanager
+def written_file(path: Path) -> Iterator[Path]:
+    """`whole_file` whose failures are RecordingErrors that name the path."""
     try:
-        writers[path.suffix](recording, part)
-        os.replace(part, path)
+        with whole_file(path) as part:
+            yield part
     except OSError as error:
         raise RecordingError(f"{path}: cannot be written ({error.strerror})") from error
-    except RecordingError as error:
-        raise RecordingError(str(error).replace(str(part), str(path))) from error
-    finally:
-        with contextlib.suppress(OSError):
-            part.unlink()
-    return path
 
 
 def blocks(recording: Recording, row_size: int) -> Iterator[tuple[int, int]]:

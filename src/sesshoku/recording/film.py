@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sesshoku.collision.contacts import CONTACTS, SLIP
-from sesshoku.scene.drawing import drawing
+from sesshoku.scene.geometry.drawing import drawing
 
 RATE = 30.0  # looks per simulated second at most: each costs as much as some ten steps of a crate
 MEMORY = 64 * 2**20  # bytes; when full, every other look is dropped and the rate halved
@@ -47,7 +47,7 @@ def look(sim: Any) -> Look:
 
 
 class Film:
-    """Looks at a run. drawing: the scene's shapes (scene/drawing.py), None where a file does not have them."""
+    """Looks at a run. drawing: the scene's shapes (scene/geometry/drawing.py), None where a file does not have them."""
 
     def __init__(self, shapes: dict[str, Any] | None = None) -> None:
         self.drawing = shapes
@@ -151,29 +151,18 @@ def contact_rows(sim: Any) -> np.ndarray:
 
 
 def polygon_rows(sim: Any) -> np.ndarray:
-    """(n, 5) corners of the overlaps of method `volume`; none for others."""
-    if "overlaps" not in sim.work.fields:
-        return np.zeros((0, CORNER), dtype=np.float32)
-    contacts, shapes, memory = sim.work.contacts, sim.work.overlaps, sim.work
-    rows = []
-    for c in range(int(contacts.counts[CONTACTS])):
-        corners = shapes.polygon[shapes.polygon_start[c]:shapes.polygon_start[c + 1]]
-        if len(corners) >= 3:
-            points = memory.center[c] + corners @ contacts.tangent[c]
-            rows.append(np.column_stack([points, np.full(len(points), c), np.full(len(points), contacts.state[c])]))
-    return np.concatenate(rows).astype(np.float32) if rows else np.zeros((0, CORNER), dtype=np.float32)
+    """(n, 5) corners of contact polygons, of a method that has them."""
+    polygons = sim.method.definition.contact_polygons
+    return np.zeros((0, CORNER), dtype=np.float32) if polygons is None else polygons(sim.work).astype(np.float32)
 
 
 def spring_rows(sim: Any) -> np.ndarray:
-    """(n, 7) contact springs of method `springs`, from the host's point to the guest's; none for others."""
-    if "presses" not in sim.work.fields:
+    """(n, 7) springs at contacts, of a method that has them."""
+    springs = sim.method.definition.contact_springs
+    if springs is None:
         return np.zeros((0, LINE), dtype=np.float32)
-    contacts = sim.work.contacts
-    count = min(int(contacts.counts[CONTACTS]), MOST_CONTACTS)
-    half = -0.5 * contacts.gap[:count, None] * contacts.normal[:count]  # the point is midway
-    rows = np.empty((count, LINE), dtype=np.float32)
-    rows[:, 0:3], rows[:, 3:6], rows[:, 6] = contacts.point[:count] + half, contacts.point[:count] - half, SPRING
-    return rows
+    ends = springs(sim.work)[:MOST_CONTACTS]
+    return np.column_stack([ends, np.full(len(ends), SPRING)]).astype(np.float32)
 
 
 def mark_rows(sim: Any) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sesshoku.errors import RecordingError
+from sesshoku.errors import RecordingError, did_you_mean
 from sesshoku.recording.channels import QUATERNION, Channel
 from sesshoku.recording.plot_contacts import bodies_in_contact, draw_contacts
 from sesshoku.stages import report
@@ -106,8 +105,7 @@ def _names(given: Sequence[str] | str | None, recording: Recording, kind: str) -
     names = [given] if isinstance(given, str) else list(given)
     for name in names:
         if name not in known:
-            near = difflib.get_close_matches(str(name), known, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known[:12]) or 'none'}"
+            hint = did_you_mean(name, known, f"there are {', '.join(known[:12]) or 'none'}")
             raise RecordingError(f"no {name!r} among the {kind} of the recording; {hint}")
     return names
 

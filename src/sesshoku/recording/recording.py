@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import platform
 import time as wall
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sesshoku._version import __version__
-from sesshoku.errors import RecordingError
+from sesshoku.errors import RecordingError, did_you_mean
 from sesshoku.recording.channels import Channel, bind
 from sesshoku.recording.film import Film
 from sesshoku.recording.stream import LOOKS, MEMORY_LIMIT, SHAPES, Store, open_file
@@ -208,18 +207,15 @@ class Recording:
         labels = self.channels[name].labels if name in self.channels else ()
         known = labels[axis] if axis < len(labels) else ()
         if label not in known:
-            near = difflib.get_close_matches(str(label), known, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"labels: {', '.join(known[:12]) or 'none'}"
+            hint = did_you_mean(label, known, f"labels: {', '.join(known[:12]) or 'none'}")
             raise RecordingError(f"channel {name!r} has no {label!r}; {hint}")
         return known.index(label)
 
     def read(self, name: str, start: int = 0, stop: int | None = None) -> np.ndarray:
         """Samples start .. stop of a channel as a new array, for recordings larger than memory."""
         if name != "time" and name not in self.channels:
-            near = difflib.get_close_matches(str(name), self.channels, n=1)
-            hint = f"did you mean {near[0]!r}? " if near else ""
-            raise RecordingError(f"no channel {name!r} was recorded; {hint}"
-                                 f"there are {', '.join(self.channels) or 'none'}")
+            hint = did_you_mean(name, self.channels, also=f"there are {', '.join(self.channels) or 'none'}")
+            raise RecordingError(f"no channel {name!r} was recorded; {hint}")
         rows = self._rows[start:stop]
         values = self._store.read(self._numbers.get(name, 0), rows.start, max(rows.stop, rows.start))
         return values.reshape(len(rows), *(self.channels[name].shape if name != "time" else ()))

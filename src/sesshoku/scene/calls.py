@@ -7,20 +7,20 @@ it. A checked call costs nothing but a frame: the arguments are looked at only a
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import functools
 import inspect
 from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any, TypeVar
 
-from sesshoku.errors import SceneError, SesshokuError
+from sesshoku.errors import SceneError, SesshokuError, did_you_mean, nearest
 
 T = TypeVar("T", bound=Callable[..., Any])  # a function, or a class
 
 
 def checked(thing: T) -> T:
-    """Decorator of a function, or of a class (its constructor and public methods): bad arguments are SceneErrors."""
+    """Decorator of a function, or of a class (its constructor and public methods, those of its parts that it inherits
+    among them): bad arguments are SceneErrors."""
     return checked_as(SceneError)(thing)
 
 
@@ -30,7 +30,7 @@ def checked_as(error: type[SesshokuError]) -> Callable[[T], T]:
     def decorate(thing: T) -> T:
         if not isinstance(thing, type):
             return _checked_function(thing, thing.__name__, error, bound=False)
-        for name, member in list(vars(thing).items()):
+        for name, member in _members(thing).items():
             if name.startswith("_") and name not in ("__init__", "__call__"):
                 continue
             element = thing.__name__ if name == "__init__" else f"{thing.__name__}.{name}"
@@ -46,14 +46,22 @@ def checked_as(error: type[SesshokuError]) -> Callable[[T], T]:
     return decorate
 
 
+def _members(thing: type) -> dict[str, Any]:
+    """What a class has of its own and from parents of this package that are not checked themselves."""
+    package = __name__.partition(".")[0]
+    parents = [parent for parent in thing.__mro__[1:] if parent.__module__.partition(".")[0] == package]
+    inherited = {name: member for parent in reversed(parents) for name, member in vars(parent).items()
+                 if not name.startswith("__") and not hasattr(member, "__wrapped__")}
+    return inherited | vars(thing)
+
+
 def _set_known(self: Any, name: str, value: Any) -> None:
     """Attributes are fields: a misspelt one would be kept, and never read."""
     if not name.startswith("_") and not hasattr(type(self), name):
         names = [field.name for field in dataclasses.fields(self)]
         if name not in names:
-            near = difflib.get_close_matches(name, names, n=1)
-            remedy = f"did you mean {near[0]!r}?" if near else f"attributes: {', '.join(names)}"
-            raise SceneError(f"no attribute {name!r}", element=type(self).__name__, value=value, remedy=remedy)
+            raise SceneError(f"no attribute {name!r}", element=type(self).__name__, value=value,
+                             remedy=did_you_mean(name, names, f"attributes: {', '.join(names)}"))
     object.__setattr__(self, name, value)
 
 
@@ -84,7 +92,7 @@ def explain(function: Any, args: tuple[Any, ...], options: dict[str, Any], eleme
         known = [p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
         strange = [key for key in options if key not in known]
         open_ended = any(p.kind == p.VAR_KEYWORD for p in parameters)
-        if strange and (not open_ended or difflib.get_close_matches(strange[0], known, n=1)):
+        if strange and (not open_ended or nearest(strange[0], known) is not None):
             return unknown_keyword(strange[0], known, element)
         listed = ", ".join(f"{p.name}=" if p.kind == p.KEYWORD_ONLY else p.name for p in parameters if p.name in known)
         return SceneError(str(refusal), element=element, remedy=f"arguments: {listed or 'none'}")
@@ -94,6 +102,5 @@ def explain(function: Any, args: tuple[Any, ...], options: dict[str, Any], eleme
 def unknown_keyword(key: str, known: Iterable[str], element: str) -> SceneError:
     """The error for a keyword that nobody knows, with the nearest one that is known."""
     names = list(known)
-    near = difflib.get_close_matches(key, names, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names) or 'none'}"
-    return SceneError(f"unknown keyword {key!r}", element=element, remedy=hint)
+    return SceneError(f"unknown keyword {key!r}", element=element,
+                      remedy=did_you_mean(key, names, f"known: {', '.join(names) or 'none'}"))

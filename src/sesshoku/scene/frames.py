@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from sesshoku.errors import SceneError
 from sesshoku.scene import check
 from sesshoku.scene.calls import checked
-
-if TYPE_CHECKING:
-    from sesshoku.scene.elements import Body
+from sesshoku.scene.contents import Contents
 
 CameraMode = Literal["fixed", "track", "trackcom", "targetbody", "targetbodycom"]
 MODES = ("fixed", "track", "trackcom", "targetbody", "targetbodycom")
@@ -77,11 +75,8 @@ class Camera:
             self.resolution = int(width), int(height)
 
 
-class NamedPlaces:
-    """The part of `Scene` that names places; `Scene` checks the calls."""
-
-    frames: dict[str, Frame]
-    cameras: dict[str, Camera]
+class NamedPlaces(Contents):
+    """The part of `Scene` that names places."""
 
     def add_frame(self, name: str, body: str | None = None, *, position: Any = (0, 0, 0),
                   rotation: Any = (1, 0, 0, 0)) -> Frame:
@@ -107,7 +102,3 @@ class NamedPlaces:
                 self._body(body, element)
         places[place.name] = place
         return place
-
-    if TYPE_CHECKING:
-
-        def _body(self, name: str, element: str) -> Body: ...

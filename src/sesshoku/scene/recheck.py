@@ -10,7 +10,8 @@ from sesshoku.errors import SceneError
 from sesshoku.scene import check
 from sesshoku.scene.actuators import Actuator
 from sesshoku.scene.elements import SINGLE_AXIS, Body, Joint, Material
-from sesshoku.scene.scene import Scene, refuse_mimic_circle
+from sesshoku.scene.mechanisms import refuse_mimic_circle
+from sesshoku.scene.scene import Scene
 
 
 def recheck(scene: Scene) -> None:

@@ -8,16 +8,14 @@ add bias and white noise, the same in every run with the same seed.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from sesshoku.errors import SceneError
 from sesshoku.scene import check
 from sesshoku.scene.calls import checked
-
-if TYPE_CHECKING:
-    from sesshoku.scene.elements import Body, Joint
+from sesshoku.scene.contents import Contents
 
 MOST_SEED = 2**63 - 1
 
@@ -96,13 +94,8 @@ class Imu(Mounted):
 Sensor = ForceSensor | Imu
 
 
-class SensorMounts:
-    """The part of `Scene` that mounts sensors; `Scene` checks the calls."""
-
-    sensors: dict[str, Sensor]
-    state_sensors: dict[str, Any]
-    bodies: dict[str, Body]
-    _joint_owner: dict[str, str]
+class SensorMounts(Contents):
+    """The part of `Scene` that mounts sensors."""
 
     def add_force_sensor(self, name: str, body: str | None = None, *, joint: str | None = None, position: Any = None,
                          **options: Any) -> ForceSensor:
@@ -133,8 +126,3 @@ class SensorMounts:
         self._body(sensor.body, element)
         self.sensors[sensor.name] = sensor
         return sensor
-
-    if TYPE_CHECKING:
-
-        def joint(self, name: str) -> Joint: ...
-        def _body(self, name: str, element: str) -> Body: ...

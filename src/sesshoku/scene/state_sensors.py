@@ -26,15 +26,12 @@ A place is a position and rotation in a body's frame (None: the world).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from sesshoku.errors import SceneError
 from sesshoku.scene import check
 from sesshoku.scene.calls import checked
-
-if TYPE_CHECKING:
-    from sesshoku.scene.actuators import Actuator, Tendon
-    from sesshoku.scene.elements import Body, Joint
+from sesshoku.scene.contents import Contents
 
 Clip = Literal["real", "positive", ""]
 
@@ -136,13 +133,8 @@ def _spoken(kind: Kind) -> str:
     return {"ball": "spherical joint", "mounted": "mounted sensor"}.get(kind.of, kind.of)
 
 
-class StateSensors:
-    """The part of `Scene` that holds state sensors; `Scene` checks the calls."""
-
-    state_sensors: dict[str, StateSensor]
-    sensors: dict[str, Any]
-    actuators: dict[str, Actuator]
-    tendons: dict[str, Tendon]
+class StateSensors(Contents):
+    """The part of `Scene` that holds state sensors."""
 
     @property
     def read_in_steps(self) -> bool:
@@ -185,8 +177,3 @@ class StateSensors:
         if of == "actuator" and self.actuators[str(sensor.of)].body is not None:
             raise SceneError(f"a {sensor.kind} sensor reads an actuator of a joint or tendon", element=element,
                              value=sensor.of, remedy="this one pushes a body")
-
-    if TYPE_CHECKING:
-
-        def joint(self, name: str) -> Joint: ...
-        def _body(self, name: str, element: str) -> Body: ...

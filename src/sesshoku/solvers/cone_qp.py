@@ -21,7 +21,7 @@ from math import sqrt
 import numpy as np
 
 from sesshoku.compiled.jit import jit
-from sesshoku.compiled.table import Record, array, viewer
+from sesshoku.compiled.table import Record, array
 
 SOLVED, OUT_OF_ITERATIONS, NOT_CONVEX = range(3)
 # a row farther below zero than these shares of the largest scaled variable, now and at the start, is taken up
@@ -47,9 +47,6 @@ class ConeSpace(Record):
     step = array(float, "N")  # direction of x
     turn = array(float, "N")  # minus the direction of the multipliers
     rest = array(float, "N")  # residual
-
-
-as_cone_space = viewer(ConeSpace)
 
 
 def make_cone_space(variables: int, rows: int, width: int) -> ConeSpace:

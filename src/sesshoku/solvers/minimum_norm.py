@@ -25,7 +25,7 @@ from math import sqrt
 import numpy as np
 
 from sesshoku.compiled.jit import jit
-from sesshoku.compiled.table import Record, array, viewer
+from sesshoku.compiled.table import Record, array
 
 REASSOCIATE = {"contract", "reassoc"}  # sums may be split over vector lanes
 NOISE = 4e-16  # times the number of rows: pivots below this share of the largest are rounding,
@@ -57,9 +57,6 @@ class NormWork(Record):
     change = array(float, "D")
     every = array(int, "D")  # 0 ... D - 1
     rank = array(int, 4)  # vectors of the factor that stands; systems solved by Gram, triangle, rotations so far
-
-
-as_norm_work = viewer(NormWork)
 
 
 def make_norm_work(rows: int) -> NormWork:

@@ -20,7 +20,7 @@ pile are between two of them, and loops of six without indirection took a visit 
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
-from sesshoku.compiled.table import Record, array, scalar, viewer
+from sesshoku.compiled.table import Record, array, scalar
 
 
 class Problem(Record):
@@ -58,7 +58,6 @@ class Problem(Record):
 
 USED, JOINT_ROWS, PROBLEM_OVERFLOW, TURNING = range(4)
 NOTHING, CHAIN = -1, -2  # sides that do not move; sides that are links of a mechanism
-as_problem = viewer(Problem)
 
 
 def make_problem(contacts: int, joint_rows: int, dofs: int, chain: int, turning: bool = False,

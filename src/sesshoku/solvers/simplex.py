@@ -16,7 +16,7 @@ from __future__ import annotations
 from math import inf
 
 from sesshoku.compiled.jit import jit
-from sesshoku.compiled.table import Record, array, viewer
+from sesshoku.compiled.table import Record, array
 
 OPTIMAL, INFEASIBLE, UNBOUNDED, OUT_OF_ITERATIONS = range(4)
 MOST_ROWS = 8
@@ -37,9 +37,6 @@ class SimplexSpace(Record):
     change = array(float, MOST_ROWS)  # inverse times the entering column
     sign = array(float, MOST_ROWS)  # of the artificial columns
     is_basic = array(int, "M")
-
-
-as_simplex_space = viewer(SimplexSpace)
 
 
 def make_simplex_space(columns: int) -> SimplexSpace:

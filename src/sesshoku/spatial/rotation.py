@@ -1,4 +1,4 @@
-"""Rotations in Python (set-up code): quaternions w x y z, rotation matrices R_world_body."""
+"""Rotations in Python (set-up code): quaternions w x y z; matrices take a body's coordinates to the world's."""
 
 from __future__ import annotations
 
@@ -29,6 +29,11 @@ def matrix_to_quaternion(matrix: np.ndarray) -> np.ndarray:
     q = np.array([[big, a, b, c], [a, big, d, e], [b, d, big, f], [c, e, f, big]][k])
     q /= np.linalg.norm(q)
     return q if q[0] >= 0 else -q
+
+
+def unit(quaternion: np.ndarray) -> np.ndarray:
+    """A quaternion of length 1."""
+    return quaternion / np.linalg.norm(quaternion)
 
 
 def multiply(a: np.ndarray, b: np.ndarray) -> np.ndarray:

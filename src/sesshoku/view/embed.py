@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sesshoku.errors import SesshokuError
-from sesshoku.scene.drawing import drawing
+from sesshoku.scene.geometry.drawing import drawing
 from sesshoku.view import bundle, frame, html
 from sesshoku.view.playback import Run, describe
 
@@ -38,4 +38,3 @@ def side_by_side(comparison: Comparison, name: str) -> str:
     rows = -(-len(runs) // 3)
     player = html.player(name, about, b"".join(run.frames for run in runs), height=f"{max(24, 13 * rows + 5)}rem")
     return f"<h3>Side by side</h3>{player}"
-

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from sesshoku.errors import RecordingError
+from sesshoku.recording.export import written_file
 from sesshoku.stages.report import CHANNELS
 from sesshoku.view import bundle, frame, html
 
@@ -45,14 +44,8 @@ def write_playback(recording: Recording, path: Path, rate: float = 60.0, title: 
     run = frames_of(recording, rate)
     about = describe([run], recording.film.drawing, title or str(recording.meta.get("scene", "run")), _note(recording))
     text = html.playback_page(about["title"], about, run.frames)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
+    with written_file(path) as part:
         part.write_text(text, encoding="utf-8")
-        os.replace(part, path)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            part.unlink()
-        raise RecordingError(f"{path}: cannot be written ({error.strerror})") from error
     return path
 
 

@@ -27,7 +27,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from sesshoku.errors import SesshokuError
-from sesshoku.scene.drawing import drawing
+from sesshoku.scene.geometry.drawing import drawing
 from sesshoku.view import bundle, html
 from sesshoku.view.frame import LAYOUT
 from sesshoku.view.messages import LONGEST, Allowance, Drawn, Reader

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -109,7 +110,7 @@ def test_without_free_bodies_the_last_link_is_watched() -> None:
 
 
 def test_a_refusal_is_a_row_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lcp, "supports", lambda compiled: ["it cannot carry crates"])
+    monkeypatch.setattr(lcp, "METHOD", replace(lcp.METHOD, supports=lambda compiled: ["it cannot carry crates"]))
     result = compare(crate_on_floor(), ["lcp", "none"], time=DT, dt=DT)
     assert not result["lcp"].ran and result["none"].ran
     assert str(result["lcp"].refused).startswith("refused: ") and "cannot carry crates" in str(result["lcp"].refused)

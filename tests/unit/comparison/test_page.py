@@ -116,7 +116,7 @@ def test_several_scenes_with_a_table_on_top(result: Comparison, tmp_path: Path) 
 def test_refused_methods_are_on_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from sesshoku.methods import lcp
 
-    monkeypatch.setattr(lcp, "supports", lambda compiled: ["too <heavy>"])
+    monkeypatch.setattr(lcp, "METHOD", replace(lcp.METHOD, supports=lambda compiled: ["too <heavy>"]))
     refused = ss.compare(crate_on_floor(), ["lcp", "none"], time=0.01)
     refused.to_html(tmp_path / "report.html")
     assert "too <heavy>" in read(tmp_path / "report.html").text

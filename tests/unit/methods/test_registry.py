@@ -44,7 +44,7 @@ def test_unknown_methods_are_refused_with_a_hint(scene: ss.Scene, method: str, w
 def test_unknown_options_and_values_are_refused() -> None:
     with pytest.raises(ss.MethodError, match="unknown option 'integrater'.*did you mean 'integrator'"):
         ss.methods.none(integrater="rk4")
-    with pytest.raises(ss.MethodError, match="unknown integrator.*rk5.*semi-implicit, euler, rk4, rkg"):
+    with pytest.raises(ss.MethodError, match="integrator must be one of semi-implicit, euler, rk4, rkg .*rk5"):
         ss.methods.none(integrator="rk5")
     for tolerance in (0.0, -1.0, 2.0, float("nan")):
         with pytest.raises(ss.MethodError, match="tolerance"):

@@ -11,7 +11,8 @@ import pytest
 
 import sesshoku as ss
 from mechanisms import everything, simulate
-from sesshoku.scene.names import Named, nearest
+from sesshoku.errors import nearest
+from sesshoku.scene.names import Named
 
 
 @pytest.fixture(scope="module")

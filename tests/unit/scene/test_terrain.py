@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from sesshoku.errors import SceneError
-from sesshoku.scene.drawing import drawing
 from sesshoku.scene.elements import Geometry, Joint
+from sesshoku.scene.geometry.drawing import drawing
 from sesshoku.scene.geometry.mass import polyhedron_moments, shape_inertial
 from sesshoku.scene.geometry.shapes import Ellipsoid, HeightField
 from sesshoku.scene.geometry.surfaces import surface

@@ -23,11 +23,9 @@ One .npz per round. N steps, D observations, C contacts:
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import hashlib
 import json
-import os
 import platform
 import re
 import tokenize
@@ -44,7 +42,9 @@ from sesshoku.apps.crane.motion import Inputs
 from sesshoku.apps.crane.round import Round
 from sesshoku.errors import MethodError, RecordingError, SesshokuError
 from sesshoku.methods import registry
-from sesshoku.simulation.simulation import Simulation, Snapshot
+from sesshoku.recording.export import written_file
+from sesshoku.simulation.saved_state import Snapshot
+from sesshoku.simulation.simulation import Simulation
 
 if TYPE_CHECKING:
     from sesshoku.methods.registry import Method
@@ -144,15 +144,8 @@ class Recorder:
             "won": np.array([(step, names.index(name)) for name, step in self.won.items()],
                             dtype=np.int64).reshape(-1, 2)}
         path = FilePath(path)
-        part = path.with_name(f".{path.name}.{os.getpid()}.part")
-        try:  # it appears whole or not at all
-            with part.open("wb") as file:
-                np.savez_compressed(file, **(arrays | listed | self.start))
-            os.replace(part, path)
-        except OSError as error:
-            with contextlib.suppress(OSError):
-                part.unlink()
-            raise RecordingError(f"{path}: cannot be written ({error.strerror})") from error
+        with written_file(path) as part, part.open("wb") as file:
+            np.savez_compressed(file, **(arrays | listed | self.start))
         return path
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from sesshoku.collision.contacts import Contacts
 from sesshoku.collision.overlap.polyhedra import Polyhedra
-from sesshoku.compiled.table import Record, array, scalar, viewer
+from sesshoku.compiled.table import Record, array, scalar
 
 # kinds of overlap. AREA: with a polygon. POINT: without one, a contact at the barycentre that bears no torque
 AREA, POINT = range(2)
@@ -60,9 +60,6 @@ class Overlaps(Record):
     projected = array(float, "N", 3)  # vertices in plane axes: r1, r2 and height above the contact plane
     face = array(float, "N", 3)  # corners of one face, projected
     clipped = array(float, 2, "2 * N", 3)  # the same, being cut by the polygon
-
-
-as_overlaps = viewer(Overlaps)
 
 
 def make_overlaps(contacts: Contacts, polyhedra: Polyhedra, polygon_capacity: int | None = None) -> Overlaps:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sesshoku.compiled.table import Record, array, scalar, viewer
+from sesshoku.compiled.table import Record, array, scalar
 from sesshoku.model.arrays import (
     SHAPE_BOX,
     SHAPE_CAPSULE,
@@ -50,9 +50,6 @@ class Polyhedra(Record):
     center = array(float, "G", 3)  # of a ball around the shape
     radius = array(float, "G")  # of that ball; infinite for planes
     volume = array(float, "G")  # m^3; infinite for planes
-
-
-as_polyhedra = viewer(Polyhedra)
 
 
 def shape_polyhedron(model: Model, g: int) -> Polyhedron:

@@ -20,15 +20,15 @@ import numpy as np
 from sesshoku.collision.swept.polyhedra import Polyhedron, polyhedron, solid
 from sesshoku.collision.swept.shrink import SAME, shrink
 from sesshoku.collision.swept.tree import EDGE, FACE, VERTEX, build
-from sesshoku.compiled.table import Record, array, scalar, viewer
+from sesshoku.compiled.table import Record, array, scalar
 from sesshoku.errors import SceneError
 from sesshoku.model.arrays import SHAPE_CONVEX
 from sesshoku.scene.compiler import CompiledScene
 from sesshoku.scene.compiler.bounds import size_levels
-from sesshoku.scene.compiler.poses import compose
 from sesshoku.scene.filters import filter_arrays
 from sesshoku.scene.geometry.shapes import Plane
 from sesshoku.scene.materials import rule_row
+from sesshoku.spatial.poses import compose
 from sesshoku.spatial.rotation import quaternion_to_matrix
 
 logger = logging.getLogger(__name__)
@@ -101,9 +101,6 @@ class Breps(Record):
     pair_rule = array(int, "pairs")
     pair_material = array(float, "pairs", 3)
     allowed_pair = array(int, "allowed", 2)
-
-
-as_breps = viewer(Breps)
 
 
 def make_breps(compiled: CompiledScene, margin: float | np.ndarray, merge_coplanar: bool = True) -> Breps:

@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from sesshoku.compiled.table import Record, array, scalar, viewer
+from sesshoku.compiled.table import Record, array, scalar
 from sesshoku.errors import SceneError
 from sesshoku.model.arrays import FREE, KINEMATIC, Model
 
@@ -66,9 +66,6 @@ class Assembly(Record):
     acceleration = array(float, "L", 6)
     work = array(float, 6, 6, 6)
     spare = array(float, 6, 6)
-
-
-as_assembly = viewer(Assembly)
 
 
 def tree_joints(model: Model) -> np.ndarray:

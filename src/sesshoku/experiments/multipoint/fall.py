@@ -92,5 +92,3 @@ def run(progress: Callable[[str], None]) -> Result:
     recordings = {f"{label}, {joints}": seen.recording for (label, joints), seen in runs.items()
                   if not label.startswith("resolve")}
     return Result(checks, draw, {"lean": LEAN}, figure_size=(10.5, 8.6), recordings=recordings)
-
-

@@ -3,78 +3,57 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-import numpy as np
-
-from sesshoku.errors import MethodError
 from sesshoku.methods.definition import code_of, numbers_of
+from sesshoku.methods.options import check_options, option
+
+MANY = 1_000_000
 
 
 @dataclass(frozen=True)
 class Options:
     """What a user may choose; the defaults are what measured best.
 
-    integrator: midpoint (Moreau's rule, second order) or semi-implicit (first order, penetrates least on landing).
-    tolerance (m/s): residual of the contact law at which a solve ends. newton_cap: Newton steps of an island at most.
-    margin (m): contacts are found this far apart, and farther by what the shapes travel in `ahead` steps.
-    most_per_pair: keep at most so many points of a pair of shapes, those its motion depends on (0: all).
-    correction: share of an overlap that is undone per step, where it is deeper than slop (m), and correction_speed
-    (m/s) the most that is asked for it: what begins inside something else comes out at that speed, and is not thrown;
-    inf: no limit. restitution_speed (m/s): slower impacts do not bounce. slip_speed (m/s): a faster contact slips, and
-    has kinetic friction. rounds: of switching between static and kinetic friction in a step. anchor: share of the drift
-    of a sticking contact that is undone per step; 0: friction holds velocities, not places, and second-order errors of
-    the motion remain. joint_friction: locks (joints that it holds are taken out of the problem, locks.py) or rows (of
-    the problem, as contacts are); the same law.
+    integrator: Moreau's midpoint rule, of second order; or semi-implicit Euler, of first order, which penetrates least
+        on landing
+    tolerance (m/s): residual of the law at which a solve ends
+    newton_cap: Newton steps of an island at most
+    margin (m): contacts are found this far apart
+    ahead: and farther by what the shapes travel in so many steps; 0: no farther
+    most_per_pair: keep at most so many contact points of a pair of shapes, those the motion depends on (0: all)
+    correction: share of an overlap that is undone per step
+    slop (m): overlap that is left alone
+    correction_speed (m/s): the most that depth correction asks for, so that what begins inside something else comes out
+        and is not thrown; inf: no limit
+    restitution_speed (m/s): slower impacts do not bounce
+    slip_speed (m/s): a faster contact slips, and has kinetic friction
+    rounds: of switching between static and kinetic friction in a step
+    anchor: share of the drift of a sticking contact that is undone per step: friction holds velocities, and where a
+        robot swings what it holds their errors of second order add up to a drift; 0 leaves it
+    joint_friction: joints that friction holds are taken out of the problem and those that slip get its force (locks);
+        or friction of joints as rows of the problem, as contacts are. The same law and motion
     """
 
     integrator: Literal["midpoint", "semi-implicit"] = "midpoint"
-    tolerance: float = 1e-12
-    newton_cap: int = 250
-    margin: float = 1e-3
-    ahead: float = 1.0
-    most_per_pair: int = 6
-    correction: float = 0.1
-    slop: float = 1e-5
-    correction_speed: float = 0.2
-    restitution_speed: float = 1e-2
-    slip_speed: float = 1e-7
-    rounds: int = 8
-    anchor: float = 0.0
+    tolerance: float = option(1e-12, least=0.0, most=1e-2)
+    newton_cap: int = option(250, least=1, most=MANY)
+    margin: float = option(1e-3, least=0.0, most=1e3)
+    ahead: float = option(1.0, least=0.0, most=1e3)
+    most_per_pair: int = option(6, least=0, most=MANY)
+    correction: float = option(0.1, least=0.0, most=1.0)
+    slop: float = option(1e-5, least=0.0, most=1e3)
+    correction_speed: float = option(
+        0.2, least=1e-9, most=1e9, infinite=True, hint="inf: no limit; correction=0 leaves overlaps as they are")
+    restitution_speed: float = option(1e-2, least=0.0, most=1e9)
+    slip_speed: float = option(1e-7, least=0.0, most=1e9)
+    rounds: int = option(8, least=1, most=MANY)
+    anchor: float = option(0.0, least=0.0, most=1.0)
     joint_friction: Literal["locks", "rows"] = "locks"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.integrator, str) or self.integrator not in INTEGRATORS:
-            raise _refusal(f"integrator must be {' or '.join(INTEGRATORS)}", self.integrator, "midpoint")
-        if not isinstance(self.joint_friction, str) or self.joint_friction not in ("locks", "rows"):
-            raise _refusal("joint_friction must be locks or rows", self.joint_friction, "locks")
-        for name, (least, most) in BOUNDS.items():
-            value, default = getattr(self, name), type(self).__dataclass_fields__[name].default
-            if name == "correction_speed":
-                if isinstance(value, float) and value == np.inf:
-                    continue  # no limit
-                default = f"{default}, inf: no limit; correction=0 leaves overlaps as they are"
-            if isinstance(default, int):
-                if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not least <= value <= most:
-                    raise _refusal(f"{name} must be a whole number from {least:g} to {most:g}", value, default)
-            elif (isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating))
-                  or not least <= value <= most):
-                raise _refusal(f"{name} must be a number from {least:g} to {most:g}", value, default)
+        check_options(self, "exact")
 
-
-def _refusal(text: str, value: Any, default: Any) -> MethodError:
-    return MethodError(text, element="method 'exact'", value=repr(value) if value is None else value,
-                       remedy=f"the default is {default}")
-
-
-INTEGRATORS = ("midpoint", "semi-implicit")
-MANY = 1_000_000
-#: least and most of every number; speeds in m/s, lengths in m
-BOUNDS: dict[str, tuple[float, float]] = {
-    "tolerance": (0.0, 1e-2), "newton_cap": (1, MANY), "margin": (0.0, 1e3), "ahead": (0.0, 1e3),
-    "most_per_pair": (0, MANY), "correction": (0.0, 1.0), "slop": (0.0, 1e3), "correction_speed": (1e-9, 1e9),
-    "restitution_speed": (0.0, 1e9), "slip_speed": (0.0, 1e9), "rounds": (1, MANY), "anchor": (0.0, 1.0),
-}
 
 Numbers = numbers_of(Options)
 MIDPOINT, LOCKS = code_of(Options, "integrator", "midpoint"), code_of(Options, "joint_friction", "locks")
@@ -82,4 +61,3 @@ MIDPOINT, LOCKS = code_of(Options, "integrator", "midpoint"), code_of(Options, "
 # share of the residual a step starts with: islands of many trees are solved to it, if it is below 1e-9 m/s. A pile that
 # moves needs no more, and where it comes to rest the start is better from step to step
 RELATIVE = 1e-3
-

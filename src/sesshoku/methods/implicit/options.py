@@ -3,75 +3,59 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
-
-import numpy as np
+from typing import Literal
 
 from sesshoku.errors import MethodError
 from sesshoku.methods.definition import code_of, numbers_of
-
-CHOICES: dict[str, tuple[str, ...]] = {
-    "integrator": ("implicit", "euler", "symplectic", "rk4"),
-    "coupling": ("assembled", "frozen"),
-    "friction": ("anchored", "viscous"),
-    "schedule": ("leaves", "balanced"),
-}
+from sesshoku.methods.options import check_options, option
 
 
 @dataclass(frozen=True)
 class Options:
     """Defaults follow the paper; what it leaves open is chosen as docs/methods/implicit.md says.
 
-    integrator: implicit, or the same springs and dampers by explicit euler, symplectic (semi-implicit) euler, rk4.
-    coupling: assembled (all contacts solved together), or frozen (each point alone, its force then held: unstable with
-    several points, kept as a counter-example). friction: anchored (a spring holds a resting point to its anchor), or
-    viscous (a capped damper only: creeps). slip_speed (m/s): below it a damper of friction is not made stiffer.
-    max_passes, friction_tolerance: of a step; states may switch in so many, and it is settled when dampers of friction
-    change by less. lookahead: also points that will touch within the step. implicit_drive: joint springs and servos
-    see the end of the step. rate_terms: velocities at the end of the step include J' v. depth (m): stiffness where a
-    material has none lets the scene's heaviest mechanism sink so far on four points. damping_ratio: damping where a
-    material has none and no restitution. tangential: stiffness and damping along the surface, as a share of those
-    across it. schedule: order of assembly. most_per_pair: contact points kept of two shapes at most, those their motion
-    depends on (0: all; the paper is silent, the choice is ours).
+    integrator: implicit, or the same springs and dampers by explicit Euler, symplectic (semi-implicit) Euler or Runge-
+        Kutta, for comparison
+    coupling: all contacts solved together; frozen solves each point alone and holds its force: diverges with several
+        points, kept as a counter-example
+    friction: resting points are held to an anchor by a spring; viscous: the sliding law always, a capped damper, which
+        creeps
+    slip_speed (m/s): below it the damper of sliding is made no stiffer
+    max_passes: passes in which states may switch
+    friction_tolerance: relative change of the sliding dampers that counts as settled
+    lookahead: also points that will touch within the step: softer first impacts
+    implicit_drive: joint springs and servos see the end of the step: stiff gains stay stable
+    rate_terms: velocities at the end of the step include J' v (not in mechanisms with loops: at a dead centre it would
+        be divided by nothing); without they are J v', what positions move by
+    depth (m): where a material has no stiffness, it is such that the scene's heaviest mechanism sinks so far on four
+        points
+    damping_ratio: damping where a material has neither damping nor restitution, as a share of the critical one
+    tangential: stiffness and damping along the surface over those across it
+    schedule: order of assembly; balanced: logarithmic depth, the same result
+    most_per_pair: keep at most so many contact points of a pair of shapes, those the motion depends on (0: all). The
+        paper is silent on this; ours
     """
 
     integrator: Literal["implicit", "euler", "symplectic", "rk4"] = "implicit"
     coupling: Literal["assembled", "frozen"] = "assembled"
     friction: Literal["anchored", "viscous"] = "anchored"
-    slip_speed: float = 1e-3
-    max_passes: int = 6
-    friction_tolerance: float = 0.01
+    slip_speed: float = option(1e-3, least=1e-9, most=1e3)
+    max_passes: int = option(6, least=1, most=2**31 - 1)
+    friction_tolerance: float = option(0.01, least=0.0, most=1.0)
     lookahead: bool = False
     implicit_drive: bool = True
     rate_terms: bool = True
-    depth: float = 1e-3
-    damping_ratio: float = 1.0
-    tangential: float = 1.0
+    depth: float = option(1e-3, least=1e-9, most=1e3)
+    damping_ratio: float = option(1.0, least=0.0, most=1e3)
+    tangential: float = option(1.0, least=1e-6, most=1e3)
     schedule: Literal["leaves", "balanced"] = "leaves"
-    most_per_pair: int = 6
+    most_per_pair: int = option(6, least=0, most=2**31 - 1)
 
     def __post_init__(self) -> None:
-        for name, allowed in CHOICES.items():
-            if not isinstance(getattr(self, name), str) or getattr(self, name) not in allowed:
-                raise _refusal(f"{name} must be one of {', '.join(allowed)}", getattr(self, name))
-        for name, least, most in (("slip_speed", 1e-9, 1e3), ("friction_tolerance", 0.0, 1.0), ("depth", 1e-9, 1e3),
-                                  ("damping_ratio", 0.0, 1e3), ("tangential", 1e-6, 1e3)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not least <= value <= most:
-                raise _refusal(f"{name} must be a number from {least:g} to {most:g}", value)
-        for name, fewest in (("max_passes", 1), ("most_per_pair", 0)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not fewest <= value < 2**31:
-                raise _refusal(f"{name} must be a whole number of at least {fewest}", value)
-        for name in ("lookahead", "implicit_drive", "rate_terms"):
-            if not isinstance(getattr(self, name), (bool, np.bool_)):
-                raise _refusal(f"{name} must be True or False", getattr(self, name))
+        check_options(self, "implicit")
         if self.coupling == "frozen" and self.schedule == "balanced":
-            raise _refusal("coupling 'frozen' solves each point alone and has no schedule", self.schedule)
-
-
-def _refusal(text: str, value: Any) -> MethodError:
-    return MethodError(text, element="method 'implicit'", value=repr(value) if value is None else value)
+            raise MethodError("coupling 'frozen' solves each point alone and has no schedule",
+                              element="method 'implicit'", value=self.schedule)
 
 
 PRESETS = {"recommended": Options(lookahead=True, rate_terms=False, depth=1e-4, max_passes=12,
@@ -87,4 +71,3 @@ MARGIN = 1e-6  # m: contacts are found this far apart; they carry nothing before
 def is_usual(options: Options) -> bool:
     """Whether a step is the usual one: implicit, contacts assembled, trees from the leaves to the root."""
     return (options.integrator, options.coupling, options.schedule) == ("implicit", "assembled", "leaves")
-

@@ -65,6 +65,7 @@ from sesshoku.methods.springs.pulling import pull_joints, turn_axes
 from sesshoku.methods.springs.sensing import leave_motion, start_motion
 from sesshoku.methods.springs.solve.descent import ITERATIONS, descend, predict
 from sesshoku.methods.springs.stability import cautions
+from sesshoku.methods.springs.view import contact_springs
 from sesshoku.methods.springs.work import LENT, LOST, PRESSES, STRAY, inert, lent_inertia
 from sesshoku.model.arrays import KINEMATIC
 from sesshoku.scene.compiler import CompiledScene
@@ -264,7 +265,7 @@ METHOD = Definition(
     __name__, Options, Work, make_work,
     Stages((forces, constrain, release, measure, move, find), before=(start,), parts=substeps, takes_over=move),
     presets=PRESETS, supports=supports, leaves_out=leaves_out, cautions=cautions, start_motion=start_motion,
-    leave_motion=leave_motion,
+    leave_motion=leave_motion, contact_springs=contact_springs,
     # friction follows the spring's part of the normal force, so the damper's part puts it outside the cone; springs
     # give back energy
     guarantees={

@@ -400,5 +400,3 @@ def read_joints(model, data, bodies):
         bodies.seen_q[n] = data.q[n]
     for k in range(model.dof_count):
         bodies.seen_v[k] = data.v[k]
-
-

@@ -100,7 +100,6 @@ class Joints(Record):
 
 
 as_bodies = viewer(Bodies)
-as_joints = viewer(Joints)
 
 
 def symmetric(six: np.ndarray) -> np.ndarray:

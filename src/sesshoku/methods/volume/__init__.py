@@ -41,7 +41,7 @@ from sesshoku.methods.volume.gill import THIN, free_motion, gill_step
 from sesshoku.methods.volume.options import PRESETS, Options
 from sesshoku.methods.volume.problem import build_problem
 from sesshoku.methods.volume.solve import solve_islands
-from sesshoku.methods.volume.view import OverlapView
+from sesshoku.methods.volume.view import OverlapView, contact_polygons
 from sesshoku.methods.volume.view import overlaps as list_overlaps
 from sesshoku.methods.volume.work import Work, make_work
 from sesshoku.scene.compiler import CompiledScene
@@ -74,6 +74,7 @@ USUAL = Stages((place_links, find, move_freely, build_problem, solve_islands, ap
 GILL = Stages((gill_step,))
 METHOD = Definition(
     __name__, Options, Work, make_work, stages, presets=PRESETS, leaves_out=leaves_out,
+    contact_polygons=contact_polygons, ends_within=lambda options: options.integrator == "rkg",
     guarantees={
         "friction_bound": lambda options: 1.0,
         "passive": lambda options: False,  # the least squares weigh by area, not by inertia, and depth is recovered

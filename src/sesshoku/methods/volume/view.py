@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sesshoku.collision.contacts import CONTACTS
+
 if TYPE_CHECKING:
+    from sesshoku.methods.volume.work import Work
     from sesshoku.simulation.simulation import Simulation
 
 STATES = ("released", "stick", "slip")
@@ -46,3 +49,14 @@ def overlaps(sim: Simulation) -> list[OverlapView]:
             float(shapes.volume[c]), wrench[:3] @ axes, wrench[3:] @ axes,
             None if state == "released" else contacts.point[c].copy(), state))
     return found
+
+
+def contact_polygons(work: Work) -> np.ndarray:
+    """(n, 5) corners of all overlaps in the world, with the number of the overlap and its state."""
+    contacts, shapes, rows = work.contacts, work.overlaps, [np.zeros((0, 5))]
+    for c in range(int(contacts.counts[CONTACTS])):
+        corners = shapes.polygon[shapes.polygon_start[c]:shapes.polygon_start[c + 1]]
+        if len(corners) >= 3:
+            points = work.center[c] + corners @ contacts.tangent[c]
+            rows.append(np.column_stack([points, np.full(len(points), c), np.full(len(points), contacts.state[c])]))
+    return np.concatenate(rows)

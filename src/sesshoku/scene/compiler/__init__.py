@@ -24,7 +24,6 @@ from sesshoku.scene.compiler.actuator_arrays import actuator_arrays, lift_array,
 from sesshoku.scene.compiler.bounds import bound_arrays
 from sesshoku.scene.compiler.group_arrays import group_arrays, joined_trees
 from sesshoku.scene.compiler.inertias import inertia_arrays
-from sesshoku.scene.compiler.poses import IDENTITY, Pose, compose, inverse, stack
 from sesshoku.scene.compiler.shape_arrays import shape_arrays
 from sesshoku.scene.elements import JOINT_SIZES, Body, Inertial, Material
 from sesshoku.scene.filters import filter_arrays
@@ -33,6 +32,7 @@ from sesshoku.scene.geometry.polyhedra import polyhedron_arrays
 from sesshoku.scene.motion import motion_pose
 from sesshoku.scene.recheck import recheck
 from sesshoku.scene.scene import Scene
+from sesshoku.spatial.poses import IDENTITY, Pose, compose, inverse, stack
 from sesshoku.spatial.rotation import frame_with_z, matrix_to_quaternion, quaternion_to_matrix
 
 JOINT_TYPES = {"free": FREE, "revolute": REVOLUTE, "continuous": REVOLUTE, "prismatic": PRISMATIC,

@@ -19,9 +19,9 @@ from sesshoku.model.arrays import (
     VELOCITY,
 )
 from sesshoku.scene.actuators import Actuator, Tendon
-from sesshoku.scene.compiler.poses import Pose, stack
 from sesshoku.scene.elements import Body
 from sesshoku.scene.scene import Scene
+from sesshoku.spatial.poses import Pose, stack
 from sesshoku.spatial.rotation import quaternion_to_matrix
 
 KINDS = {"torque": TORQUE, "position": POSITION, "velocity": VELOCITY, "general": GENERAL}

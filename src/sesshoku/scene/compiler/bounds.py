@@ -6,16 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.model.arrays import (
-    SHAPE_BOX,
-    SHAPE_CAPSULE,
-    SHAPE_CONVEX,
-    SHAPE_CYLINDER,
-    SHAPE_ELLIPSOID,
-    SHAPE_FIELD,
-    SHAPE_PLANE,
-    SHAPE_SPHERE,
-)
+from sesshoku.model import arrays
 
 LEVEL_RATIO = 3.0  # of the largest and smallest size in a class
 MOST_LEVELS = 60
@@ -26,23 +17,23 @@ def bound_arrays(shapes: dict[str, Any]) -> dict[str, Any]:
     boxes = np.zeros((shapes["shape_count"], 2, 3))
     for i, box in enumerate(boxes):
         kind, size = shapes["shape_type"][i], shapes["shape_size"][i]
-        if kind == SHAPE_BOX or kind == SHAPE_ELLIPSOID:
+        if kind == arrays.SHAPE_BOX or kind == arrays.SHAPE_ELLIPSOID:
             box[1] = size
-        elif kind == SHAPE_SPHERE:
+        elif kind == arrays.SHAPE_SPHERE:
             box[1] = size[0]
-        elif kind == SHAPE_CAPSULE or kind == SHAPE_CYLINDER:
-            box[1] = size[0], size[0], size[1] + (size[0] if kind == SHAPE_CAPSULE else 0.0)
-        elif kind == SHAPE_CONVEX:
+        elif kind == arrays.SHAPE_CAPSULE or kind == arrays.SHAPE_CYLINDER:
+            box[1] = size[0], size[0], size[1] + (size[0] if kind == arrays.SHAPE_CAPSULE else 0.0)
+        elif kind == arrays.SHAPE_CONVEX:
             first, last = shapes["shape_vertex"][i]
             low, high = shapes["vertices"][first:last].min(axis=0), shapes["vertices"][first:last].max(axis=0)
             box[:] = 0.5 * (low + high), 0.5 * (high - low)
-        elif kind == SHAPE_FIELD:
+        elif kind == arrays.SHAPE_FIELD:
             first, rows, columns = shapes["shape_field"][i]
             top = shapes["elevation"][first:first + rows * columns].max()
             box[:] = ((0.0, 0.0, 0.5 * (top - size[2])),
                       (0.5 * (columns - 1) * size[0], 0.5 * (rows - 1) * size[1], 0.5 * (top + size[2])))
     radius = np.linalg.norm(boxes[:, 1], axis=1)
-    levels = size_levels(radius, shapes["shape_type"] != SHAPE_PLANE)
+    levels = size_levels(radius, shapes["shape_type"] != arrays.SHAPE_PLANE)
     return {"shape_box": boxes, "shape_radius": radius, "shape_level": levels,
             "level_count": int(max(levels, default=-1)) + 1}
 

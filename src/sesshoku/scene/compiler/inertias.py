@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sesshoku.model.arrays import PRISMATIC, REVOLUTE
-from sesshoku.scene.compiler.poses import Pose
+from sesshoku.spatial.poses import Pose
 
 LIGHT = 1e-2
 LEAST = 1e-12  # kg m^2 or kg: stands for joints that move nothing

@@ -10,27 +10,16 @@ import numpy as np
 from sesshoku.errors import SceneError
 from sesshoku.scene import check
 from sesshoku.scene.elements import Inertial, is_physical
-from sesshoku.scene.geometry.shapes import (
-    Box,
-    Capsule,
-    ConvexMesh,
-    Cylinder,
-    Ellipsoid,
-    HeightField,
-    Mesh,
-    Plane,
-    Shape,
-    Sphere,
-)
+from sesshoku.scene.geometry import shapes
 from sesshoku.spatial.rotation import quaternion_to_matrix
 
 
-def shape_inertial(shape: Shape, mass: float | None = None, density: float | None = None,
+def shape_inertial(shape: shapes.Shape, mass: float | None = None, density: float | None = None,
                    element: str = "inertial") -> Inertial:
     """Mass, centre of mass and inertia about it of a solid shape, from its mass (kg) or its density (kg/m^3)."""
-    if isinstance(shape, Plane):
+    if isinstance(shape, shapes.Plane):
         raise SceneError("a plane has no mass", element=element, remedy="use a box, or a body that does not move")
-    if isinstance(shape, HeightField):
+    if isinstance(shape, shapes.HeightField):
         raise SceneError("a height field has no mass", element=element,
                          remedy="leave mass and density out: terrain does not move")
     if (mass is None) == (density is None):
@@ -50,28 +39,28 @@ def shape_inertial(shape: Shape, mass: float | None = None, density: float | Non
     return Inertial(rho * volume, center, rho * moment, element)
 
 
-def _unit_density(shape: Shape) -> tuple[float, np.ndarray, np.ndarray]:
+def _unit_density(shape: shapes.Shape) -> tuple[float, np.ndarray, np.ndarray]:
     """Volume, centroid and inertia about it of a shape of density 1."""
-    if isinstance(shape, (ConvexMesh, Mesh)):
+    if isinstance(shape, (shapes.ConvexMesh, shapes.Mesh)):
         return polyhedron_moments(shape.vertices, shape.faces)
-    if isinstance(shape, Box):
+    if isinstance(shape, shapes.Box):
         x, y, z = shape.size
         volume = x * y * z
         moments = [volume / 12 * (y * y + z * z), volume / 12 * (x * x + z * z), volume / 12 * (x * x + y * y)]
-    elif isinstance(shape, Sphere):
+    elif isinstance(shape, shapes.Sphere):
         r = shape.radius
         volume = 4 / 3 * np.pi * r**3
         moments = [0.4 * volume * r * r] * 3
-    elif isinstance(shape, Ellipsoid):
+    elif isinstance(shape, shapes.Ellipsoid):
         a, b, c = shape.radii
         volume = 4 / 3 * np.pi * a * b * c
         moments = [volume / 5 * (b * b + c * c), volume / 5 * (a * a + c * c), volume / 5 * (a * a + b * b)]
-    elif isinstance(shape, Cylinder):
+    elif isinstance(shape, shapes.Cylinder):
         r, h = shape.radius, shape.length
         volume = np.pi * r * r * h
         across = volume * (r * r / 4 + h * h / 12)
         moments = [across, across, volume * r * r / 2]
-    elif isinstance(shape, Capsule):
+    elif isinstance(shape, shapes.Capsule):
         r, h = shape.radius, shape.length
         tube, ball = np.pi * r * r * h, 4 / 3 * np.pi * r**3
         volume = tube + ball

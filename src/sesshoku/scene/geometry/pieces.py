@@ -6,16 +6,16 @@ version and the parameters. A cache that cannot be read is rebuilt, one that can
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-import os
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sesshoku.errors import SceneError
+from sesshoku.scene.io.whole_file import whole_file
 
 DEFAULT_THRESHOLD = 0.05  # coacd's own: concavity a piece may keep, as a share of the mesh's size
 SEED = 0
@@ -81,14 +81,7 @@ def _load(path: Path) -> list[np.ndarray] | None:
 
 def _save(path: Path, pieces: list[np.ndarray]) -> None:
     content: dict[str, Any] = {"points": np.vstack(pieces), "counts": np.array([len(piece) for piece in pieces])}
-    temporary = None
-    try:
+    with contextlib.suppress(OSError):  # only a cache
         path.parent.mkdir(parents=True, exist_ok=True)
-        # written aside and renamed, so that another process never reads half a file
-        with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as file:
-            temporary = file.name
+        with whole_file(path) as part, part.open("wb") as file:
             np.savez(file, **content)
-        os.replace(temporary, path)
-    except OSError:
-        if temporary is not None and os.path.exists(temporary):
-            os.unlink(temporary)

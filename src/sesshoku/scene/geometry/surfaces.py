@@ -5,24 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from sesshoku.errors import SceneError
-from sesshoku.scene.geometry.shapes import (
-    Box,
-    Capsule,
-    ConvexMesh,
-    Cylinder,
-    Ellipsoid,
-    HeightField,
-    Mesh,
-    Plane,
-    Shape,
-    Sphere,
-)
+from sesshoku.scene.geometry import shapes
 
 # corners of a box counted in binary (x, y, z), its sides as quadrangles seen counter-clockwise from outside
 BOX_QUADS = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))
 
 
-def surface(shape: Shape, resolution: int = 24, size: float = 10.0) -> tuple[np.ndarray, np.ndarray]:
+def surface(shape: shapes.Shape, resolution: int = 24, size: float = 10.0) -> tuple[np.ndarray, np.ndarray]:
     """Vertices (n, 3) and outward counter-clockwise triangles (m, 3) of a shape, in its own frame.
 
     resolution: corners around a circle; curved shapes are inscribed, with their poles and rims exact.
@@ -30,24 +19,24 @@ def surface(shape: Shape, resolution: int = 24, size: float = 10.0) -> tuple[np.
     """
     if resolution < 3:
         raise SceneError("resolution must be at least 3", element=shape.kind, value=resolution)
-    if isinstance(shape, (ConvexMesh, Mesh)):
+    if isinstance(shape, (shapes.ConvexMesh, shapes.Mesh)):
         return shape.vertices.copy(), shape.faces.copy()
-    if isinstance(shape, Plane):
+    if isinstance(shape, shapes.Plane):
         h = 0.5 * size
         return np.array([[-h, -h, 0.0], [h, -h, 0.0], [h, h, 0.0], [-h, h, 0.0]]), np.array([[0, 1, 2], [0, 2, 3]])
-    if isinstance(shape, Box):
+    if isinstance(shape, shapes.Box):
         corners = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
         faces = [triangle for a, b, c, d in BOX_QUADS for triangle in ((a, b, c), (a, c, d))]
         return corners * np.array(shape.size), np.array(faces)
-    if isinstance(shape, Ellipsoid):
-        vertices, triangles = surface(Sphere(1.0), resolution)
+    if isinstance(shape, shapes.Ellipsoid):
+        vertices, triangles = surface(shapes.Sphere(1.0), resolution)
         return vertices * np.array(shape.radii), triangles
-    if isinstance(shape, HeightField):
+    if isinstance(shape, shapes.HeightField):
         return _terrain(shape)
     return _turned(*_profile(shape, resolution), resolution)
 
 
-def _terrain(field: HeightField) -> tuple[np.ndarray, np.ndarray]:
+def _terrain(field: shapes.HeightField) -> tuple[np.ndarray, np.ndarray]:
     """The triangles of the grid, walls around it, and a foot fanned from its middle."""
     rows, columns = field.heights.shape
     assert field.base is not None
@@ -67,14 +56,14 @@ def _terrain(field: HeightField) -> tuple[np.ndarray, np.ndarray]:
     return np.vstack([top, foot, [[0.0, 0.0, -field.base]]]), np.vstack(faces)
 
 
-def _profile(shape: Shape, resolution: int) -> tuple[np.ndarray, np.ndarray]:
+def _profile(shape: shapes.Shape, resolution: int) -> tuple[np.ndarray, np.ndarray]:
     """Radii and heights, bottom to top, of a shape that is round about z; first and last radius are zero."""
-    if isinstance(shape, Cylinder):
+    if isinstance(shape, shapes.Cylinder):
         h, r = 0.5 * shape.length, shape.radius
         return np.array([0.0, r, r, 0.0]), np.array([-h, -h, h, h])
-    if not isinstance(shape, (Sphere, Capsule)):
+    if not isinstance(shape, (shapes.Sphere, shapes.Capsule)):
         raise SceneError("this shape has no surface", element="surface", value=shape)
-    half = 0.5 * shape.length if isinstance(shape, Capsule) else 0.0
+    half = 0.5 * shape.length if isinstance(shape, shapes.Capsule) else 0.0
     steps = max(2, (resolution + 3) // 4)
     angle = np.linspace(0.0, 0.5 * np.pi, steps + 1)
     ring, rise = shape.radius * np.sin(angle), shape.radius * np.cos(angle)

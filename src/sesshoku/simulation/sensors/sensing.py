@@ -16,7 +16,6 @@ from sesshoku.scene.sensors import ForceSensor
 from sesshoku.simulation.sensors.measure import GIVEN, LEFT, MIDDLE, measure
 from sesshoku.simulation.sensors.memory import make_mounts
 
-RUNGE_KUTTA = ("rk4", "rkg")  # integrators that leave the links at a stage of their own
 SENSED = "sensors."  # prefix of what a saved state holds
 
 
@@ -31,8 +30,7 @@ class Sensing:
         self._leave_motion = definition.leave_motion  # methods in coordinates of their own
         self._start_motion = definition.start_motion
         self._start: Any = None  # what it gave
-        runge_kutta = getattr(sim.method.options, "integrator", "") in RUNGE_KUTTA
-        self._place = GIVEN if self._leave_motion else MIDDLE if runge_kutta else LEFT
+        self._place = GIVEN if self._leave_motion else MIDDLE if definition.ends_within(sim.method.options) else LEFT
         if self._leave_motion is not None and self._loops_matter():
             raise MethodError("this method cannot say what passes through a loop", element=self._looped(sim),
                               remedy="choose another method, or move the sensor")

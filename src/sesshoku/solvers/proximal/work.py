@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sesshoku.compiled.table import Record, array, part, scalar, viewer
+from sesshoku.compiled.table import Record, array, part, scalar
 from sesshoku.solvers.pgs import DISC
 from sesshoku.solvers.pgs_bodies import PACKED
 
@@ -132,7 +132,6 @@ class NewtonWork(Record):
     pack_dof = array(int, "C", 2)
 
 
-as_newton_work = viewer(NewtonWork)
 # of `info`
 NEWTON_STEPS, OUTER_PASSES, FORM_USED, SWEEPS_USED, TRIALS, FACTOR_SIZE, CONTACT_BLOCKS, SYMMETRIC = range(8)
 DENSE_ROWS = 240  # most rows of an island in dual form

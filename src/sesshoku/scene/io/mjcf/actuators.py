@@ -17,6 +17,7 @@ from sesshoku.scene.actuators import Actuator, Tendon
 from sesshoku.scene.elements import Mimic
 from sesshoku.scene.io.mjcf.bodies import HINGE, SLIDE, ModelNames, usual
 from sesshoku.scene.io.spec import Unsupported
+from sesshoku.spatial.rotation import unit
 
 JOINT, JOINT_IN_PARENT, SLIDER_CRANK, TENDON, SITE, BODY = range(6)  # mjtTrn
 FIXED_GAIN, AFFINE_GAIN = 0, 1  # mjtGain
@@ -65,7 +66,7 @@ def _drives(model: Any, names: ModelNames, i: int, there: set[str]) -> dict[str,
         return {SLIDER_CRANK: "a slider-crank", BODY: "adhesion of a body"}.get(kind, "what it drives is not known")
     body = int(model.site_bodyid[target])
     place = {"body": names.body[body], "position": model.site_pos[target].copy(), "wrench": gear.copy(), "gear": 1.0,
-             "rotation": _unit(model.site_quat[target])}
+             "rotation": unit(model.site_quat[target])}
     if body == 0:
         return "it pushes the world"
     if second < 0:
@@ -75,7 +76,7 @@ def _drives(model: Any, names: ModelNames, i: int, there: set[str]) -> dict[str,
         return "its refsite is on a body that does not carry its site"
     if names.body[base] not in there:
         return "its refsite is on the world, and nothing else is: add a geom to the worldbody"
-    return place | {"base": names.body[base], "rotation": _unit(model.site_quat[second])}
+    return place | {"base": names.body[base], "rotation": unit(model.site_quat[second])}
 
 
 def _above(model: Any, body: int) -> set[int]:
@@ -85,10 +86,6 @@ def _above(model: Any, body: int) -> set[int]:
         body = int(model.body_parentid[body])
         found.add(body)
     return found
-
-
-def _unit(quaternion: np.ndarray) -> np.ndarray:
-    return quaternion / np.linalg.norm(quaternion)
 
 
 def _refused(model: Any, i: int) -> str | None:

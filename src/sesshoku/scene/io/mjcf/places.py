@@ -12,6 +12,7 @@ from sesshoku.scene.io.mjcf.bodies import ModelNames
 from sesshoku.scene.io.mjcf.write_text import Naming, unless
 from sesshoku.scene.io.unsupported import Grade, Unsupported
 from sesshoku.scene.scene import Scene
+from sesshoku.spatial.rotation import unit
 
 PERSPECTIVE, ORTHOGRAPHIC = 0, 1  # mjtProjection
 USUAL_RESOLUTION = (1, 1)  # of a camera that states none
@@ -21,7 +22,7 @@ def read_places(model: Any, names: ModelNames, description: RobotDescription, un
     """Frames and cameras; those of the world stand in no body."""
     for i in range(model.nsite):
         description.frames.append(Frame(names.site[i], _owner(names, int(model.site_bodyid[i])),
-                                        model.site_pos[i].copy(), _unit(model.site_quat[i])))
+                                        model.site_pos[i].copy(), unit(model.site_quat[i])))
     for i in range(model.ncam):
         mode = MODES[int(model.cam_mode[i])]
         target = int(model.cam_targetbodyid[i])
@@ -33,7 +34,7 @@ def read_places(model: Any, names: ModelNames, description: RobotDescription, un
         resolution = tuple(int(n) for n in model.cam_resolution[i])
         description.cameras.append(Camera(
             names.camera[i], _owner(names, int(model.cam_bodyid[i])), model.cam_pos[i].copy(),
-            _unit(model.cam_quat[i]), mode, names.body[target] if mode.startswith("target") else None,  # type: ignore[arg-type]
+            unit(model.cam_quat[i]), mode, names.body[target] if mode.startswith("target") else None,  # type: ignore[arg-type]
             fovy if flat else float(np.deg2rad(fovy)), flat,
             None if resolution == USUAL_RESOLUTION else (resolution[0], resolution[1])))
         if model.cam_intrinsic[i].any() and model.cam_sensorsize[i].any():
@@ -42,10 +43,6 @@ def read_places(model: Any, names: ModelNames, description: RobotDescription, un
 
 def _owner(names: ModelNames, body: int) -> str | None:
     return names.body[body] if body else None
-
-
-def _unit(quaternion: np.ndarray) -> np.ndarray:
-    return quaternion / np.linalg.norm(quaternion)
 
 
 class PlaceWriter:

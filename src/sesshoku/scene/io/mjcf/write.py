@@ -27,8 +27,6 @@ from sesshoku.scene.io.mjcf.write_text import (
     Naming,
     Xml,
     comment,
-    compose,
-    inverse,
     nudged_inertia,
     start_pose,
     start_poses,
@@ -36,6 +34,7 @@ from sesshoku.scene.io.mjcf.write_text import (
 )
 from sesshoku.scene.recheck import recheck
 from sesshoku.scene.scene import Scene
+from sesshoku.spatial.poses import compose, inverse
 from sesshoku.spatial.rotation import frame_with_z, matrix_to_quaternion, quaternion_to_matrix
 
 HINGE_ARM = 0.1  # m from a hinge's anchor to its two connects

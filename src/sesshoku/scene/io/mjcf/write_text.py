@@ -12,10 +12,10 @@ from sesshoku.scene.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Me
 from sesshoku.scene.io.spec import Names
 from sesshoku.scene.motion import motion_pose
 from sesshoku.scene.scene import Scene
+from sesshoku.spatial.poses import Pose, compose
 from sesshoku.spatial.rotation import axis_angle, frame_with_z, quaternion_to_matrix
 
 LEAST_MOMENT = 1e-12  # kg m^2; MuJoCo refuses inertias without positive moments
-Pose = tuple[np.ndarray, np.ndarray]  # position, rotation matrix
 
 
 def numbers(values: Any) -> str:
@@ -107,15 +107,6 @@ class Naming:
 
 
 # ---- poses --------------------------------------------------------------------------------------------------------
-
-
-def compose(a: Pose, b: Pose) -> Pose:
-    """The pose b, given in frame a, seen from where a is given."""
-    return a[0] + a[1] @ b[0], a[1] @ b[1]
-
-
-def inverse(a: Pose) -> Pose:
-    return -a[1].T @ a[0], a[1].T
 
 
 def start_poses(scene: Scene) -> dict[str, Pose]:

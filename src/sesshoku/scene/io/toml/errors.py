@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import tomllib
 from collections.abc import Iterator
@@ -13,7 +12,7 @@ import numpy as np
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from sesshoku.errors import SceneError
+from sesshoku.errors import SceneError, did_you_mean
 from sesshoku.scene.io.toml.lines import Path, key_lines
 from sesshoku.scene.io.toml.schema import SceneTable, Table, keys_of, tables_in
 
@@ -136,8 +135,7 @@ def _explained(places: Places, path: Path, item: ErrorDetails, count: int) -> Sc
     more = f" ({count - 1} more problems in this file)" if count > 1 else ""
     if kind == "extra_forbidden":
         known = list(keys_of(table))
-        near = difflib.get_close_matches(str(key), known, n=1)
-        remedy = f"did you mean {near[0]!r}?" if near else f"known keys here: {', '.join(known)}"
+        remedy = did_you_mean(key, known, f"known keys here: {', '.join(known)}")
         return places.error(path, f"unknown key {key!r}", remedy + more, value)
     if kind == "missing":
         return places.error(path, f"the key {key!r} is missing", f"add it: {key} = ... ({description})" + more)

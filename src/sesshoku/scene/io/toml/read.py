@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.errors import SceneError, in_file
+from sesshoku.errors import SceneError, did_you_mean, in_file
 from sesshoku.scene import check
 from sesshoku.scene.actuators import belongs_to
 from sesshoku.scene.elements import Geometry, Joint, Material, Motion
@@ -117,8 +116,7 @@ class _Builder:
         path, item = next(((p, i) for p, i in late if i.parent not in parents), late[0])
         if item.parent not in parents:
             known = [*self.scene.bodies, *parents]
-            near = difflib.get_close_matches(item.parent, known, n=1)
-            remedy = f"did you mean {near[0]!r}?" if near else f"bodies: {', '.join(known[:12])}"
+            remedy = did_you_mean(item.parent, known, f"bodies: {', '.join(known[:12])}")
             return self.places.error((*path, "parent"), "unknown parent", remedy, item.parent)
         chain = [item.name]
         while parents[chain[-1]] not in chain:
@@ -165,9 +163,8 @@ class _Builder:
         place = (*path, "material")
         if isinstance(choice, str):
             if choice not in self.materials:
-                near = difflib.get_close_matches(choice, self.materials, n=1)
-                raise self.places.error(place, "unknown material", f"did you mean {near[0]!r}?" if near else
-                                        f"add a table [materials.{choice}]", choice)
+                remedy = did_you_mean(choice, self.materials, f"add a table [materials.{choice}]")
+                raise self.places.error(place, "unknown material", remedy, choice)
             return self.materials[choice]
         with self.places.inside(place):
             return Material(**choice.model_dump(exclude_unset=True))
@@ -242,8 +239,7 @@ class _Builder:
         for full in (name, f"{robot.name}/{name}"):
             if full in names:
                 return full
-        near = difflib.get_close_matches(name, names, n=1)
-        remedy = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names[:12]) or 'none'}"
+        remedy = did_you_mean(name, names, f"known: {', '.join(names[:12]) or 'none'}")
         raise self.places.error(path, f"the robot has no such {what}", remedy, name)
 
     def group_robots(self) -> None:

@@ -287,5 +287,3 @@ def _read_mimics(tree: _Tree, unsupported: Unsupported) -> list[Mimic]:
             raise SceneError("mimic joints follow each other in a circle", element=f"joint {start!r}",
                              value=sorted(seen), remedy="let one of them move by itself")
     return list(mimics.values())
-
-

@@ -378,5 +378,3 @@ class Tree:
         """Pairs whose joint lets them touch."""
         return [(a.name, b.name) for edge in self.edges if edge.neighbours_touch
                 for a, b in [edge.bodies] if a is not None and b is not None]
-
-

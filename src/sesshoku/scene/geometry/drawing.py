@@ -10,18 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.scene.geometry.shapes import (
-    Box,
-    Capsule,
-    ConvexMesh,
-    Cylinder,
-    Ellipsoid,
-    HeightField,
-    Mesh,
-    Plane,
-    Shape,
-    Sphere,
-)
+from sesshoku.scene.geometry import shapes
 from sesshoku.scene.geometry.surfaces import surface
 from sesshoku.scene.scene import Scene
 
@@ -36,7 +25,7 @@ def drawing(scene: Scene, poses: np.ndarray) -> dict[str, Any]:
 
     poses: (F, 7) of the bodies at the start: where things are, for the first view.
     """
-    bodies, shapes = [], []
+    bodies, drawn = [], []
     meshes: list[dict[str, str]] = []
     numbers: dict[int, int] = {}  # id of a mesh -> its place in the list: many bodies may share one
     moving: set[str] = set()
@@ -51,29 +40,29 @@ def drawing(scene: Scene, poses: np.ndarray) -> dict[str, Any]:
             if not geometry.visible:
                 continue
             shape = geometry.shape
-            usual = GROUND if isinstance(shape, Plane | HeightField) else hue
+            usual = GROUND if isinstance(shape, shapes.Plane | shapes.HeightField) else hue
             color = list(geometry.color) if geometry.color else [*usual, 1.0]
             described = {"body": n, "kind": shape.kind, "color": color, "position": geometry.position.tolist(),
                          "rotation": geometry.rotation.tolist(), **_sizes(shape)}
-            if isinstance(shape, ConvexMesh | Mesh | HeightField):
+            if isinstance(shape, shapes.ConvexMesh | shapes.Mesh | shapes.HeightField):
                 if id(shape) not in numbers:
                     numbers[id(shape)] = len(meshes)
                     vertices, faces = surface(shape)
                     meshes.append({"vertices": _text(vertices, np.float32), "faces": _text(faces, np.uint32)})
                 described["mesh"] = numbers[id(shape)]
-            shapes.append(described)
+            drawn.append(described)
     return {"name": scene.name, "gravity": scene.gravity.tolist(), "mass": _usual_mass(scene), "bodies": bodies,
-            "shapes": shapes, "meshes": meshes, "poses": np.round(poses, 6).tolist()}
+            "shapes": drawn, "meshes": meshes, "poses": np.round(poses, 6).tolist()}
 
 
-def _sizes(shape: Shape) -> dict[str, Any]:
-    if isinstance(shape, Box):
+def _sizes(shape: shapes.Shape) -> dict[str, Any]:
+    if isinstance(shape, shapes.Box):
         return {"size": list(shape.size)}
-    if isinstance(shape, Sphere):
+    if isinstance(shape, shapes.Sphere):
         return {"radius": shape.radius}
-    if isinstance(shape, Ellipsoid):
+    if isinstance(shape, shapes.Ellipsoid):
         return {"radii": list(shape.radii)}
-    if isinstance(shape, Capsule | Cylinder):
+    if isinstance(shape, shapes.Capsule | shapes.Cylinder):
         return {"radius": shape.radius, "length": shape.length}
     return {}
 

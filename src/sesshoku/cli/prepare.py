@@ -1,0 +1,28 @@
+"""The command `prepare`: compile methods before they are needed."""
+
+from __future__ import annotations
+
+import time as wall
+from typing import Annotated
+
+import typer
+
+from sesshoku.cli.console import ProgressLine, out
+from sesshoku.methods.registry import keywords, resolve
+
+
+def prepare(
+    method: Annotated[list[str] | None, typer.Argument(metavar="[METHOD]...", help="Default: all.")] = None,
+) -> None:
+    """Compile methods now, on all cores, so that the first simulation with them does not wait.
+
+    For a fresh machine, an image or a continuous-integration job: `sesshoku prepare`, or `sesshoku prepare exact lcp`.
+    """
+    from sesshoku.compiled.prepare import prepare as compile_methods
+
+    clock = wall.perf_counter()
+    modules = dict.fromkeys(resolve(keyword).module for keyword in method or keywords())
+    with ProgressLine() as progress:
+        compile_methods(list(modules), lambda part, share: progress("compiling", share, part))
+    out.print(f"ready: {', '.join(module.__name__.rpartition('.')[2] for module in modules)} "
+              f"({wall.perf_counter() - clock:.0f} s)", highlight=False)
