@@ -51,6 +51,7 @@ def passive_forces(model, force, diagonal, q, v, dt, shift):
         if stiffness > 0.0:
             force[k] -= stiffness * (q[model.dof_coordinate[k]] + shift * h * v[k] - model.dof_rest[k])
         force[k] -= viscous * v[k]
+        # (3), implicit: dt D + dt^2 K
         diagonal[k] += damped(h * viscous, model.dof_inertia[k], shift) + h * h * stiffness
     for n in range(model.tendon_count):
         stiffness, viscous = model.tendon_stiffness[n], model.tendon_viscous[n]
@@ -171,6 +172,7 @@ def wanted_force(model, data, a, q, v, dt, shift):
         wanted = kp * (min(max(command[0], low), high) - length - shift * h * speed) + kd * (command[1] - speed)
     else:
         wanted = kd * (min(max(command[1], low), high) - speed)
+    # (3), implicit: dt D + dt^2 K
     slope = damped(gear * h * kd, model.actuator_inertia[a], shift) + gear * h * h * kp
     return gear * (command[2] + wanted), slope if gear > 0.0 else 0.0
 

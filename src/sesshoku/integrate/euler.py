@@ -8,7 +8,7 @@ from sesshoku.integrate.position import move, move_kinematic
 
 @jit
 def finish_euler(model, data, v_new, dt):
-    """q <- q (+) dt v, v <- v_new."""
+    """q <- q (+) dt v, v <- v_new: eq. (1), implicit."""
     move(model, data.q, data.v, dt)
     for k in range(model.dof_count):
         data.v[k] = v_new[k]

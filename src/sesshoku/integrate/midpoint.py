@@ -2,8 +2,8 @@
 the middle of the step.
 
     q_M = q (+) dt/2 v,    v+ = v + dt H(q_M)^-1 (forces at q_M and v_M) + impulses,    q+ = q_M (+) dt/2 v+
-with the velocity of the middle predicted, v_M = v + dt/2 a(q_M, v). Second order in smooth motion, and exact for
-constant forces, sliding friction among them.
+(E20)-(E24) of docs/methods/exact.md, with the velocity of the middle predicted, v_M = v + dt/2 a(q_M, v). Second order
+in smooth motion, and exact for constant forces, sliding friction among them.
 
 A lone free body that turns by more than FAST within a step is not turned to a middle that means nothing: it stays as it
 stands, spins by `rotor`, and ends where that leaves it, or, where contact changed its spin, along the new one.
@@ -44,7 +44,7 @@ def turns_fast(model, data, t, dt):
 
 @jit
 def to_middle(model, data, dt):
-    """new_q = q_M; scripted links go half their way."""
+    """(E20): new_q = q_M; scripted links go half their way."""
     q, middle = data.q, data.new_q
     for n in range(model.coordinate_count):
         middle[n] = q[n]
@@ -109,7 +109,7 @@ def script_lead(model, data, link, p):
 
 @jit
 def predict_middle(model, data, dt):
-    """stage_v: the velocity of the middle, by the forces there and the bias of v. Needs `link_velocities` of v."""
+    """(E21): stage_v, velocity of the middle, by the forces there and the bias of v. Needs `link_velocities` of v."""
     v, middle = data.v, data.stage_v
     free_acceleration(model, data)
     settle_efforts(model, data)
@@ -124,7 +124,7 @@ def predict_middle(model, data, dt):
 
 @jit
 def middle_velocity(model, data, dt):
-    """new_v = v + dt H^-1 (joint force - bias at the predicted middle velocity), which the links have then."""
+    """(E22): new_v = v + dt H^-1 (joint force - bias at the predicted middle velocity), which the links have then."""
     link_velocities(model, data, data.stage_v)
     free_acceleration(model, data)
     for k in range(model.dof_count):
@@ -145,7 +145,7 @@ def free_acceleration(model, data):
 
 @jit
 def from_middle(model, data, shift, dt):
-    """q, v at the end of the step; shift (V): a further displacement, or zero."""
+    """(E24): q, v at the end of the step; shift (V): a further displacement, or zero."""
     way, v, new_v = data.stage_v, data.v, data.new_v
     for k in range(model.dof_count):
         way[k] = 0.5 * dt * new_v[k] + shift[k]

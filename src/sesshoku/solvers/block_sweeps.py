@@ -1,5 +1,5 @@
-"""Block Gauss-Seidel with every contact solved exactly (proximal_local.exact_contact): the last resort of
-proximal_newton.py, and a solver to compare it with."""
+"""Block Gauss-Seidel with every contact solved exactly (proximal/local.py, `exact_contact`): the last resort of
+proximal/newton.py, and a solver to compare it with."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from sesshoku.solvers.problem import push_joint, read_contact, read_joint
 
 @jit
 def fill_contacts(chains, problem, contact_list, G_out):
-    """Rows and columns of the contacts among themselves."""
+    """(E5): rows and columns of the contacts among themselves."""
     span, half = problem.span, problem.half
     for i in range(len(contact_list)):
         W = problem.block[contact_list[i]]

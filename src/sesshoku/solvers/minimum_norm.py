@@ -67,7 +67,9 @@ def make_norm_work(rows: int) -> NormWork:
 
 @jit
 def solve_symmetric(n, rows, M, b, tolerance, known, work, x_out):
-    """x_out (n) <- A^+ b with A = M[rows, rows] symmetric, positive semi-definite.
+    """x_out (n) <- A^+ b with A = M[rows, rows] symmetric, positive semi-definite: eqs. (18), (19), multipoint.
+
+    Where (17) has a solution; where it has none, its least squares (rows are picked in print).
 
     known: the factor of exactly these rows stands in `work` already (`drop_rows`). Returns whether one stands there
     afterwards.

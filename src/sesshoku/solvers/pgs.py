@@ -29,7 +29,7 @@ LOCAL_SWEEPS = 60  # of a contact's own three rows, where the pair is solved exa
 def limited_tangents(law, bound, t1, t2):
     """The nearest tangential impulse the friction law allows (for SQUARE and SLIDE: axis by axis)."""
     if law == SLIDE:
-        return min(max(t1, 0.0), bound), 0.0
+        return min(max(t1, 0.0), bound), 0.0  # (16), lcp
     if law == SQUARE:
         return min(max(t1, -bound), bound), min(max(t2, -bound), bound)
     size2 = t1 * t1 + t2 * t2
@@ -128,7 +128,7 @@ def visit_contact(chains, problem, friction, c, exact, change_out, y):
 
 @jit
 def visit_normal(chains, problem, c, change_out, y):
-    """Gauss-Seidel update of a contact's normal row."""
+    """Gauss-Seidel update of a contact's normal row: eqs. (2)-(5), (15), lcp."""
     x, inverse, change = problem.impulse[c], problem.inverse[c, 1], change_out[c]
     change[0] = change[1] = change[2] = 0.0
     if inverse == 0.0:
@@ -144,7 +144,7 @@ def visit_normal(chains, problem, c, change_out, y):
 
 @jit
 def visit_tangents(chains, problem, law, mu, c, change_out, y):
-    """Gauss-Seidel update of a contact's friction rows, bound by its present normal impulse."""
+    """Gauss-Seidel update of a contact's friction rows, bound by its normal impulse: eqs. (7), (8), (16), lcp."""
     x, W, free = problem.impulse[c], problem.block[c], problem.free[c]
     u0, u1, _ = read_contact(chains, problem, c, y)
     inverse = problem.inverse[c, 0]
@@ -159,7 +159,7 @@ def visit_tangents(chains, problem, law, mu, c, change_out, y):
 
 @jit
 def visit_joint(chains, problem, j, change_out, y):
-    """Gauss-Seidel update of a joint row."""
+    """Gauss-Seidel update of a joint row: eqs. (12)-(14), lcp, which are strict in print."""
     g = problem.joint_block[j]
     change_out[j] = 0.0
     if g <= 0.0:
@@ -300,7 +300,7 @@ def restart(contact_list, joint_list, dof_list, work):
 def contact_residual(problem, law, mu, c, u0, u1, u2):
     """Violation of contact law and bounds at contact c with velocity u after the step, m/s.
 
-    Zero iff complementarity, bound and direction of friction hold.
+    Zero iff complementarity, bound and direction of friction hold: (E10).
     """
     x, W = problem.impulse[c], problem.block[c]
     g = max(W[0, 0], W[1, 1], W[2, 2])

@@ -36,14 +36,14 @@ def solve_dense(contacts, joints, K, friction, bounds, x, w, goal):
         for j in range(joints):
             r = 3 * contacts + j
             if K[r, r] > 1e-12 * largest:
-                new = min(max(x[r] - w[r] / K[r, r], low[j]), high[j])
+                new = min(max(x[r] - w[r] / K[r, r], low[j]), high[j])  # (12)-(14), lcp
                 worst = max(worst, abs(new - x[r]) * K[r, r])
                 add_column(K, n, r, new - x[r], w)
                 x[r] = new
         for i in range(contacts):
             r = 3 * i + 2
             if K[r, r] > 1e-12 * largest:
-                new = max(0.0, x[r] - w[r] / K[r, r])
+                new = max(0.0, x[r] - w[r] / K[r, r])  # (2)-(5), (15), lcp
                 worst = max(worst, abs(new - x[r]) * K[r, r])
                 add_column(K, n, r, new - x[r], w)
                 x[r] = new
@@ -56,10 +56,10 @@ def solve_dense(contacts, joints, K, friction, bounds, x, w, goal):
 
 @jit
 def dense_tangents(K, n, i, friction, largest, x, w):
-    """Friction rows of contact i, bound by its present normal impulse."""
+    """Friction rows of contact i, bound by its present normal impulse: eqs. (7), (8), (16), lcp."""
     law, mu = friction
     a, b, worst = 3 * i, 3 * i + 1, 0.0
-    bound = mu * x[a + 2]
+    bound = mu * x[a + 2]  # (16), lcp: mu f_(i-m), f_(i-n) in print
     if law == DISC:
         g = max(K[a, a], K[b, b])
         if g <= 1e-12 * largest:

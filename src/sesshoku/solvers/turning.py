@@ -16,7 +16,7 @@ from sesshoku.solvers.problem import push_contact, read_contact
 
 @jit(into_callers=True)
 def allowed_torque(disc, most, t1, t2, s):
-    """The nearest torque impulse with (t1, t2) in a disc of radius `disc` and s in [-most, most]."""
+    """(E9): the nearest torque impulse with (t1, t2) in a disc of radius `disc` and s in [-most, most]."""
     size2 = t1 * t1 + t2 * t2
     if size2 > disc * disc:
         shorter = disc / sqrt(size2)
@@ -26,7 +26,7 @@ def allowed_torque(disc, most, t1, t2, s):
 
 @jit(into_callers=True)
 def torque_violation(disc, most, g, x, u):
-    """Residual of a turning block, rad/s: g |x - P(x - u/g)| of rolling and of torsion, the larger one."""
+    """(E10) for (E9): residual of a turning block, rad/s: the larger g |x - P(x - u/g)| of rolling and torsion."""
     x0, x1, x2 = x
     u0, u1, u2 = u
     t1, t2, s = allowed_torque(disc, most, x0 - u0 / g, x1 - u1 / g, x2 - u2 / g)

@@ -48,7 +48,7 @@ def apply_forces(model, data, work, dt):
         for a in range(3):
             f = axes[0, a] * x[0] + axes[1, a] * x[1] + axes[2, a] * x[2]
             work.impulse_world[c, a] = f
-            contacts.force[c, a] = f / dt
+            contacts.force[c, a] = f / dt  # (20), multipoint
         size, bound = sqrt(x[0] * x[0] + x[1] * x[1]), contacts.material[c, 0] * x[2]
         contacts.slip[c] = sqrt((u0 + free[0]) ** 2 + (u1 + free[1]) ** 2)
         moving = (
@@ -73,7 +73,7 @@ def apply_forces(model, data, work, dt):
     generalized_impulse(model, data, problem, fresh, data.held_force)
     for k in range(model.dof_count):  # kinetic energy: v . J^T x + 1/2 |y|^2, targets of the rows left aside
         energy += data.new_v[k] * data.held_force[k] + 0.5 * fresh[k] * fresh[k]
-        data.new_v[k] += change[k]
+        data.new_v[k] += change[k]  # (E23); eq. (15), multipoint: H^-1 K Delta f
         brought += 0.5 * data.held_force[k] * (data.v[k] + data.new_v[k])
         data.held_force[k] /= dt
     report[ENERGY_CHANGE], report[CONSTRAINT_WORK] = energy, brought

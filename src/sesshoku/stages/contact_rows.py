@@ -105,7 +105,7 @@ def contact_side(model, data, work, c, side, v_new):
 def side_jacobian(model, data, link, point, axes, side, free_root, dofs, rows_out):
     """Jacobian of the point on `link` along three axes, row after row over the dofs of its chain.
 
-    Minus it on side a.
+    Minus it on side a. eq. (5), multipoint: K_i^T.
     """
     o, S, sign = data.tree_origin[model.link_tree[link]], data.axis, 1.0 if side else -1.0
     x, y, z = point[0] - o[0], point[1] - o[1], point[2] - o[2]
@@ -151,7 +151,7 @@ def lone_body_rows(model, data, work, c, side, k, v_new):
 
 @jit
 def to_half_form(model, factor, root_dinv, dofs, rows):
-    """Z = J L^-1 D^-1/2 in place, three rows one after the other along one chain."""
+    """Z = J L^-1 D^-1/2 of (E5) in place, three rows one after the other along one chain."""
     count = len(dofs)
     r0, r1, r2 = rows[:count], rows[count : 2 * count], rows[2 * count :]
     for e in range(count - 1, -1, -1):

@@ -43,10 +43,10 @@ def free_velocity(model, data, dt, least_spin):
     a, bias, force = data.free_acceleration, data.bias_force, data.joint_force
     for k in range(model.dof_count):
         a[k] = force[k] - bias[k]
-    solve(model, data.factor, data.factor_dinv, a)
+    solve(model, data.factor, data.factor_dinv, a)  # (1), multipoint; eq. (11), volume: both with f = 0
     settle_efforts(model, data)
     for k in range(model.dof_count):
-        data.new_v[k] = data.v[k] + dt * a[k]
+        data.new_v[k] = data.v[k] + dt * a[k]  # (15), multipoint; eq. (13), volume
     spin_lone_bodies(model, data, dt, least_spin)
 
 

@@ -221,7 +221,7 @@ def intersect(contacts, polyhedra, overlaps, small, large, side):
 
 @jit
 def find_normal(overlaps, k, n):
-    """(1), (2): from the faces of a and of b, from a to b; False: the overlap has none."""
+    """(1), (2), volume: from the faces of a and of b, from a to b; False: the overlap has none."""
     vectors, length = overlaps.area_vector[k], 0.0
     for i in range(3):
         n[i] = vectors[0, i] - vectors[1, i]
@@ -297,7 +297,7 @@ def match_overlaps(model, data, contacts):
 
 @jit
 def fill_area_moment(contacts, overlaps, k, Q_out):
-    """Q (6, 6) of overlap k, eq. (9): twists at the barycentre, world axes, linear part first."""
+    """Q (6, 6) of overlap k, eq. (9), volume: twists at the barycentre, world axes, linear part first."""
     t, n, moment = contacts.tangent[k], contacts.normal[k], overlaps.area_moment[k]
     S, m1, m2, xx, xy, yy = moment[0], moment[1], moment[2], moment[3], moment[4], moment[5]
     for i in range(3):
@@ -321,7 +321,7 @@ def cross_into(block_out, x, y, z):
 
 @jit
 def fill_depth_moment(contacts, overlaps, k, c_out):
-    """c^T n = (V n, m_h x n), (6), of overlap k, world axes. With m_h = (m1, m2): m_h x n = m2 e1 - m1 e2."""
+    """c^T n = (V n, m_h x n), six numbers, of overlap k, eq. (9), volume. World axes; m_h x n = m2 e1 - m1 e2."""
     t, n, moment = contacts.tangent[k], contacts.normal[k], overlaps.depth_moment[k]
     for i in range(3):
         c_out[i] = moment[0] * n[i]

@@ -1,8 +1,8 @@
 """What is read from the polyhedron of an overlap: volume and barycentre, area vectors, section, area moments.
 
-The method's equations (1), (2): normal from the area vectors of the two bodies' faces. (9): moments, as integrals over
-the faces of the overlap projected on the contact plane. With s the projected area of a triangle, r its corners on the
-plane, h their distances from it, and bars for sums over the three corners:
+eqs. (1), (2), volume: the normal from the area vectors of the two bodies' faces. eqs. (8), (9), volume: moments, as
+integrals over the faces of the overlap projected on the contact plane (sums over points in print). With s the projected
+area of a triangle, r its corners on the plane, h their distances from it, and bars for sums over the three corners:
 
     int 1 = s,  int r = s rbar / 3,  int r r^T = s (sum r r^T + rbar rbar^T) / 12,
     int h = s hbar / 3,  int h r = s (sum h r + hbar rbar) / 12
@@ -220,7 +220,7 @@ def add_faces(overlaps, k, which, faces, integral, corners, part):
 
 @jit
 def add_polygon(overlaps, k, P, count, integral, part):
-    """Add the integrals over one convex face, rows (r1, r2, eta): triangles from its first corner."""
+    """Add the integrals over one convex face, rows (r1, r2, eta): triangles from its first corner. eq. (9), volume."""
     S, X, Y, XX, XY, YY, V, VX, VY = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     x0, y0, h0 = P[0, 0], P[0, 1], P[0, 2]
     x1, y1, h1 = P[1, 0], P[1, 1], P[1, 2]
@@ -257,7 +257,7 @@ def add_polygon(overlaps, k, P, count, integral, part):
 
 @jit
 def find_moments(overlaps, k, whole, faces, integral, corners):
-    """Moments (9) of overlap k. whole, faces: the buffer and face count of the overlap; the state is its lower part."""
+    """(9), volume: moments of overlap k. whole, faces: its buffer and face count; the state is its lower part."""
     clear_moments(overlaps, k)
     add_faces(overlaps, k, whole, faces, integral, corners, 1.0)
     if integral != THICKNESS:

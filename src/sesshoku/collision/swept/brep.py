@@ -1,4 +1,4 @@
-"""`Breps`: the polyhedra of all colliding geometries of a scene, as edge-centred lists in flat arrays (5.1).
+"""`Breps`: the polyhedra of all colliding geometries of a scene, as edge-centred lists in flat arrays (section 5.1).
 
 Built once, when a simulation starts. A **shape** here is one colliding geometry (a concave mesh is one shape, a plane
 a slab); a **body** is a link, or the world. Body b < link_count is link b, in a frame with its origin at the link's

@@ -220,7 +220,7 @@ def determinant_polynomial(motion, edges, c_out):
 
 @jit
 def edge_edge(motion, edges, topology, graze, crossing, work):
-    """Time at which two edges pass each other, or -1. Writes parameters, and the sign of (5.1) before."""
+    """Time at which two edges pass each other, or -1. Writes parameters, and the sign of eq. (5.1), thesis, before."""
     start, end = motion
     e0, e1 = edges
     edge_vertex, edge_face, face_vertex = topology
@@ -232,7 +232,7 @@ def edge_edge(motion, edges, topology, graze, crossing, work):
     if crossing == LINEAR:
         if not passes(d0, d1, inward) or sine0 < PARALLEL or sine1 < PARALLEL or turned(start, end, a0, b0, a1, b1):
             return -1.0
-        t = d0 / (d0 - d1)
+        t = d0 / (d0 - d1)  # (5.2), thesis: as a share of the step
         work[SIDE] = 1.0 if d0 > 0.0 or (d0 == 0.0 and d1 < 0.0) else -1.0
         return t if 0.0 <= t <= 1.0 and on_edges(motion, (a0, b0, a1, b1), t, work) else -1.0
     determinant_polynomial(motion, (a0, b0, a1, b1, a1, a0), work)
@@ -254,7 +254,7 @@ def passes(before, after, inward):
 
 @jit
 def edge_distance(p, a0, b0, a1, b1):
-    """Signed distance (5.1) of the lines through two edges, its denominator, and the sine of their angle."""
+    """(5.1), thesis: signed distance of the lines through two edges; its denominator, and the sine of their angle."""
     ux, uy, uz = p[b0, 0] - p[a0, 0], p[b0, 1] - p[a0, 1], p[b0, 2] - p[a0, 2]
     wx, wy, wz = p[b1, 0] - p[a1, 0], p[b1, 1] - p[a1, 1], p[b1, 2] - p[a1, 2]
     x, y, z = p[a0, 0] - p[a1, 0], p[a0, 1] - p[a1, 1], p[a0, 2] - p[a1, 2]
@@ -268,7 +268,7 @@ def edge_distance(p, a0, b0, a1, b1):
 
 @jit
 def inside_sign(p, e0, e1, edge_vertex, edge_face, face_vertex):
-    """Sign of the determinant (5.1) when edge 1 is inside the body of edge 0, by the faces that meet in the edges."""
+    """Sign of eq. (5.1), thesis, when edge 1 is inside the body of edge 0, by the faces that meet in the edges."""
     a0, b0, a1, b1 = edge_vertex[e0, 0], edge_vertex[e0, 1], edge_vertex[e1, 0], edge_vertex[e1, 1]
     ux, uy, uz = p[b0, 0] - p[a0, 0], p[b0, 1] - p[a0, 1], p[b0, 2] - p[a0, 2]
     wx, wy, wz = p[b1, 0] - p[a1, 0], p[b1, 1] - p[a1, 1], p[b1, 2] - p[a1, 2]

@@ -235,7 +235,7 @@ def describe_vertex(breps, start, end, events_out, i):
 
 @jit
 def describe_edges(breps, start, end, events_out, i, before):
-    """Shapes, bodies, points and normal of event i, two edges that pass; before: sign of (5.1) until then."""
+    """Shapes, bodies, points and normal of event i, two edges that pass; before: sign of eq. (5.1), thesis."""
     e0, e1 = events_out.feature[i, 0], events_out.feature[i, 1]
     name_bodies(breps, events_out, i, EDGE_EDGE, breps.edge_shape[e0], breps.edge_shape[e1])
     t, ends = events_out.time[i], breps.edge_vertex

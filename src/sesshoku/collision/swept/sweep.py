@@ -47,7 +47,7 @@ __all__ = ["BOX_TESTS", "BOX_UPDATES", "CUBIC", "EDGE_EDGE", "EVENTS", "LINEAR",
            "PRIMITIVE_TESTS", "VERTEX_FACE", "Events", "Sweeps", "as_events", "as_sweeps", "make_events", "make_sweeps",
            "sweep_inflate", "sweep_motion"]
 
-# places in Sweeps.work_counts, for the cost model (7.2): overlap tests, primitive tests, boxes refitted
+# places in Sweeps.work_counts, N_v, N_p, N_u of the cost model: overlap tests, primitive tests, boxes refitted
 BOX_TESTS, PRIMITIVE_TESTS, BOX_UPDATES = range(3)
 PAIRS_PER_SHAPE = 64
 LARGER = 4.0  # a leaf must be, than a node, for the slab filter to be worth its while
@@ -165,7 +165,7 @@ def find_crossings(breps, sweeps, events_out, vertices, motion, crossing):
                 bound_ways(sweeps.start, sweeps.end, first, last, sweeps.vertex_box)
                 refit(breps.node, (breps.shape_node[s, 0], breps.shape_node[s, 1]),
                       (breps.edge_vertex, breps.face_vertex), sweeps.vertex_box, breps.shape_pad[s], sweeps.node_box)
-                sweeps.work_counts[BOX_UPDATES] += breps.shape_node[s, 1] - breps.shape_node[s, 0]
+                sweeps.work_counts[BOX_UPDATES] += breps.shape_node[s, 1] - breps.shape_node[s, 0]  # (7.2), thesis: N_u
         a, b = pair[k, 0], pair[k, 1]
         walk_trees(breps, sweeps, events_out, breps.shape_node[a, 0], breps.shape_node[b, 0], crossing)
     events_out.counts[PAIRS_LOST] = sweeps.counts[PAIR_OVERFLOW]
@@ -218,7 +218,7 @@ def walk_trees(breps, sweeps, events_out, root_a, root_b, crossing):
             if boxes_overlap(box, c, d) and may_cross(node[c, 2], node[d, 2]):
                 stack[height, 0], stack[height, 1] = c, d
                 height += 1
-    sweeps.work_counts[BOX_TESTS] += tests
+    sweeps.work_counts[BOX_TESTS] += tests  # (7.2), thesis: N_v
 
 
 @jit(into_callers=True)
@@ -249,7 +249,7 @@ def leaf_apart(breps, sweeps, leaf, other):
 def try_primitives(breps, sweeps, events_out, a, b, crossing):
     """The primitive test of two leaves of the first and the second shape; a crossing is noted."""
     node, pad = breps.node, breps.shape_pad
-    sweeps.work_counts[PRIMITIVE_TESTS] += 1
+    sweeps.work_counts[PRIMITIVE_TESTS] += 1  # (7.2), thesis: N_p
     if node[a, 2] == EDGE:
         one, other = node[a, 3], node[b, 3]
         graze = GRAZE * min(pad[breps.edge_shape[one]], pad[breps.edge_shape[other]])

@@ -103,7 +103,7 @@ def refit(node, range_, topology, vertex_box, pad, box_out):
 
 @jit(into_callers=True)
 def boxes_overlap(box, a, b):
-    """(7.1); not where a bound is NaN."""
+    """(7.1), thesis; not where a bound is NaN."""
     return (box[a, 0] <= box[b, 3] and box[b, 0] <= box[a, 3] and box[a, 1] <= box[b, 4] and box[b, 1] <= box[a, 4]
             and box[a, 2] <= box[b, 5] and box[b, 2] <= box[a, 5])
 
@@ -116,7 +116,10 @@ def width(box, a):
 
 @jit(into_callers=True)
 def outside_slab(nx, ny, nz, low, high, box, i):
-    """Whether box i lies beyond one of the planes n . x = low, n . x = high, by more than rounding (7.3 - 7.12)."""
+    """(7.5)-(7.12), thesis: whether box i lies beyond a plane n . x = low or n . x = high by more than rounding.
+
+    n_min is low and n_max is -high; P' is the corner of `near`, Q' that of `far`. In print (7.12) has + n_min.
+    """
     px, qx = (box[i, 0], box[i, 3]) if nx > 0.0 else (box[i, 3], box[i, 0])
     py, qy = (box[i, 1], box[i, 4]) if ny > 0.0 else (box[i, 4], box[i, 1])
     pz, qz = (box[i, 2], box[i, 5]) if nz > 0.0 else (box[i, 5], box[i, 2])
@@ -170,7 +173,7 @@ def add_slab(f, face_vertex, p, slab_out, count):
 
 @jit(into_callers=True)
 def widen(slab_out, k, v, start, end):
-    """Widen slab k to hold the way of vertex v."""
+    """Widen slab k to hold the way of vertex v: eqs. (7.3), (7.4), thesis, (7.3) with the sign it needs."""
     nx, ny, nz = slab_out[k, 0], slab_out[k, 1], slab_out[k, 2]
     one = nx * start[v, 0] + ny * start[v, 1] + nz * start[v, 2]
     other = nx * end[v, 0] + ny * end[v, 1] + nz * end[v, 2]

@@ -244,7 +244,7 @@ def loop_rate(asm, p, c, rate_out):
 
 @jit
 def contact_law(asm, j, G, f_star):
-    """W = (1 + G Lambda)^-1 G and h = (1 + G Lambda)^-1 f*."""
+    """W = (1 + G Lambda)^-1 G and h = (1 + G Lambda)^-1 f*: eq. (3), implicit, applied to eq. (4), implicit."""
     Lam, A, B, W, h = asm.work[0], asm.work[1], asm.work[2], asm.W[j], asm.drive[j]
     for n in range(6):
         h[n] = f_star[n]

@@ -32,7 +32,10 @@ def place_of(asm, part, link):
 
 @jit
 def join(model, data, asm, j, diagonal, used, listed):
-    """Assemble joint j: its law, then the part it makes. Returns what is used of pool and handles, -1: too much."""
+    """Assemble joint j: its law, then the part it makes. Returns what is used of pool and handles, -1: too much.
+
+    Lambda: P_ii of eq. (4), implicit, the response of both ends together.
+    """
     p, c, pool = asm.link[j, 0], asm.link[j, 1], asm.pool
     A = asm.part[find(asm.leader, p)] if p >= 0 else -1
     B = asm.part[find(asm.leader, c)] if c >= 0 else -1

@@ -182,7 +182,7 @@ def law_forces(asm):
 
 @jit
 def relative_acceleration(asm, j, u_out):
-    """a_c - a_p of joint j."""
+    """a_c - a_p of joint j, eq. (4), implicit; its signs are lost, ours: child minus parent."""
     p, c = asm.link[j, 0], asm.link[j, 1]
     for a in range(6):
         u_out[a] = (asm.acceleration[c, a] if c >= 0 else 0.0) - (asm.acceleration[p, a] if p >= 0 else 0.0)

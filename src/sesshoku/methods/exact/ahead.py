@@ -17,7 +17,7 @@ from sesshoku.spatial.algebra import cross
 
 @jit
 def look_ahead(model, data, work, dt):
-    """contacts.shape_lead of every shape on a link. Overwrites work.y_before and data.force. Needs `predict`.
+    """(E28): contacts.shape_lead of every shape on a link. Overwrites work.y_before and data.force. Needs `predict`.
 
     No more than half the shape is thick, or what falls from rest falls if that is more: normals from farther mean
     little.

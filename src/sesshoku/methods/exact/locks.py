@@ -4,7 +4,7 @@ solution says decides.
 A robot's every joint may have friction. As rows of the problem they would outnumber its contacts; but a joint that is
 held is only a joint with next to infinite inertia, which costs the factor of H nothing, and one that slips has a known
 force. With H' = H + lock and friction impulses f of the joints that slip
-    v' = H'^-1 (H v_free + f)
+    v' = H'^-1 (H v_free + f)        (E6)
 is the free velocity of a problem with contacts, limits and loops alone, and -lock v+ the impulse that holds a joint.
 States come from the step before. Where one does not agree with the solution (a held joint beyond its bound, a slipping
 one that moves along its friction) all that disagree are switched and the problem is solved again;
@@ -61,7 +61,7 @@ def hold_joints(model, data, work, dt):
 
 @jit
 def lock(model, data, work, dt):
-    """H' and the free velocity new_v = H'^-1 (H v_free + f) for the present states; other trees keep theirs."""
+    """(E6): H' and the free velocity new_v = H'^-1 (H v_free + f) for the present states; other trees keep theirs."""
     free, push, diagonal, some = work.lock_free, work.lock_work, data.implicit_diagonal, False
     multiply(model, data.mass_matrix, free, push)
     for k in range(model.dof_count):
@@ -137,7 +137,7 @@ def switch_joints(model, data, work, dt):
             continue
         speed = data.new_v[k] + change[k]
         if state == LOCKED:
-            x = -held_inertia(data, work, k) * speed
+            x = -held_inertia(data, work, k) * speed  # (E6)
             if abs(x) > BEYOND * dt * model.dof_static_friction[k]:
                 new = PUSHED_UP if x > 0.0 else PUSHED_DOWN
         elif speed > 0.0 and state == PUSHED_UP or speed < 0.0 and state == PUSHED_DOWN:
@@ -168,7 +168,7 @@ def keep_joint_friction(model, data, work, dt):
             continue
         speed = data.new_v[k]
         if state == LOCKED:
-            x = -held_inertia(data, work, k) * speed
+            x = -held_inertia(data, work, k) * speed  # (E6)
             report[RESIDUAL] = max(report[RESIDUAL], abs(speed))
         else:
             x = dt * model.dof_kinetic_friction[k] * (1.0 if state == PUSHED_UP else -1.0)

@@ -3,7 +3,7 @@
 Turning about its own spin leaves a body's kinetic energy as it is, so both halves of a step do (q to the middle along
 the old spin, on along the new one), and all that matters is how the spin changes in between, with the inertia of the
 middle. Gyroscopic torque at the mean spin m = (w0 + w1)/2 does no work, torque t does the work dt t . m:
-    I (w1 - w0) = dt t - dt m x I m.
+    I (w1 - w0) = dt t - dt m x I m        (E30)
 An impact at its own instant displaces a body also by a turn; its spin goes along with that turn.
 """
 
@@ -21,7 +21,7 @@ from sesshoku.stages.free_motion import SPIN, gyroscopic_rate, spin_freely
 
 @jit
 def spin_evenly(model, data, gyration_out, dt, fast):
-    """new_v of lone free bodies: gyroscopic torque at the mean spin, by `rotor` above `fast` rad per step.
+    """(E30): new_v of lone free bodies, gyroscopic torque at the mean spin, by `rotor` above `fast` rad per step.
 
     gyration (V): the change of spin that is gyroscopic alone. Needs `middle_velocity`, whose prediction it takes out.
     """

@@ -1,8 +1,8 @@
 """From the middle of the step to its ends: how velocities of points change because the bodies they lie on turn.
 
 Rows are those of the middle, but the old velocity belongs to the step's start and the new one to its end. A point that
-is fixed on a link has, half a step on, dt/2 J' v more: without it a box that a robot swings around would drift outwards
-by dt/2 w^2 r per second in the robot's hand, and loops open at first order.
+is fixed on a link has, half a step on, dt/2 J' v more, (E25): without it a box that a robot swings around would drift
+outwards by dt/2 w^2 r per second in the robot's hand, and loops open at first order.
 
 Not of round surfaces, whose point of contact moves on over them: a rolling ball needs nothing.
 Impacts are left as they are: with rows of one place e = 1 keeps energy, and lone bodies land least deep. But a foot
@@ -35,7 +35,7 @@ def link_rates(model, data):
 
 @jit
 def measure_turning(model, data, work, dt, c):
-    """work.turn of contact c: dt/2 J' v along its axes. Needs `link_rates` of v.
+    """(E25): work.turn of contact c, dt/2 J' v along its axes. Needs `link_rates` of v.
 
     Of v, not of the predicted free velocity: contacts keep a body from turning that its torques would turn.
     """
@@ -58,7 +58,7 @@ def measure_turning(model, data, work, dt, c):
 
 @jit
 def turn_contact(work, c):
-    """Velocity of contact c at the step's start, and the free one at its end."""
+    """(E25): velocity of contact c at the step's start, and the free one at its end."""
     problem = work.problem
     for d in range(3):
         problem.velocity[c, d] -= work.turn[c, d]
@@ -68,7 +68,7 @@ def turn_contact(work, c):
 
 @jit
 def turn_blocks(model, data, contacts, problem, dt):
-    """The same for turning blocks: their angular velocities at the step's end, scripts included. Needs `link_rates`."""
+    """(E25) for turning blocks: their angular velocities at the step's end, scripts included. Needs `link_rates`."""
     for n in range(problem.counts[TURNING]):
         p = problem.turning[n]
         c = p - problem.contact_capacity
@@ -91,7 +91,7 @@ def turn_blocks(model, data, contacts, problem, dt):
 
 @jit
 def turn_loops(model, data, dt):
-    """The same for the rows of loops, which are the velocity of anchor a relative to b along the axes of a's frame.
+    """(E25) for the rows of loops, which are the velocity of anchor a relative to b along the axes of a's frame.
 
     Leaves it in data.loop_turn, and the links at the velocities of the middle, where the equation of motion holds.
     """

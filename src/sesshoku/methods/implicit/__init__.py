@@ -6,13 +6,15 @@ wrench at the end of the step is linearised (backward Euler), which makes it aff
 two links; such a joint is assembled with the others. No complementarity problem, no optimisation: a fixed number of
 small solves. Penetration is the force law: depth = load / stiffness.
 
-equation -> function
-    (1)-(3)   linearised backward Euler                    `law` (contacts, joint laws), dynamics.actuation (drives)
-    (4)       q'' = r_p - r_c + P tau, signs lost          dynamics.assembly_parts, assembly_vectors
-    section 3 assembly, disassembly                        dynamics.assembly (any order), assembly_tree (leaves to root)
-              contact joint, only its wrench differentiated  `law.contact_terms`; W, h: assembly_laws.contact_law
-              several contacts                             assembled: `coupling`; each alone: `frozen`
-    section 4 explicit Euler, Runge-Kutta                  `explicit`
+equation -> function (the print of (1)-(3) is lost: derived anew)
+    (1)        explicit Euler                                 integrate.euler.finish_euler, explicit.contact_force
+    (2)        backward Euler                                 solve.update_contact
+    (3)        the same linearised, contacts                  law.contact_terms, dynamics.assembly.laws.contact_law
+    (3)        and drives  dynamics.actuation.passive_forces, dynamics.actuation.wanted_force
+    (4)        q'' = r_p - r_c + P tau  dynamics.assembly.parts.join, dynamics.assembly.vectors.relative_acceleration
+    section 3  assembly, disassembly                          dynamics.assembly: assemble (any order), tree
+               several contacts                               assembled: `coupling`; each alone: `frozen`
+    section 4  explicit Euler, Runge-Kutta                    `explicit`
 
 Deviations from the paper, which is silent on all of it. Wrench on the child, child minus parent. Contact points of two
 links add up before the solve. Contacts with the world are assembled first, where they act: they add to the inertia of

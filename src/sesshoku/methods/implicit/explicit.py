@@ -28,7 +28,7 @@ from sesshoku.methods.implicit.work import COUPLING_OVERFLOW, GROUPS, PASSES, UN
 
 @jit
 def contact_force(work, c):
-    """Force on b of contact c (work.force), of the present depth, velocity and anchor. True if it pushes."""
+    """Force on b of contact c (work.force), of present depth, velocity and anchor, for eq. (1). True if it pushes."""
     contacts, options = work.contacts, work.options
     n, u, e, f = contacts.normal[c], work.before[c], work.stretch[c], work.force[c]
     k, d = work.elastic[c, 0], work.elastic[c, 1]

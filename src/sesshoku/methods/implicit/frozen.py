@@ -46,7 +46,7 @@ def freeze_contacts(model, data, work, dt, group):
 
 @jit
 def solve_alone(model, data, work, dt, c):
-    """phi = (1 + g Lambda)^-1 (phi* - g J x0) of contact c, put on its two links."""
+    """phi = (1 + g Lambda)^-1 (phi* - g J x0) of contact c, put on its two links: eq. (3) applied to eq. (4)."""
     contacts = work.contacts
     A, L, inverse = work.work[0:6, 0:6], work.work[0:6, 6:12], work.work[0:6, 12:18]
     T, n, p = contacts.tangent[c], contacts.normal[c], contacts.point[c]

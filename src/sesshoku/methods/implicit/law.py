@@ -4,9 +4,10 @@ With x the acceleration beyond the reference (see `prepare`) the velocity at the
     phi = phi* - g J x,   normal  phi* = k depth - (d + dt k) u,   g = dt d + dt^2 k
                           rest    phi* = k_t e - (d_t + dt k_t) u,  g = dt d_t + dt^2 k_t     e: from point to anchor
                           slide   phi* = -c u,                      g = dt c,  c = mu phi_n / max(|u|, slip_speed)
-phi = k (depth at the end) - d (velocity at the end) and so on: backward Euler, linearised. Contacts of a link with the
-world or with scripted links add up to one G and one f* on that link; contacts between moving links to the blocks of
-their pair. Loops, mimics, limits and sticking joints hold a wanted velocity with g = RIGID times the inertia they meet.
+phi = k (depth at the end) - d (velocity at the end) and so on: backward Euler, eq. (2), linearised, eq. (3).
+Contacts of a link with the world or with scripted links add up to one G and one f* on that link; contacts between
+moving links to the blocks of their pair. Loops, mimics, limits and sticking joints hold a wanted velocity with g =
+RIGID times the inertia they meet.
 """
 
 from __future__ import annotations
@@ -71,8 +72,8 @@ def contact_terms(work, dt, c):
     n, u, e = contacts.normal[c], work.before[c], work.stretch[c]
     k, d = work.elastic[c, 0], work.elastic[c, 1]
     un = u[0] * n[0] + u[1] * n[1] + u[2] * n[2]
-    gn = dt * d + dt * dt * k
-    normal = -k * contacts.gap[c] - (d + dt * k) * un
+    gn = dt * d + dt * dt * k  # (3): G = dt D + dt^2 K
+    normal = -k * contacts.gap[c] - (d + dt * k) * un  # (3): f* = tau - dt K q'
     if contacts.gap[c] > 0.0:  # seen coming: the damper acts on the part of the way behind the surface
         normal -= d * contacts.gap[c] / dt
     if work.slides[c] != 0:

@@ -200,7 +200,7 @@ def update_contact(model, data, work, dt, c, letting_go):
     un = x * n[0] + y * n[1] + z * n[2]
     tx, ty, tz = x - un * n[0], y - un * n[1], z - un * n[2]
     speed = sqrt(tx * tx + ty * ty + tz * tz)
-    normal = k * (depth - dt * un) - d * un
+    normal = k * (depth - dt * un) - d * un  # (2): of the end of the step, un is u_n'
     if depth < 0.0:
         normal += d * depth / dt
     possible = depth > 0.0 or options.lookahead != 0
@@ -222,7 +222,7 @@ def update_contact(model, data, work, dt, c, letting_go):
     else:
         kt, dt_ = options.tangential * k, options.tangential * d
         s = dt * kt + dt_
-        fx, fy, fz = kt * e[0] - s * tx, kt * e[1] - s * ty, kt * e[2] - s * tz
+        fx, fy, fz = kt * e[0] - s * tx, kt * e[1] - s * ty, kt * e[2] - s * tz  # (2)
     f[0], f[1], f[2] = normal * n[0] + fx, normal * n[1] + fy, normal * n[2] + fz
     wanted = contacts.material[c, 1] * normal / max(speed, options.slip_speed)
     if work.slides[c] == 0:

@@ -6,12 +6,17 @@ affine in them. Non-penetration and Coulomb bounds make a complementarity proble
 refresh the friction bound from the present normal force.
 
 equation -> function
-    (1)-(5)   a_N - a_N^d >= 0 complementary to f_N >= 0       `choose_targets`, solvers.pgs.visit_normal
-    (6)-(8)   kinetic friction: one direction against the slip   `choose_axes` (SLIDE)
-    (11)-(16) MCP and sweeps                                    solvers.pgs_dense.solve_dense, solvers.pgs
-    section 4 static friction below 1e-3 m/s, random axes       `choose_axes` (SQUARE)
-    section 2 columns of K by unit test forces                  `fill_by_test_forces` (dynamics.aba)
-    section 5 rubber bushes                                     joints with springs (models/humanoid_large_bush)
+    (1) (6)    a = K f + a^0                                  matrix.solve_by_matrix, matrix.fill_by_test_forces
+    (2)        wanted acceleration                            problem.choose_targets
+    (2)-(5)    a_N - a_N^d >= 0 complementary to f_N >= 0     solvers.pgs.visit_normal, solvers.pgs_dense.solve_dense
+    (6)        direction against the slip                     problem.choose_axes
+    (7) (8)    kinetic friction  solvers.pgs.visit_tangents, solvers.pgs_dense.dense_tangents
+    (11)       z = A x + b                                    matrix.solve_by_matrix, problem.choose_targets
+    (12)-(14)  rows between bounds                            solvers.pgs.visit_joint, solvers.pgs_dense.solve_dense
+    (15) (16)  bounds of forces                               solvers.pgs.visit_normal, solvers.pgs.visit_tangents
+    section 4  static friction below 1e-3 m/s, random axes    problem.choose_axes (SQUARE)
+    section 2  columns of K by unit test forces               matrix.fill_by_test_forces (dynamics.aba)
+    section 5  rubber bushes                                  joints with springs (models/humanoid_large_bush)
 
 Forces are kept as impulses, x = f dt, and accelerations as velocities: multiplied by dt, a^0 - a^d with a^d = -v/dt is
 the velocity the step would end with (`free`) and K is the same matrix, so the two problems are one.

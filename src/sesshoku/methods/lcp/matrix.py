@@ -50,7 +50,7 @@ def solve_by_matrix(model, data, work, lists, most, tolerance):
     fill_joints(model.row_dof, problem, lists, work.y_before, K)
     for r in range(3 * m + nj):
         for s in range(3 * m + nj):
-            w[r] += K[r, s] * x[s]
+            w[r] += K[r, s] * x[s]  # (1), (6), (11): w is z dt, x is f dt
     sweeps = solve_dense(m, nj, K, (work.row_law, work.row_mu), (work.row_low, work.row_high), x, w, (most, tolerance))
     for i in range(m):
         for d in range(3):
@@ -63,7 +63,7 @@ def solve_by_matrix(model, data, work, lists, most, tolerance):
 
 @jit
 def fill_by_test_forces(model, data, work, contact_list):
-    """Columns of K by unit test forces: +axis on b, -axis on a, articulated-body response, read along all axes."""
+    """(6): columns of K by unit test forces, +axis on b, -axis on a, articulated-body response, read along all axes."""
     contacts = work.contacts
     K, wrench, acc = work.matrix, work.small[0], work.small[1]
     for i in range(len(contact_list)):

@@ -1,4 +1,4 @@
-"""Posing the problem of a step: axes and friction law of each contact, rows, targets, start."""
+"""Building the problem of a step: axes and friction law of each contact, rows, targets, start."""
 
 from __future__ import annotations
 
@@ -64,6 +64,7 @@ def choose_axes(model, data, work, c):
         work.mu[c] = contacts.material[c, 1]
         work.law[c] = DISC if options.kinetic == KINETIC_CONE else SLIDE
         if options.kinetic != KINETIC_CONE:
+            # (6): f_T acts, and a_T is read, along axis 0
             axes[0, 0], axes[0, 1], axes[0, 2] = -sx / speed, -sy / speed, -sz / speed
             axes[1, 0], axes[1, 1], axes[1, 2] = cross(n[0], n[1], n[2], axes[0, 0], axes[0, 1], axes[0, 2])
         along_axes(problem, c, vx, vy, vz)
@@ -105,9 +106,9 @@ def random_unit(seed, number):
 
 @jit
 def choose_targets(model, data, work, dt, c):
-    """Subtract the wanted velocity from the free one.
+    """(2), (11): b dt = (a^0 - a^d) dt, the free velocity less the wanted one (b = a^0 + a^d in print).
 
-    Rebound, depth correction, the gap that may close; add dt J' v.
+    Rebound, depth correction, the gap that may close; add dt J' v. free holds v + dt a^0 at first, and a^d = -v / dt.
     """
     contacts, problem, options = work.contacts, work.problem, work.options
     free, gap, before = problem.free[c], contacts.gap[c], problem.velocity[c, 2]
@@ -122,7 +123,7 @@ def choose_targets(model, data, work, dt, c):
         if gap > 0.0:
             free[2] = 1e30  # not there yet: let it arrive at full speed, and bounce off when it has
         else:
-            free[2] += bounce * before
+            free[2] += bounce * before  # (2) with a_N^d = -(1 + e) v_N / dt
         return
     if gap > 0.0:
         free[2] += gap / dt

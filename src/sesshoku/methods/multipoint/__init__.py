@@ -6,15 +6,18 @@ smallest norm where they are not determined; points that pull leave and the rest
 Coulomb's law at the end, with static and kinetic coefficients apart.
 
 equation -> function
-    (1)-(5)   motion, K_i = (dp_i/dq)^T                       contact_rows, joint_rows (methods/)
-    (6)-(10)  slip direction and speed, decomposition         `pose.split_velocity`
-    (11)(12)  impact law                                      `pose.choose_target`
-    (13)-(17) M, velocity change                              `islands.fill_island`
-    (18)(19)  inverse or pseudo-inverse                       solvers.minimum_norm.solve_symmetric
-    (20)      mean force                                      contact_forces.apply_forces
-    (24)      removal of points that pull                     `removal.removal_loop`
-    (25)-(28) static or kinetic, friction                     `friction.classify`, `friction.cut_friction`
-    steps 9, 10  acceleration, integration                    free_motion.finish (semi-implicit Euler)
+    (1) (15)   motion without and with contact  stages.free_motion.free_velocity, stages.contact_forces.apply_forces
+    (5)        K_i = (dp_i/dq)^T                              stages.contact_rows.side_jacobian
+    (6)-(9)    decomposition, slip speed and direction        problem.split_velocity
+    (10)-(12)  impact law                                     problem.choose_target
+    (13) (17)  M, velocity change                             solve.fill_island
+    (18) (19)  inverse or pseudo-inverse                      removal.removal_loop, solvers.minimum_norm.solve_symmetric
+    (20)       mean force                                     stages.contact_forces.apply_forces
+    (21)-(23)  normal and friction force                      friction.break_away
+    (24)       removal of points that pull                    removal.drop_offenders
+    (25) (26)  static or kinetic                              friction.break_away, friction.classify
+    (27) (28)  friction                                       friction.cut_friction
+    steps 9, 10  acceleration, integration                    stages.free_motion.finish (semi-implicit Euler)
 
 Deviations from the paper. The two cases of (6) are swapped in print. (11) acts on approaching points only: printed, it
 sends a separating point back into the surface. M is singular from two points on a link, not four. Where (17) has no

@@ -1,4 +1,4 @@
-"""Coulomb's law after the normal forces, (21)-(28); and the loop run again with it (`friction_coupling="resolve"`)."""
+"""Coulomb's law after the normal forces, eqs. (21)-(28); and the loop again with it (`friction_coupling="resolve"`)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def classify(work, contact_list):
         c = contact_list[i]
         if work.part[i] == AWAY:
             continue
-        if work.speed[c] > options.slip_threshold:
+        if work.speed[c] > options.slip_threshold:  # (26): v_sigma > 0
             work.slips[c] = 1
         elif work.part[i] == IN:
             break_away(work, i, c)
@@ -38,8 +38,8 @@ def break_away(work, i, c):
     """Kinetic friction from now on if the tangential impulse is more than static friction can give; whether it is."""
     contacts = work.contacts
     x, y, push = work.impulse[3 * i], work.impulse[3 * i + 1], work.impulse[3 * i + 2]
-    size = sqrt(x * x + y * y)
-    if size > contacts.material[c, 0] * max(push, 0.0) and size > 0.0:
+    size = sqrt(x * x + y * y)  # (21)-(23): f_nu is push, f_sigma is size
+    if size > contacts.material[c, 0] * max(push, 0.0) and size > 0.0:  # (25) fails
         work.slips[c] = 1
         work.against[c, 0], work.against[c, 1] = -x / size, -y / size
         return True
@@ -48,7 +48,7 @@ def break_away(work, i, c):
 
 @jit
 def cut_friction(work, contact_list):
-    """Impulses of the island cut to Coulomb's law: (27) where it slips, (28) where it sticks; nothing pulls."""
+    """Impulses of the island cut to Coulomb's law, eq. (27) where it slips, eq. (28) where it sticks; nothing pulls."""
     contacts = work.contacts
     x = work.impulse
     for i in range(len(contact_list)):
@@ -57,7 +57,7 @@ def cut_friction(work, contact_list):
         x[3 * i + 2] = push
         if work.slips[c]:
             bound = contacts.material[c, 1] * push
-            x[3 * i], x[3 * i + 1] = -bound * work.against[c, 0], -bound * work.against[c, 1]
+            x[3 * i], x[3 * i + 1] = -bound * work.against[c, 0], -bound * work.against[c, 1]  # (27), + in print
         elif work.jammed[c] or push == 0.0:
             size, bound = sqrt(x[3 * i] ** 2 + x[3 * i + 1] ** 2), contacts.material[c, 0] * push
             if size > bound:
@@ -182,7 +182,7 @@ def spread_answer(work, contact_list, joints):
         c = contact_list[i]
         if work.slips[c]:
             push, mu, d = work.answer[n], contacts.material[c, 1], work.against[c]
-            x[3 * i], x[3 * i + 1], x[3 * i + 2] = -mu * push * d[0], -mu * push * d[1], push
+            x[3 * i], x[3 * i + 1], x[3 * i + 2] = -mu * push * d[0], -mu * push * d[1], push  # (27), + in print
             n += 1
         else:
             for e in range(3):

@@ -65,7 +65,7 @@ def prepare(work, contact_list, joint_list):
     for i in range(m):
         c = contact_list[i]
         free, target, wanted = problem.free[c], work.target[c], work.wanted[3 * i : 3 * i + 3]
-        wanted[0], wanted[1], wanted[2] = target[0] - free[0], target[1] - free[1], -free[2]
+        wanted[0], wanted[1], wanted[2] = target[0] - free[0], target[1] - free[1], -free[2]  # (17): Delta a
         work.part[i] = AWAY if work.away[c] else IN
         for e in range(3):
             largest = max(largest, problem.block[c, e, e])
@@ -207,7 +207,7 @@ def times_columns(work, chains, lists, lagging, rows, y_out):
 
 @jit
 def conjugate_gradients(work, chains, lists, lagging):
-    """work.answer = (Z^T)^+ Z^+ work.right; work.right is used up. False if the steps did not suffice."""
+    """eqs. (18), (19): work.answer = (Z^T)^+ Z^+ work.right; work.right is used up. False if steps did not suffice."""
     contact_list, joint_list, dof_list = lists
     n = 3 * len(contact_list) + len(joint_list)
     y, s, p, q, r, x = work.lines[0], work.lines[1], work.lines[2], work.image, work.right, work.answer

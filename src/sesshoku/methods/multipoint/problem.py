@@ -1,4 +1,4 @@
-"""Posing the problem of a step: the impact law (6)-(12) at every point, rows, and the wanted velocities."""
+"""Building the problem of a step: the impact law, eqs. (6)-(12), at every point, rows, and the wanted velocities."""
 
 from __future__ import annotations
 
@@ -37,33 +37,34 @@ def build_problem(model, data, work, dt):
 
 @jit
 def split_velocity(model, data, work, c):
-    """The velocity before the step along (t1, t2, n), its slip speed (9) and slip direction (6) in the tangents."""
+    """The velocity before the step along (t1, t2, n), its slip speed, and its slip direction in the tangents."""
     contacts, problem = work.contacts, work.problem
     axes, n, t, v, d = problem.axes[c], contacts.normal[c], contacts.tangent[c], problem.velocity[c], work.against[c]
     for a in range(3):
         axes[0, a], axes[1, a], axes[2, a] = t[0, a], t[1, a], n[a]
     vx, vy, vz = contact_velocity(model, data, contacts, c)
     for e in range(3):
-        v[e] = axes[e, 0] * vx + axes[e, 1] * vy + axes[e, 2] * vz
-    speed = sqrt(v[0] * v[0] + v[1] * v[1])
+        v[e] = axes[e, 0] * vx + axes[e, 1] * vy + axes[e, 2] * vz  # (7), (8): v_nu is v[2]
+    speed = sqrt(v[0] * v[0] + v[1] * v[1])  # (9): v_sigma
     work.speed[c] = speed
     d[0] = d[1] = 0.0
-    if speed > NO_SLIP:
+    if speed > NO_SLIP:  # (6): sigma is d; its two cases are swapped in print
         d[0], d[1] = v[0] / speed, v[1] / speed
 
 
 @jit
 def choose_target(work, dt, c):
-    """The velocity after the step, (11) and (12); the free normal velocity less the target is left in problem.free.
+    """The velocity after the step, eqs. (10)-(12); the free normal velocity less the target is left in problem.free.
 
     Restitution acts on approaching points only. A gap that detection looked ahead at may close.
     """
     contacts, problem, options = work.contacts, work.problem, work.options
     target, free, before, gap = work.target[c], problem.free[c], problem.velocity[c], contacts.gap[c]
-    target[0], target[1] = before[0], before[1]
+    target[0], target[1] = before[0], before[1]  # (12)
     if options.stick_target == STICK_ZERO and work.speed[c] <= options.slip_threshold:
         target[0] = target[1] = 0.0
     bounces = contacts.material[c, 2] > 0.0 and before[2] < -options.restitution_speed
+    # (11), of what approaches alone; for all in print
     target[2] = -contacts.material[c, 2] * before[2] if bounces else 0.0
     problem.correction[c] = 0.0
     work.away[c] = work.jammed[c] = work.slips[c] = work.tried[c] = 0

@@ -1,4 +1,4 @@
-"""The removal loop: one minimum-norm solve over all points, points that pull leave, until none pulls (17)-(20), (24).
+"""The removal loop, eqs. (17)-(19), (24): a minimum-norm solve over all points; those that pull leave, until none does.
 
 Joint rows take part: limits leave when they pull, loops and mimics stay, joint friction that is asked for more than it
 can give stays at its bound and no longer holds the joint.
@@ -29,7 +29,7 @@ def removal_loop(model, data, work, dt, m, joint_list):
         for i in range(n):
             b[i] = work.wanted[rows[i]]
         subtract_held(work, m, len(joint_list), n)
-        known = solve_symmetric(n, rows, work.matrix, b, options.rank_tolerance, known, norm, z)
+        known = solve_symmetric(n, rows, work.matrix, b, options.rank_tolerance, known, norm, z)  # (18), (19)
         passes += 1
         clear(work, m, len(joint_list))
         for i in range(n):
@@ -92,7 +92,7 @@ def drop_offenders(model, data, work, dt, m, joint_list):
         if part[m + j] == IN:
             limit = max(limit, abs(x[3 * m + j]))
     for i in range(m):
-        if part[i] == IN and x[3 * i + 2] < -PULLS * push:
+        if part[i] == IN and x[3 * i + 2] < -PULLS * push:  # (24) fails
             part[i], found = REMOVED, True
     for j in range(len(joint_list)):
         if part[m + j] != IN:

@@ -47,7 +47,7 @@ def solve_islands(model, data, work, dt):
 
 @jit
 def solve_island(model, data, work, dt, lists):
-    """The method on one island: (17) and the removal loop, readmission, friction after or within."""
+    """The method on one island: eq. (17) and the removal loop, readmission, friction after or within."""
     contact_list, joint_list, dof_list = lists
     options = work.options
     m, nj, report = len(contact_list), len(joint_list), data.report
@@ -81,16 +81,17 @@ def finish_island(model, work, report, contact_list, joint_list, passes):
 
 @jit
 def fill_island(model, work, contact_list, joint_list, dof_list):
-    """M, Delta a (17), and who takes part. Joint rows are scaled to the size of the contacts' rows.
+    """eqs. (13), (17): M and Delta a, and who takes part. Joint rows are scaled to the size of the contacts' rows.
 
     That makes the smallest norm, and what counts as rank, independent of the units of joints.
     """
     problem = work.problem
     m, M, wanted, largest = len(contact_list), work.matrix, work.wanted, 0.0
-    fill_contacts(model.row_dof, problem, contact_list, M)
+    fill_contacts(model.row_dof, problem, contact_list, M)  # (17): M = K^T H^-1 K, K^T: rows
     for i in range(m):
         c = contact_list[i]
         free, target = problem.free[c], work.target[c]
+        # (17): Delta a = v+ - K^T v_free, so that (13) holds; free[2] is without the normal's v+ already
         wanted[3 * i], wanted[3 * i + 1], wanted[3 * i + 2] = target[0] - free[0], target[1] - free[1], -free[2]
         work.part[i] = AWAY if work.away[c] else IN
         for e in range(3):

@@ -4,20 +4,33 @@ The method of D. Kuroda's master's thesis (Chuo University, 2002) on interactive
 contact and multi-joint structures. A constrained spring is a spring and a damper with a limit of its stretch: within
 the limit an explicit penalty force, beyond it a constraint force that is found at the end of the step.
 
-    (2.13) (2.14) forces and torques        pulling.add_force
-    (2.26) gyroscopic torque                bodies.load_bodies
-    (2.30) (2.33) spring and damper         pulling.pull_joints, friction.press_static
-    (3.5) (3.6) symplectic Euler            bodies.free_velocities, bodies.advance
-    (3.19) (3.20) (4.3)-(4.6) constraint    methods/springs/solve/descent.py
-    5.1 B-reps, shrunken copies             collision/swept/brep.py, shrink.py
-    5.2 (5.1) (5.2) crossings, L0 and L1    collision/swept/sweep.py, crossing.py
-    (5.3)-(5.8) anchors                     anchors.attach, anchors.edge_cases
-    (5.9) kinetic friction                  friction.press_sliding
-    (5.10)-(5.12) becoming static           contacts.carry_over
-    (5.13)-(5.16) static friction           friction.press_static, friction.breaks_loose
-    5.6.2 life of a spring                  contacts.find_contacts
-    chapter 6 joints                        joints.py, drives.py
-    chapter 7 trees of boxes                collision/swept/tree.py
+equation -> function
+    (2.1)          points of bodies                     joints.world_anchor, anchors.to_world
+    (2.2) (2.3)    and their velocities                 bodies.point_velocity
+    (2.12)-(2.14)  forces and torques                   pulling.add_at, pulling.add_force
+    (2.23) (2.26)  gyroscopic torque                    bodies.load_bodies
+    (2.28)         rotation                             bodies.advance
+    (2.29) (2.31) (2.32)  stretch and its limit         solve.descent.stretch
+    (2.30) (2.33)  spring and damper                    pulling.pull_joints, friction.press_static
+    (3.5) (3.6)    symplectic Euler                     bodies.free_velocities, bodies.advance
+    (3.12)-(3.14)  the largest step                     stability.largest_step
+    (3.19) (3.20)  with constraint force  solve.descent.predict, bodies.advance, bodies.free_velocities
+    (4.3)-(4.6)  descent  solve.descent.penalty, solve.descent.penalty_gradient, solve.descent.descend_island
+    5.1            B-reps, shrunken copies              collision/swept/brep.py, shrink.py
+    (5.1) (5.2)    crossings  collision.swept.crossing.edge_distance, collision.swept.crossing.edge_edge
+    5.3            L0 and L1                            collision/swept/sweep.py
+    (5.3)          anchors in faces                     anchors.attach_to_face
+    (5.4)-(5.6)    anchors on edges                     anchors.edge_points, anchors.attach
+    (5.7) (5.8)    which feature pushes                 anchors.in_wedge, anchors.near_end
+    (5.9)          kinetic friction                     friction.press_sliding
+    (5.10)-(5.12)  place of an anchor                   contacts.measure_place
+    5.6            becoming static                      contacts.carry_over
+    (5.13)-(5.16)  static friction                      joints.anchor_distance, friction.breaks_loose
+    5.6.2          life of a spring                     contacts.find_contacts
+    chapter 6      joints                               joints.py, drives.py
+    (7.1)          trees of boxes                       collision.swept.tree.boxes_overlap
+    (7.2)          cost                                 collision.swept.sweep.walk_trees
+    (7.3)-(7.12)   slabs                                collision.swept.tree.widen, collision.swept.tree.outside_slab
 
 Deviations from the thesis, and why:
 - (4.3) is squared: a first power has a kink on which Armijo's rule stalls. The direction is steepest in the metric of
@@ -131,7 +144,7 @@ def substeps(model, data, work, dt):
 
 @jit
 def forces(model, data, work, dt):
-    """All forces at the beginning of the step, and the velocities they give: f_ext of (3.20)."""
+    """All forces at the beginning of the step, and the velocities they give: f_ext of eq. (3.20)."""
     bodies, joints, springs, options = work.bodies, work.joints, work.springs, work.options
     want_drives(model, data, joints, dt)
     load_bodies(model, data, work, dt)

@@ -1,9 +1,9 @@
-"""Where a contact spring is attached (5.4): guest point g, host point h, outward normal N of the host.
+"""Where a contact spring is attached (section 5.4): guest point g, host point h, outward normal N of the host.
 
-Depth is N . (h - g), positive where the bodies overlap. A vertex and a face: g the vertex, h its foot on it (5.3).
-Two edges: closest points of their lines, and n_e0 = +-e0 x e1 outward of body 0 (5.4)-(5.6). Each edge is asked whether
-that direction lies within the wedge of its faces' normals (5.7); if both say yes it is a contact of edges, otherwise
-one face beside an edge pushes along its own normal (`side`), chosen by (5.8) where both say no.
+Depth is N . (h - g), positive where the bodies overlap. A vertex and a face: g the vertex, h its foot on it, eq. (5.3).
+Two edges: closest points of their lines, and n_e0 = +-e0 x e1 outward of body 0, eqs. (5.4)-(5.6). Each edge is asked
+whether that direction lies within the wedge of its faces' normals, eq. (5.7); if both say yes it is a contact of edges,
+otherwise one face beside an edge pushes along its own normal (`side`), chosen by eq. (5.8) where both say no.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from sesshoku.compiled.jit import jit
 from sesshoku.methods.springs.options import LITERAL, NO_SIDE
 from sesshoku.methods.springs.work import EDGES, SIDE_0, SIDE_1, VERTEX_FACE
 
-WEDGE = 1e-9  # tolerance of (5.7)
+WEDGE = 1e-9  # of eq. (5.7)
 PARALLEL = 1e-8
 # rows of the work space: guest point, host point, normal; of two edges: their points, n_e0, and their directions
 GUEST, HOST, NORMAL, POINT_0, POINT_1, ACROSS_EDGES, ALONG_0, ALONG_1 = range(8)
@@ -22,7 +22,7 @@ GUEST, HOST, NORMAL, POINT_0, POINT_1, ACROSS_EDGES, ALONG_0, ALONG_1 = range(8)
 
 @jit(into_callers=True)
 def to_world(position, rotation, b, local, out):
-    """out = x + R local."""
+    """(2.1): out = x + R local."""
     R, x = rotation[b], position[b]
     for a in range(3):
         out[a] = x[a] + R[a, 0] * local[0] + R[a, 1] * local[1] + R[a, 2] * local[2]
@@ -43,7 +43,7 @@ def dot(a, b):
 
 @jit
 def attach_to_face(breps, position, rotation, guest_body, face, work):
-    """HOST: foot of GUEST on the plane of a face (5.3), NORMAL: the face's; returns the depth."""
+    """HOST: foot of GUEST on the plane of a face, eq. (5.3), NORMAL: the face's; returns the depth."""
     host = breps.shape_body[breps.face_shape[face]]
     R, x, n, local = rotation[host], position[host], work[NORMAL], breps.face_normal[face]
     turned(rotation, host, local, n)
@@ -69,7 +69,7 @@ def edge_points(breps, position, rotation, e0, e1, outward, work):
     for a in range(3):
         u[a] -= p[a]
         w[a] -= q[a]
-    n[0], n[1], n[2] = u[1] * w[2] - u[2] * w[1], u[2] * w[0] - u[0] * w[2], u[0] * w[1] - u[1] * w[0]
+    n[0], n[1], n[2] = u[1] * w[2] - u[2] * w[1], u[2] * w[0] - u[0] * w[2], u[0] * w[1] - u[1] * w[0]  # (5.4)
     n2, uu, ww = dot(n, n), dot(u, u), dot(w, w)
     if not n2 > PARALLEL * PARALLEL * uu * ww:
         return -1.0, -1.0
@@ -79,6 +79,7 @@ def edge_points(breps, position, rotation, e0, e1, outward, work):
         du += u[a] * (q[a] - p[a])
         dw += w[a] * (q[a] - p[a])
     s, t = (du * ww - dw * uw) / n2, (du * uw - dw * uu) / n2
+    # (5.6): the side that the crossing tells; by l in print
     scale = (1.0 if dot(n, outward) >= 0.0 else -1.0) / sqrt(n2)
     for a in range(3):
         p[a] += s * u[a]
@@ -98,7 +99,7 @@ def in_wedge(breps, rotation, e, along, n, sign, work):
         turned(rotation, b, breps.face_normal[breps.edge_face[e, side]], m)
         x, y, z = n[1] * m[2] - n[2] * m[1], n[2] * m[0] - n[0] * m[2], n[0] * m[1] - n[1] * m[0]
         turn = sign * (x * along[0] + y * along[1] + z * along[2]) / length
-        if (side == 0 and turn < -WEDGE) or (side == 1 and turn > WEDGE):
+        if (side == 0 and turn < -WEDGE) or (side == 1 and turn > WEDGE):  # (5.7) fails
             return False
     return True
 
@@ -183,7 +184,7 @@ def attach(breps, poses, variant, features, outward, side_face, work):
         for a in range(3):
             work[GUEST, a], work[HOST, a] = work[POINT_0, a], work[POINT_1, a]
             work[NORMAL, a] = -n[a]
-            depth += n[a] * (work[POINT_0, a] - work[POINT_1, a])
+            depth += n[a] * (work[POINT_0, a] - work[POINT_1, a])  # (5.5): -n . l
         return depth, -1, s, t
     if variant == SIDE_0:
         face = side_of(breps, rotation, f0, n, 1.0, literal, work)

@@ -168,9 +168,9 @@ def load_bodies(model, data, work, dt):
         w, I = bodies.velocity[b], bodies.inertia[b]
         if m == 0.0:
             continue
-        hx, hy, hz = times_inertia(I, w[3], w[4], w[5])
+        hx, hy, hz = times_inertia(I, w[3], w[4], w[5])  # (2.23): L
         if not exact and (w[3] * w[3] + w[4] * w[4] + w[5] * w[5]) * dt * dt < BIG_TURN * BIG_TURN:
-            tx, ty, tz = cross(hx, hy, hz, w[3], w[4], w[5])
+            tx, ty, tz = cross(hx, hy, hz, w[3], w[4], w[5])  # (2.26): -w x I w
         else:
             ten = bodies.ten
             for a in range(6):
@@ -237,7 +237,10 @@ def times_inertia(I, x, y, z):
 
 @jit
 def free_velocities(model, bodies, springs, dt):
-    """U = u + dt M^-1 F (3.20 without constraint force), and the poses and inertias the descent works with."""
+    """(3.5), (3.20): U = u + dt M^-1 F without f_c; and the poses and inertias the descent works with.
+
+    F is f_ext; M^-1 is missing in print.
+    """
     for b in range(springs.body_count):
         I, F, out = bodies.inverse_inertia[b], bodies.force[b], springs.velocity[b]
         m = springs.inverse_mass[b] = bodies.inverse_mass[b]
@@ -260,7 +263,7 @@ def free_velocities(model, bodies, springs, dt):
 
 @jit
 def advance(model, work, dt):
-    """Take over the velocities, move the poses by them (3.19); False, and nothing moved, if they are not finite.
+    """(3.6), (3.19): take over the velocities, move the poses by them; False, nothing moved, if they are not finite.
 
     With `rotation="momentum"` the spin is the one that has the momentum of the start and all torques at the new pose.
     """
@@ -283,7 +286,7 @@ def advance(model, work, dt):
             bodies.position[b, a] += dt * u[a]
         c = springs.lead[b]
         w, x, y, z = turn_quaternion(dt * (u[3] + c[0]), dt * (u[4] + c[1]), dt * (u[5] + c[2]))
-        w, x, y, z = quaternion_times(w, x, y, z, q[0], q[1], q[2], q[3])
+        w, x, y, z = quaternion_times(w, x, y, z, q[0], q[1], q[2], q[3])  # (2.28), by the exponential
         s = 1.0 / sqrt(w * w + x * x + y * y + z * z)
         q[0], q[1], q[2], q[3] = s * w, s * x, s * y, s * z
         turn_body(bodies, b)
@@ -320,7 +323,7 @@ def link_origin(bodies, i):
 
 @jit
 def point_velocity(bodies, b, x, y, z):
-    """Velocity of the point (x, y, z) carried by body b."""
+    """Velocity of the point (x, y, z) carried by body b: eqs. (2.2), (2.3)."""
     u, o = bodies.velocity[b], bodies.position[b]
     vx, vy, vz = cross(u[3], u[4], u[5], x - o[0], y - o[1], z - o[2])
     return u[0] + vx, u[1] + vy, u[2] + vz

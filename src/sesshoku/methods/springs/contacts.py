@@ -1,4 +1,4 @@
-"""The life of contact springs (5.6.2): made where features cross, kept while they do, gone when they don't.
+"""The life of contact springs (section 5.6.2): made where features cross, kept while they do, gone when they don't.
 
 A spring is named by the crossing's key and the rule that attached it. Its anchors are found anew every step while it is
 kinetic; static ones are held in both bodies. L1 at the end of a step gives the set of the next one; L0 within a step
@@ -196,7 +196,7 @@ def to_local(position, rotation, b, point, out):
 
 @jit
 def measure_place(work, c, s, variant, features, along):
-    """Where on the host the spring is attached, m: the point itself, or how far along each edge (5.10)-(5.12)."""
+    """Where on the host the spring is attached, m: the point itself, or how far along each edge: eqs. (5.10)-(5.12)."""
     f0, f1 = features
     along0, along1 = along
     breps, springs, presses = work.breps, work.springs, work.presses

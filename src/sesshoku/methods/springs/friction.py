@@ -1,4 +1,4 @@
-"""What contact springs push with: stiffness by the stated rule, normal force, kinetic and static friction (5.5), (5.6).
+"""What contact springs push with: stiffness by the stated rule, normal force, friction (sections 5.5, 5.6).
 
 The rule. Where neither material gives a stiffness, spring i between bodies with n springs on the busier one gets
     k = rate / (dt^2 n x s),     x = the largest eigenvalue of E/m - r* I^-1 r*, summed over both bodies,
@@ -155,10 +155,13 @@ def press_contacts(work, dt):
 
 @jit
 def breaks_loose(bodies, springs, presses, c, s):
-    """(5.16): friction asked of a static spring is beyond its bound."""
+    """(5.16): friction asked of a static spring is beyond its bound. f_c is `held`, of the last solve.
+
+    In print f_c - (f_c . N) has no second N.
+    """
     dx, dy, dz = anchor_distance(bodies, springs, s)
     n, f, k = presses.normal[c], presses.held[c], presses.stiffness[c]
-    along = n[0] * dx + n[1] * dy + n[2] * dz
+    along = n[0] * dx + n[1] * dy + n[2] * dz  # (5.14), (5.15): l_v is along, l_h is across; swapped in print
     held = n[0] * f[0] + n[1] * f[1] + n[2] * f[2]
     across = sqrt((dx - along * n[0]) ** 2 + (dy - along * n[1]) ** 2 + (dz - along * n[2]) ** 2)
     pulled = sqrt((f[0] - held * n[0]) ** 2 + (f[1] - held * n[1]) ** 2 + (f[2] - held * n[2]) ** 2)
@@ -199,7 +202,7 @@ def store_push(presses, c, at, force):
 
 @jit
 def press_static(work, c, s):
-    """k d and a damper at held anchors (5.13); as a whole it never pulls."""
+    """k d and a damper at held anchors, eqs. (2.30), (2.33), (5.13); as a whole it never pulls."""
     bodies, springs, presses, options = work.bodies, work.springs, work.presses, work.options
     a, b, k, n = springs.body[s, 0], springs.body[s, 1], presses.stiffness[c], presses.normal[c]
     x0, y0, z0 = world_anchor(bodies, springs, s, 0)
@@ -222,7 +225,7 @@ def press_static(work, c, s):
 
 @jit
 def press_sliding(work, c, s):
-    """Normal force k depth + damper, never pulling; friction against sliding (5.9), or of a dragged anchor.
+    """Normal force k depth + damper, never pulling; friction against sliding, eq. (5.9), or of a dragged anchor.
 
     Both act at the guest point. Where the normal force is nothing, friction is nothing.
     """
@@ -247,7 +250,7 @@ def press_sliding(work, c, s):
     if options.friction_anchor == DRAG:
         fx, fy, fz = dragged(work, c, s, (x, y, z), (tx, ty, tz), bears)
     else:
-        size = -presses.mu[c, 1] * bears / speed if speed > NO_SLIDE else 0.0
+        size = -presses.mu[c, 1] * bears / speed if speed > NO_SLIDE else 0.0  # (5.9): k l_v is bears
         fx, fy, fz = size * tx, size * ty, size * tz
     fx, fy, fz = fx + normal * n[0], fy + normal * n[1], fz + normal * n[2]
     add_force(bodies, springs.body[s, 0], (x, y, z), (fx, fy, fz))

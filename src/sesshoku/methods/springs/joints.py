@@ -288,7 +288,7 @@ def place_stop(model, data, work, i, p, s):
 
 @jit
 def world_anchor(bodies, springs, s, side):
-    """World point of an anchor at the present pose."""
+    """World point of an anchor at the present pose: eq. (2.1)."""
     b, local = springs.body[s, side], springs.local[s, side]
     R, x = bodies.rotation[b], bodies.position[b]
     return (x[0] + R[0, 0] * local[0] + R[0, 1] * local[1] + R[0, 2] * local[2],
@@ -298,7 +298,7 @@ def world_anchor(bodies, springs, s, side):
 
 @jit
 def anchor_distance(bodies, springs, s):
-    """d = p1 - p0."""
+    """(5.13): d = p1 - p0."""
     x0, y0, z0 = world_anchor(bodies, springs, s, 0)
     x1, y1, z1 = world_anchor(bodies, springs, s, 1)
     return x1 - x0, y1 - y0, z1 - z0

@@ -17,7 +17,7 @@ IMPLICIT_RATE = 1e3  # k dt^2 of an implicit joint spring, in masses of all that
 
 @jit
 def add_force(bodies, b, place, force):
-    """A force at a world point, onto body b's sum (2.13), (2.14)."""
+    """A force at a world point, onto body b's sums: eqs. (2.13), (2.14)."""
     add_at(bodies.force[b], bodies.position[b], place, force)
 
 
@@ -32,7 +32,7 @@ def add_at(F, x, place, force):
     """A force at a world point onto a wrench F about x."""
     px, py, pz = place
     fx, fy, fz = force
-    tx, ty, tz = cross(px - x[0], py - x[1], pz - x[2], fx, fy, fz)
+    tx, ty, tz = cross(px - x[0], py - x[1], pz - x[2], fx, fy, fz)  # (2.12)
     F[0] += fx
     F[1] += fy
     F[2] += fz
@@ -43,7 +43,7 @@ def add_at(F, x, place, force):
 
 @jit
 def pull_joints(model, work, dt):
-    """Spring and damper of every joint spring, (2.30) and (2.33): on body 0, the opposite on body 1."""
+    """Spring and damper of every joint spring, eqs. (2.30) and (2.33): on body 0, the opposite on body 1."""
     bodies, joints, springs, options = work.bodies, work.joints, work.springs, work.options
     isotropic = options.static_damping == ISOTROPIC
     loops = joints.loop_spring[0, 0] if model.loop_count > 0 else joints.spring_count
@@ -191,5 +191,5 @@ def damped_velocity(isotropic, damper, n, direction, second):
     if damper == ACROSS_NORMAL:  # a tilted joint's spring lies askew: its sliding is not to be damped
         along = n[0] * vx + n[1] * vy + n[2] * vz
         vx, vy, vz = vx - along * n[0], vy - along * n[1], vz - along * n[2]
-    along = (dx * vx + dy * vy + dz * vz) / d2
+    along = (dx * vx + dy * vy + dz * vz) / d2  # (2.32), (2.33): n_l is d / |d|
     return along * dx, along * dy, along * dz

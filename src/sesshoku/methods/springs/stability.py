@@ -30,7 +30,7 @@ TOO_FAR = 1.0  # the same, where a step cannot follow
 
 
 def largest_step(square: float, ratio: float) -> float:
-    """Largest stable dt, s, of a mode with omega^2 = `square` and c / k = `ratio`."""
+    """Largest stable dt, s, of a mode with omega^2 = `square` and c / k = `ratio`: eqs. (3.12)-(3.14) with a damper."""
     return float(-ratio + np.sqrt(ratio * ratio + 4.0 / square)) if square > 0.0 else np.inf
 
 

@@ -7,14 +7,21 @@ the polygon. Can forces in Coulomb's cone at the polygon's corners add up to the
 a kinetic distribution.
 
 equation -> function
-    (1)-(2)     normal, plane, polygon                          collision.overlap.find_overlaps
-    (4)-(9)     area moments Q, depth moments c                 the same; `pose.choose_targets`, `dense.times_moment`
-    (11)-(15)   A = J H^-1 J^T, b                               `pose.twist_rows`, `islands.reduce_matrix`
-    (16)        least squares                                   `dense.least_squares`, solvers.cone_qp
-    (24)-(25)   centre of pressure in the polygon               `dense.cone_rows`
-    (26)-(31)   friction test                                   `friction.carried`, solvers.simplex.feasible
-    section 2.4 previous method: force and torque apart         `friction.largest_torque` (friction_limit="separated")
-    (32)-(34)   kinetic correction                              `pose.choose_slip`, `friction.correct`
+    (1) (2)    normal                                         collision.overlap.detect.find_normal
+    (3) (8)    wanted motion                                  problem.choose_targets, dense.times_moment
+    (5) (6)    relative twist                                 problem.twist_rows
+    (9)        area moments Q, depth moments c                collision.overlap.measure.find_moments
+    (10) (16)  least squares                                  dense.choose_ridge, dense.least_squares
+    (11) (13)  motion                                         stages.free_motion.free_velocity, apply.apply_wrenches
+    (12) (15)  J, free twist b                                problem.twist_rows, problem.twist_side
+    (14) (15)  A and b                                        solve.reduce_matrix
+    (17) (18)  Coulomb's law in a point                       friction.judge
+    (21)-(23)  forces and torques of corners                  problem.choose_slip, friction.correct
+    (24) (25)  centre of pressure in the polygon              dense.cone_rows
+    (26)-(31)  friction test                                  friction.carried
+    (32)       kinetic friction of a corner                   problem.choose_slip
+    (33) (34)  kinetic correction                             friction.reciprocal_weights, friction.fill_normal
+    section 2.4  previous method: force and torque apart      friction.largest_torque (friction_limit="separated")
 
 Deviations from the paper. Unknowns are impulses, p = f dt: with lambda = 1e-3 on forces a 1 kg box on a 0.1 m square
 would sink a metre. (16) has -n^T K c where the paper prints +K n^T c, which pulls bodies together; (14) is A f + b.

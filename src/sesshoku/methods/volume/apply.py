@@ -57,7 +57,7 @@ def apply_wrenches(model, data, work, dt):
     generalized_impulse(model, data, problem, fresh, data.held_force)
     for k in range(model.dof_count):  # kinetic energy: v . J^T x + 1/2 |y|^2
         energy += data.new_v[k] * data.held_force[k] + 0.5 * fresh[k] * fresh[k]
-        data.new_v[k] += change[k]
+        data.new_v[k] += change[k]  # (13): H^-1 J^T p
         brought += 0.5 * data.held_force[k] * (data.v[k] + data.new_v[k])
         data.held_force[k] /= dt
     report[ENERGY_CHANGE], report[CONSTRAINT_WORK] = energy, brought
@@ -83,7 +83,7 @@ def show_contact(work, dt, chains, c):
     u5 += problem.free[2 * c + 1, 2]
     r1 = r2 = 0.0
     if work.verdict[c] != FREED:
-        r1, r2 = -p[4] / p[2], p[3] / p[2]
+        r1, r2 = -p[4] / p[2], p[3] / p[2]  # (24)
     spin = (p[5] - (r1 * p[1] - r2 * p[0])) / dt
     for a in range(3):
         contacts.torque[c, a] = spin * axes[2, a]

@@ -1,4 +1,4 @@
-"""One island by dense matrices: the least squares (16) over the cone (25), and friction's rounds.
+"""One island by dense matrices: the least squares of eq. (16) over the cone of eq. (25), and friction's rounds.
 
 Unknowns of an overlap: its wrench (6), or while it slides with `sliding_solve="coupled"` the normal forces at its
 corners, friction against the slip bound to them. A: Delassus matrix with the joints at work, b: free twist.
@@ -102,7 +102,7 @@ def fits(work, contact_list, moving):
 
 @jit
 def times_moment(S, wrench, keep, out):
-    """Q (6, 6) times a twist in the overlap's axes; keep 0: only the normal part of it."""
+    """Q (6, 6) of eqs. (8), (9) times a twist in the overlap's axes; keep 0: only the normal part of it."""
     s, m1, m2, a, b, d = S[0], S[1], S[2], S[3], S[4], S[5]
     vn, w1, w2 = wrench[2], wrench[3], wrench[4]
     out[2] = s * vn + m2 * w1 - m1 * w2
@@ -116,7 +116,7 @@ def times_moment(S, wrench, keep, out):
 
 @jit
 def least_squares(work, contact_list, first):
-    """P = A Q A + regularisation and q = A (Q b - k c^T n) of (16), signs as derived.
+    """(16): P = A Q A + regularisation and q = A (Q b - k c^T n), where the paper prints + K n^T c.
 
     Q of an overlap that slides has its normal part only. The regularisation is that of the first round.
     """
@@ -192,7 +192,7 @@ def add_product(one, two, row, column, inner, out):
 
 @jit
 def choose_ridge(work, i, c, A):
-    """lambda; or lambda times the mean diagonal of A Q A of the overlap alone, A (6, 6), forces and torques apart."""
+    """(10): lambda; or lambda times the mean diagonal of the overlap's own A Q A, A (6, 6): forces, torques apart."""
     overlaps, options = work.overlaps, work.options
     ridge, q, out = work.ridge, work.small[0], work.small[1]
     for half in range(2):
@@ -310,6 +310,7 @@ def cone_rows(work, contact_list):
             size = (d1 * d1 + d2 * d2) ** 0.5
             if size > 0.0:
                 d1, d2, row = d1 / size, d2 / size, G[rows]
+                # (24) within this edge, times f_n
                 row[0], row[1], row[2], row[3], row[4], row[5] = 0.0, 0.0, d2 * here[0] - d1 * here[1], d1, d2, 0.0
                 at[rows] = start
                 rows += 1

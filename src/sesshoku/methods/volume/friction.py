@@ -25,12 +25,12 @@ def judge(work, c, w, least):
     """FREED, HELD or SLIDES for the wrench w (6) of overlap c. least (N s): a normal impulse below it is none."""
     contacts, overlaps, options = work.contacts, work.overlaps, work.options
     fn = w[2]
-    if not fn > least:
+    if not fn > least:  # (17)
         return FREED
     mu, l = contacts.material[c, 0], overlaps.polygon_radius[c]
     force, bound = sqrt(w[0] * w[0] + w[1] * w[1]), mu * fn
     if overlaps.kind[c] == POINT or not l > 0.0:
-        return HELD if force <= bound * (1.0 + CARRIED) else SLIDES
+        return HELD if force <= bound * (1.0 + CARRIED) else SLIDES  # (18)
     if force > bound * (1.0 + CARRIED) + CARRIED * fn:
         return SLIDES
     if options.friction_limit == SEPARATED:
@@ -43,7 +43,7 @@ def judge(work, c, w, least):
 
 @jit
 def carried(work, sides, mu, c, w):
-    """Feasibility of (28)-(31): forces in the pyramids at the corners that add up to w."""
+    """(26)-(31): whether forces in the pyramids at the corners, inscribed in the cones, add up to w."""
     overlaps, simplex = work.overlaps, work.simplex
     b, column, side, fn, l = work.load, work.column, work.side, w[2], overlaps.polygon_radius[c]
     b[0], b[1], b[2] = 1.0, (1.0 - INSIDE) * w[3] / (fn * l), (1.0 - INSIDE) * w[4] / (fn * l)
@@ -53,6 +53,7 @@ def carried(work, sides, mu, c, w):
         r1, r2 = work.corner[k, 0] / l, work.corner[k, 1] / l
         for p in range(sides):
             t1, t2, out = mu * side[p, 0], mu * side[p, 1], column[(k - first) * sides + p]
+            # (28), (31), (29), (30): f_n; tau_1, tau_2; f_1, f_2; tau_n
             out[0], out[1], out[2], out[3], out[4], out[5] = 1.0, r2, -r1, t1, t2, r1 * t2 - r2 * t1
     status, _, _ = feasible(6, (last - first) * sides, column, b, CARRIED, simplex)
     return status == OPTIMAL
@@ -60,7 +61,7 @@ def carried(work, sides, mu, c, w):
 
 @jit
 def fill_normal(work, c, w):
-    """Equations (34): the first three rows of columns and load, scaled. Returns the number of corners."""
+    """(34): the first three rows of columns and load, scaled. Returns the number of corners."""
     overlaps = work.overlaps
     b, fn, l = work.load, w[2], max(overlaps.polygon_radius[c], 1e-300)
     b[0], b[1], b[2] = 1.0, (1.0 - INSIDE) * w[3] / (fn * l), (1.0 - INSIDE) * w[4] / (fn * l)
@@ -90,7 +91,7 @@ def largest_torque(work, c, w):
 
 @jit
 def correct(work, c, w):
-    """Replace friction force and spin torque of w by kinetic ones, normal force and tilting torques kept: (32)-(34).
+    """Replace friction force and spin torque of w by kinetic ones, the rest of it kept: eqs. (32)-(34).
 
     Returns False where the programme found no distribution (rounding): friction then acts at the centre of pressure.
     """
@@ -111,7 +112,7 @@ def correct(work, c, w):
             total += work.weight[k]
         for k in range(count):  # no more than the normal force, also where rounding left the sum a little above it
             pull, weight = work.pull[first + k], work.weight[k] / max(total, 1.0)
-            f1, f2, torque = f1 + weight * pull[0], f2 + weight * pull[1], torque + weight * pull[5]
+            f1, f2, torque = f1 + weight * pull[0], f2 + weight * pull[1], torque + weight * pull[5]  # (21), (22)
     else:
         f1, f2 = slip_at_pressure(work, count, first, w)
     w[0], w[1], w[5] = fn * f1, fn * f2, fn * torque
@@ -157,7 +158,7 @@ def nearest_weights(work, count, first, mu, l, w):
 @jit
 def slip_at_pressure(work, count, first, w):
     """Kinetic friction of the corner nearest the centre of pressure, per unit of normal force."""
-    x, y, nearest, least = -w[4] / w[2], w[3] / w[2], first, 1e300
+    x, y, nearest, least = -w[4] / w[2], w[3] / w[2], first, 1e300  # (24)
     for k in range(first, first + count):
         dx, dy = work.corner[k, 0] - x, work.corner[k, 1] - y
         if dx * dx + dy * dy < least:

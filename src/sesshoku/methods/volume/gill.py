@@ -1,8 +1,8 @@
 """One step by Runge-Kutta-Gill, the paper's integrator: the contact is solved anew at each of the four stages.
 
-A stage's rate of v is (solved velocity - velocity of the stage) / dt, since (13) asks for a velocity one dt ahead. So a
-step closes only 1 - 0.375 of an error of velocity, where semi-implicit Euler closes all of it, and costs four times as
-much; resting depth and forces are the same.
+A stage's rate of v is (solved velocity - velocity of the stage) / dt, since eq. (13) asks for a velocity one dt ahead.
+So a step closes only 1 - 0.375 of an error of velocity, where semi-implicit Euler closes all of it, and costs four
+times as much; resting depth and forces are the same.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Posing the problem of a step: six rows per overlap, its targets, and how its corners would slide.
+"""Building the problem of a step: six rows per overlap, its targets, and how its corners would slide.
 
 The blocks 2 c and 2 c + 1 of `Problem` are the linear and the angular rows of overlap c along (e1, e2, n), both at its
 barycentre: the relative twist of b against a, and the wrench on b.
@@ -43,7 +43,10 @@ def build_problem(model, data, work, dt):
 
 @jit
 def twist_rows(model, data, work, c, v_new):
-    """Six rows of overlap c: half form, diagonal blocks, relative twist before and, contact aside, after the step."""
+    """Six rows of overlap c: half form, diagonal blocks, relative twist before and, contact aside, after the step.
+
+    eqs. (5), (6), (12): v_AB,g is what stands in problem.velocity, b of eq. (15) in problem.free.
+    """
     contacts, problem = work.contacts, work.problem
     n, t = contacts.normal[c], contacts.tangent[c]
     x, y, z = contact_velocity(model, data, contacts, c)
@@ -95,13 +98,13 @@ def twist_side(model, data, work, c, block, side, v_new):
             s = S[dofs[e]]
             row[e] = s[0] * fx + s[1] * fy + s[2] * fz + s[3] * nx + s[4] * ny + s[5] * nz
         for e in range(count):
-            free[d] += row[e] * (v_new[dofs[e]] - data.v[dofs[e]])
+            free[d] += row[e] * (v_new[dofs[e]] - data.v[dofs[e]])  # (15): b = J v_free
     to_half_form(model, data.factor, problem.root_dinv, dofs, half)
 
 
 @jit
 def choose_targets(work, c):
-    """k c^T n of (8): what the normal part of the least squares pulls towards."""
+    """k c^T n of eqs. (3), (8): what the normal part of the least squares pulls towards."""
     overlaps, options = work.overlaps, work.options
     V, S, k = overlaps.depth_moment[c], overlaps.area_moment[c], options.depth_gain
     rest = 0.5 * options.rest_depth  # both caps of the overlap are half its thickness from the plane
@@ -130,7 +133,9 @@ def list_corners(work):
 
 @jit
 def choose_slip(work, c):
-    """Wrench of a unit normal force with kinetic friction at each corner: against the slip before the step (32).
+    """(32): wrench of a unit normal force with kinetic friction at each corner, against the slip before the step.
+
+    In print it is along the slip, whose normal part is left in.
 
     A corner that does not slip has none, or with `onset` friction against the motion it would have without contact.
     """
@@ -151,7 +156,7 @@ def choose_slip(work, c):
         if speed > options.zero_tolerance:
             t1, t2 = -mu * x / speed, -mu * y / speed
         out[0], out[1], out[2] = t1, t2, 1.0
-        out[3], out[4], out[5] = r2, -r1, r1 * t2 - r2 * t1
+        out[3], out[4], out[5] = r2, -r1, r1 * t2 - r2 * t1  # (22), (23)
 
 
 @jit

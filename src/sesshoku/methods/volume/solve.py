@@ -97,7 +97,10 @@ def solve_island(model, work, dt, lists):
 
 @jit
 def reduce_matrix(work, contact_list, joint_list):
-    """A and b of the overlaps: clamped joint rows eliminated, the others at their bounds."""
+    """(14), (15): A and b of the overlaps, clamped joint rows eliminated, the others at their bounds.
+
+    v_+ = A p + b (A q' in print), p an impulse, so that A has no dt.
+    """
     overlaps, problem = work.overlaps, work.problem
     m, nj, G, A, b = len(contact_list), len(joint_list), work.matrix, work.delassus, work.free
     n, reach, L, rest = 6 * len(contact_list), work.joint_reach, work.joint_factor, work.joint_work[7]

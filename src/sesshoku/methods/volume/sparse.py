@@ -1,4 +1,4 @@
-"""One large island over sparse blocks: the same programme as `dense` poses, by an interior-point method.
+"""One large island over sparse blocks: the same programme as `dense` builds, by an interior-point method.
 
 With y = Z^T p (Z: rows in half form, p: wrenches) the twists are free + Z y, and the programme
     min 1/2 (free + Z y)^T Q (free + Z y) - target^T Z y + 1/2 x^T R x    s.t.  K y = Z^T B x + g,  G x >= 0
@@ -223,7 +223,7 @@ def transpose(work, i, c, w, k):
 
 @jit
 def interior_point(model, work, contact_list, joint_list, dof_list):
-    """Solve for the unknowns of the island, wrenches into work.impulse; returns (converged, Newton steps)."""
+    """eqs. (16), (25): unknowns of the island, wrenches into work.impulse; returns (converged, Newton steps)."""
     sparse = work.sparse
     m, chains = len(contact_list), model.row_dof
     x, z, s = work.unknown, sparse.slack, sparse.dual

@@ -182,7 +182,7 @@ def make_work(compiled: CompiledScene, options: Options) -> Work:
                       cone=make_cone_space(D, R, 6), simplex=make_simplex_space(B), dense=D, row_capacity=R,
                       joint_capacity=J)
     angle = 2.0 * np.pi * np.arange(P) / P
-    work.side[:] = np.c_[np.cos(angle), np.sin(angle)]
+    work.side[:] = np.c_[np.cos(angle), np.sin(angle)]  # (27)
     return work
 
 

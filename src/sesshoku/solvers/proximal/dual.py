@@ -1,9 +1,9 @@
-"""Newton direction of proximal_newton.py in dual form: a dense system in the rows that can move.
+"""Newton direction of newton.py in dual form: a dense system in the rows that can move.
 
-With R = Z^T image - y the direction solves (I + Z^T (D/eps) Z) dy = R. By Woodbury's identity dy = R - Z^T w with
-    (eps I + D G) w = D Z R,      G = Z Z^T,
+With R = Z^T image - y the direction solves (E16): (I + Z^T (D/eps) Z) dy = R. By Woodbury dy = R - Z^T w with
+    (eps I + D G) w = D Z R,      G = Z Z^T,        (E15)
 where w is zero on the rows with D = 0 (open contacts, joints at a bound): the system has three rows per active contact,
-and three per active turning block (proximal_turning.py), whose D reaches its contact's normal row, too.
+and three per active turning block (turning.py), whose D reaches its contact's normal row, too.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sesshoku.solvers.proximal.work import CONTACT_BLOCKS, SYMMETRIC
 
 @jit
 def fill_system(m, nj, sigma, work):
-    """System eps I + D G and right side D Z R over the active rows; returns how many rows.
+    """(E15): system eps I + D G and right side D Z R over the active rows; returns how many rows.
 
     It is symmetric where nothing slips: D is one then. Turning blocks, whose D may leave rows free, count as slipping.
     """
@@ -112,7 +112,7 @@ def add_columns(rows, G, x, u_out):
 
 @jit
 def dense_velocities(rows, work, x):
-    """work.speed of the impulses x."""
+    """(E4): work.speed of the impulses x."""
     u, free = work.speed, work.free
     for k in range(rows):
         u[k] = free[k]
@@ -121,7 +121,7 @@ def dense_velocities(rows, work, x):
 
 @jit
 def dual_direction(m, nj, sigma, work):
-    """Newton direction of the impulses `held` (in work.step) and of the velocities (work.change).
+    """(E14), (E15): Newton direction of the impulses `held` (in work.step) and of the velocities (work.change).
 
     Returns (found, slope, size): whether the system could be solved; du . held and du . dx, for the line search.
     """
@@ -148,7 +148,7 @@ def dual_direction(m, nj, sigma, work):
 
 @jit
 def factor_held(m, nj, sigma, work):
-    """Factor of eps I + G over the loaded contacts and the joint rows between their bounds; returns its rows, -1: none.
+    """(E19): factor of eps I + G over loaded contacts and joint rows between their bounds; returns its rows, -1: none.
 
     As `fill_system` where every active contact sticks.
     """
@@ -166,7 +166,7 @@ def factor_held(m, nj, sigma, work):
 
 @jit
 def add_held(m, n, work, x):
-    """Add to the impulses what takes the velocities of the factored rows to zero."""
+    """(E19): add to the impulses what takes the velocities of the factored rows to zero."""
     rows, right, u, m0 = work.active_row, work.right, work.speed, work.info[CONTACT_BLOCKS]
     for r in range(n):
         right[r] = -u[rows[r]]

@@ -1,16 +1,17 @@
-"""Coulomb's law contact by contact, for the proximal Newton method (proximal_newton.py).
+"""Coulomb's law contact by contact, for the proximal Newton method (newton.py).
 
 Around a centre x_k (the impulses of the last outer pass) and with a compliance eps = sigma g, g the largest diagonal
-entry of the contact's own 3 x 3 block, every velocity u has one impulse, its **image**:
+entry of the contact's own 3 x 3 block, every velocity u has one impulse, its **image**, (E11):
     n = max(0, n_k - u_n / eps)
     t = t_k - u_t / eps, shortened to the disc of radius mu n          (the radius is that of the new n: coupled)
-and the image of a joint row is x_k - u / eps, clamped to the row's bounds. The images change with u by -D / eps:
+and the image of a joint row is x_k - u / eps, clamped to the row's bounds. The images change with u by -D / eps,
+(E13):
     open     D = 0
     stick    D = I
     slip     D = [[s (I - e e^T), mu e], [0, 1]],  e = t / |t| before shortening, s = mu n / |t|   (not symmetric)
     joint    D = 1 between its bounds, 0 at them
 A friction group (the disc and its radius) hangs on the normal row alone, so rolling and torsional friction are further
-blocks of the same kind (proximal_turning.py).
+blocks of the same kind (turning.py).
 
 Rows of an island are kept block by block, its m0 contacts (t1, t2, n) first, then their turning blocks, then its joint
 rows: row 3 i + d of block i, row 3 m + j.
@@ -27,7 +28,7 @@ OPEN, STICK, SLIP = range(3)
 
 @jit(into_callers=True)
 def contact_image(mu, stiffness, center, u):
-    """Impulse (t1, t2, n) of one contact at velocity u around the centre c; stiffness = 1 / eps."""
+    """(E11): impulse (t1, t2, n) of one contact at velocity u around the centre c; stiffness = 1 / eps."""
     c0, c1, c2 = center
     u0, u1, u2 = u
     n = max(0.0, c2 - u2 * stiffness)
@@ -60,7 +61,7 @@ def images(sizes, law, bounds, sigma, center, u, image_out):
 
 @jit
 def image_derivatives(sizes, law, bounds, sigma, center, u, image, out):
-    """State and D of every contact and joint row at its image. slope: D_11, D_12, D_22, D_1n, D_2n of a contact."""
+    """(E13): state and D of contacts and joint rows at their images. slope of one: D_11, D_12, D_22, D_1n, D_2n."""
     m0, m, nj = sizes
     mu, scale = law
     low, high = bounds
@@ -89,7 +90,7 @@ def image_derivatives(sizes, law, bounds, sigma, center, u, image, out):
 
 @jit
 def project(m0, m, nj, mu, low, high, x):
-    """Bring impulses x into their cones and bounds, in place: the friction shortened, the normal as it is.
+    """(E1), (E2): bring impulses x into their cones and bounds, in place: the friction shortened, the normal as it is.
 
     What stands on the cone up to rounding stays as it is, so that a solution comes back unchanged.
     """
@@ -115,7 +116,7 @@ def all_hold(m0, work):
 
 @jit
 def law_residual(sizes, law, bounds, x, u):
-    """Largest violation of the law at impulses x and velocities u, in m/s (rad/s); 0 iff every block obeys it.
+    """(E10): largest violation of the law at impulses x and velocities u, in m/s (rad/s); 0 iff every block obeys it.
 
     Contact: g max(|n - [n - u_n/g]+|, |t - P(t - u_t/g)|), P the projection on the disc of radius mu n.
     """
@@ -136,7 +137,7 @@ def law_residual(sizes, law, bounds, x, u):
 
 @jit(into_callers=True)
 def contact_violation(mu, g, x, u):
-    """Residual of one contact, m/s."""
+    """(E10): residual of one contact, m/s."""
     x0, x1, x2 = x
     u0, u1, u2 = u
     normal = abs(x2 - max(0.0, x2 - u2 / g))
@@ -149,7 +150,7 @@ def contact_violation(mu, g, x, u):
 
 @jit
 def exact_contact(W, mu, q0, q1, q2):
-    """Impulse (t1, t2, n) of a single contact that solves u = W x + q under Coulomb's law exactly.
+    """Impulse (t1, t2, n) of a single contact that solves u = W x + q under Coulomb's law, (E1)-(E3), exactly.
 
     Open; else stick if W^-1 q lies in the cone; else slip: with n eliminated, t(s) = -(A + s I)^-1 c, and the friction
     is on the cone where mu n(s) = |t(s)|. Between s = 0 (outside the cone) and infinity (inside) the sign changes, so

@@ -1,10 +1,10 @@
 """Coulomb's law solved exactly: proximal (augmented Lagrangian) Newton on the true complementarity problem.
 
     u = u_free + Z Z^T x,    0 <= x_n  complementary to  u_n >= 0,    |x_t| <= mu x_n,    x_t = -mu x_n u_t/|u_t| if u_t
-per contact, without convex relaxation; joint rows with bounds (limits, friction, loops, mimics) beside them, and the
-turning blocks of contacts with rolling or torsional friction (turning.py).
+per contact, (E1)-(E5) of docs/methods/exact.md, without convex relaxation; joint rows with bounds (limits, friction,
+loops, mimics) beside them, and the turning blocks of contacts with rolling or torsional friction (turning.py).
 
-An outer pass replaces the law around the present impulses x_k by a compliant one (proximal_local.py: every velocity has
+An outer pass replaces the law around the present impulses x_k by a compliant one (local.py: every velocity has
 one image), whose solution is the fixed point y = Z^T image(u_free + Z y), found by Newton's method with a line search.
 The image becomes the next x_k; where the passes come to rest x_k obeys the law itself. The compliance sigma shrinks
 while passes settle quickly and grows, the pass being undone, where one does not settle.
@@ -13,8 +13,8 @@ one linear system (`hold_still`), which is all that a standing or walking robot 
 Starting at zero, redundant contacts share their load evenly (the smallest sum of g x^2); no sweeps come first, which
 would break that.
 
-The Newton direction has two forms, chosen by their cost: `proximal_dual` (dense, in the impulses of active contacts)
-and `proximal_primal` (block-sparse, in the velocities of the island's trees). Iterates are the same up to rounding.
+The Newton direction has two forms, chosen by their cost: `dual` (dense, in the impulses of active contacts)
+and `primal` (block-sparse, in the velocities of the island's trees). Iterates are the same up to rounding.
 Islands of many trees and more than `large` contacts are swept first (NNCG, pgs.py), then bettered by some Newton steps.
 """
 
@@ -121,7 +121,7 @@ def solve_island(chains, problem, mu, lists, options, work):
 
 @jit
 def first_sigma(residual, options, work):
-    """Compliance of the first pass: little where the start is nearly right, but no contact may leave its state by it.
+    """(E18): compliance of the first pass, little where the start is nearly right; no contact may leave its state.
 
     Images are off by residual / (sigma g): with too small a sigma all of them slip that should stick, and the first
     Newton steps lead nowhere.
@@ -139,7 +139,7 @@ def first_sigma(residual, options, work):
 
 @jit
 def hold_still(m, nj, tol, accept, residual, work):
-    """Impulses that stop all that is loaded, if that solves it; returns (Newton steps, residual, whether it does).
+    """(E19): impulses that stop all that is loaded, if that solves it; returns (Newton steps, residual, solved).
 
     The usual case of a robot that stands or walks: no contact changes its state, and the law is a linear system. One
     factor serves several solves, as long as each lowers the residual tenfold; or until it stays where it is below
@@ -169,7 +169,7 @@ def hold_still(m, nj, tol, accept, residual, work):
 
 @jit
 def residual_of(m, nj, work):
-    m0 = work.info[CONTACT_BLOCKS]
+    m0 = work.info[CONTACT_BLOCKS]  # (E10)
     worst = law_residual((m0, m, nj), (work.mu, work.scale), (work.low, work.high), work.impulse, work.speed)
     return worst if m == m0 else max(worst, turning_violation(m0, m, work))
 
@@ -347,7 +347,7 @@ def outer_passes(chains, problem, lists, options, work, goal, sigma, residual):
         inner, settled = newton_pass(chains, problem, lists, options, work, sigma, (tol, cap - steps), residual)
         steps += inner
         for k in range(rows):  # y_image belongs to the images: momentum balance is exact
-            x[k] = image[k]
+            x[k] = image[k]  # (E12): the next centre
         if dual:
             dense_velocities(rows, work, x)
         else:
@@ -399,7 +399,7 @@ def outer_passes(chains, problem, lists, options, work, goal, sigma, residual):
 
 @jit
 def newton_pass(chains, problem, lists, options, work, sigma, goal_, residual):
-    """Newton's method on the fixed point of the images around work.center; returns (steps, whether it settled).
+    """(E12), (E14): Newton's method on the fixed point of the images around work.center; returns (steps, settled).
 
     From work.speed, and problem.y in the primal form; work.image belongs to the last velocities, work.y_image to it.
     """
@@ -444,7 +444,7 @@ def newton_pass(chains, problem, lists, options, work, sigma, goal_, residual):
 
 @jit
 def line_search(m, nj, slope, size, sigma, work):
-    """Length of the step: about the root in (0, 1] of phi(a) = slope + a size - du image(u + a du).
+    """(E17): length of the step, about the root in (0, 1] of phi(a) = slope + a size - du image(u + a du).
 
     slope = dy y, size = dy dy. Were the problem convex phi would be the slope of the function minimised along the step.
     The full step where phi(1) is not above zero; else the secant inside a bracket, halved where it hardly moves.

@@ -1,4 +1,4 @@
-"""Newton direction of proximal_newton.py in primal form: (I + Z^T (D/eps) Z) dy = R, tree by tree (block_lu.py).
+"""Newton direction of newton.py in primal form, (E16): (I + Z^T (D/eps) Z) dy = R, tree by tree (block_lu.py).
 
 A contact adds Z_a^T (D/eps) Z_b for each pair of the trees it touches. The mass matrix is the identity here, since rows
 are kept in half form; what remains is as sparse as who touches whom.
@@ -64,7 +64,7 @@ def join_all(chains, span, work):
 
 @jit
 def fill_blocks(chains, problem, lists, sigma, work):
-    """I + Z^T (D/eps) Z; of one tree in which nothing slips the upper triangle will do."""
+    """(E16): I + Z^T (D/eps) Z; of one tree in which nothing slips the upper triangle will do."""
     contact_list, joint_list, dof_list = lists
     m, arena, place, size = len(contact_list), work.arena, work.place, work.block_size
     m0 = work.info[CONTACT_BLOCKS]
@@ -216,7 +216,7 @@ def primal_mismatch(chains, problem, lists, work):
 
 @jit
 def primal_direction(chains, problem, lists, sigma, work):
-    """Newton direction y_step and the change of the velocities along it.
+    """(E16): Newton direction y_step and the change of the velocities along it.
 
     Returns (found, slope, size): whether the system could be solved; dy . y and dy . dy, for the line search.
     """

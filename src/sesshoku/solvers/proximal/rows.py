@@ -72,7 +72,7 @@ def read_rows(chains, problem, contact_list, joint_list, y, u_out):
 
 @jit
 def velocities(chains, problem, lists, x, free, y_out, u_out):
-    """y and velocities u that belong to the impulses x."""
+    """(E4): y and velocities u that belong to the impulses x."""
     contact_list, joint_list, _dof_list = lists
     push_rows(chains, problem, lists, x, y_out)
     read_rows(chains, problem, contact_list, joint_list, y_out, u_out)

@@ -1,4 +1,4 @@
-"""Turning blocks (turning.py) in the proximal Newton method: what proximal_local.py does for contacts.
+"""Turning blocks (solvers/turning.py) in the proximal Newton method: what local.py does for contacts.
 
 The image of a turning block is bounded by the image n of its contact's normal, so that it changes with two velocities,
 its own w and the contact's normal u_n:
@@ -36,7 +36,7 @@ def load_turning(problem, m0, block_list, work):
 
 @jit
 def turning_images(m0, m, sigma, work, u, image_out):
-    """Images of the turning blocks; image_out must hold those of the contacts already."""
+    """(E11) for (E9): images of the turning blocks; image_out must hold those of the contacts already."""
     mu, torsion, owner, scale, center = work.mu, work.torsion, work.owner, work.scale, work.center
     for i in range(m0, m):
         k, g, n = 3 * i, scale[i], image_out[3 * owner[i] + 2]
@@ -51,7 +51,7 @@ def turning_images(m0, m, sigma, work, u, image_out):
 
 @jit
 def turning_derivatives(m0, m, sigma, work, u, image):
-    """work.state and work.slope of the turning blocks at their images."""
+    """(E13) for (E9): work.state and work.slope of the turning blocks at their images."""
     state, slope, mu, torsion, owner = work.state, work.slope, work.mu, work.torsion, work.owner
     scale, center = work.scale, work.center
     for i in range(m0, m):
@@ -88,7 +88,7 @@ def project_turning(m0, m, work, x):
 
 @jit
 def turning_violation(m0, m, work):
-    """Largest residual of the turning blocks, rad/s."""
+    """(E10) for (E9): largest residual of the turning blocks, rad/s."""
     x, u, worst = work.impulse, work.speed, 0.0
     for i in range(m0, m):
         k, g, n = 3 * i, work.scale[i], max(x[3 * work.owner[i] + 2], 0.0)

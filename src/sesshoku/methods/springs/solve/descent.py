@@ -15,9 +15,9 @@ The first trial step is Polyak's, 2 Phi / (grad M^-1 grad), exact for a single s
 `gauss_newton` (gauss_newton.py) works on the same residuals: it linearises all rows and solves the least change of
 velocity that meets them, J dU <= -g, by sweeps over one-signed row forces; Armijo's rule guards the step.
 
-M is the bodies' inertia with what implicit forces between a body and its parent add to it (coupled_inertia.py).
+M is the bodies' inertia with what implicit forces between a body and its parent add to it (inertia.py).
 
-Springs come island by island (spring_islands.py), since Phi is a sum over islands.
+Springs come island by island (islands.py), since Phi is a sum over islands.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def _tie_places(ties: Any, tops: Any, body_count: int) -> tuple[np.ndarray, np.n
 
 @jit
 def predict(springs, b, dt):
-    """Pose of body b at the end of the step with its present velocity."""
+    """Pose of body b at the end of the step with its present velocity: eq. (3.19)."""
     x, u, out = springs.position[b], springs.velocity[b], springs.new_position[b]
     R, Q = springs.rotation[b], springs.new_rotation[b]
     for a in range(3):
@@ -162,7 +162,7 @@ def predict(springs, b, dt):
 
 @jit
 def stretch(springs, s):
-    """Arms, direction and g of spring s at the predicted poses."""
+    """Arms, direction and g of spring s at the predicted poses: g is |l_r| - w of eqs. (2.29), (2.31), (2.32)."""
     local, body, arm, n = springs.local[s], springs.body[s], springs.arm[s], springs.direction[s]
     for side in range(2):
         R = springs.new_rotation[body[side]]
@@ -189,7 +189,7 @@ def stretch(springs, s):
 
 @jit
 def penalty(springs, island, dt):
-    """Phi of an island at the present velocities."""
+    """(4.3): Phi of an island at the present velocities; squared, to the first power in print."""
     for n in range(springs.island_body_start[island], springs.island_body_start[island + 1]):
         predict(springs, springs.island_body[n], dt)
     total = 0.0
@@ -231,7 +231,10 @@ def push(springs, out, s, side, x, y, z):
 
 @jit
 def penalty_gradient(springs, island, dt):
-    """Gradient of Phi into `gradient`, -M^-1 gradient into `search`; returns gradient . M^-1 gradient."""
+    """(4.5): gradient of Phi into `gradient`, -M^-1 gradient into `search`; returns gradient . M^-1 gradient.
+
+    In print the direction is -gradient, made a unit vector.
+    """
     first, last = springs.island_body_start[island], springs.island_body_start[island + 1]
     grad, search, body = springs.gradient, springs.search, springs.island_body
     for n in range(first, last):
@@ -316,14 +319,14 @@ def descend_island(springs, island, dt, tolerance, least, cap, newton):
     used = 0
     while (not ok or (used < least and most > 0.0)) and used < cap:
         slope = gauss_newton(springs, island, dt) if newton else penalty_gradient(springs, island, dt)
-        if not slope > 0.0:
+        if not slope > 0.0:  # (4.4) fails
             break
         keep_velocity(springs, island)
         step, found, new_phi = 1.0 if newton else 2.0 * phi / slope, False, phi
         while step > LEAST_STEP and not found:
             shift(springs, island, step)
             new_phi = penalty(springs, island, dt)
-            found = new_phi <= phi - ARMIJO * step * slope
+            found = new_phi <= phi - ARMIJO * step * slope  # (4.6): xi is ARMIJO, alpha is step
             if not found:
                 step *= 0.5
         if not found:

@@ -1,6 +1,6 @@
 """Gauss-Newton steps on the exterior penalty of descent.py: rows linearised, met by one-signed forces along them.
 
-A row is a spring with the direction it acts along at the predicted poses. Bodies of a group (coupled_inertia.py) answer
+A row is a spring with the direction it acts along at the predicted poses. Bodies of a group (inertia.py) answer
 a force together; what a unit force along a row moves is kept in `columns` as long as there is room.
 """
 
