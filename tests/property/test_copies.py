@@ -114,7 +114,7 @@ def test_copies_go_on_as_the_original(name: str, method: str) -> None:
 def test_copies_of_random_scenes_go_on_as_the_original(method: str) -> None:
     for n in range(sample_count(2, 40)):
         rng = np.random.default_rng([SEED, 77, n])
-        bounces = resolve(method).module.GUARANTEES.get("restitution", True)
+        bounces = resolve(method).definition.guaranteed("restitution", resolve(method).options)
         scene = random_scene(rng, float(rng.choice([0.0, 0.5])) if bounces else 0.0)
         check_copies(carried_by(method, scene, float(10 ** rng.uniform(-3.5, -2.0))), int(rng.integers(1, 120)))
 

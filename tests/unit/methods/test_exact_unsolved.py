@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import sesshoku as ss
-from sesshoku.methods.exact.solve import FEW_STEPS, MORE_STEPS, PATIENCE, TRY_AGAIN
+from sesshoku.methods.exact.solve import PATIENCE, TRY_AGAIN
+from sesshoku.methods.exact.work import FEW_STEPS, MORE_STEPS
 
 
 def press(closing: float) -> ss.Simulation:
