@@ -1,4 +1,4 @@
-"""Assembly from the leaves to the root with inertias in place of their inverses: the fast case of `assembly`.
+"""Assembly from the leaves to the root with inertias in place of their inverses: the fast case of assemble.py.
 
 In that order a part has one open joint, its root's, and what the root needs of it is its articulated inertia, Phi^-1.
 Joining one more axis changes that by rank one (U U^T / D), so no 6x6 inverse is formed, and links without inertia of
