@@ -39,7 +39,7 @@ def assemble_tree(model, data, t, stiff, stiffened, diagonal, extra):
         if stiffened[i] != 0:
             G = stiff[i]
             for a in range(21):
-                IA[a] += G[a]
+                IA[a] += G[a]  # (3), implicit
     for i in range(model.tree_link[t + 1] - 1, model.tree_link[t] - 1, -1):
         first = model.link_dof[i]
         for k in range(first + model.link_dof_count[i] - 1, first - 1, -1):

@@ -189,7 +189,7 @@ def shape_matrix(model, work, group):
 
 @jit
 def fill_matrix(model, data, work, group):
-    """1 + L^T K L, lower triangle, and the right-hand side L^T (f* - K x0)."""
+    """1 + L^T K L, lower triangle, and the right-hand side L^T (f* - K x0): eqs. (3), (4) of all pairs together."""
     matrix, row, y, K = work.matrix, work.matrix_row, work.unknown, work.port_K
     for r in range(unknowns(work, group)):
         matrix[row[r + 1] - 1] = 1.0
