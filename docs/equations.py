@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "sesshoku"
 PAGES = ROOT / "docs" / "methods"
 ROOMS = ("collision", "dynamics", "integrate", "methods", "solvers", "stages")
-METHODS = ("exact", "implicit", "lcp", "multipoint", "springs", "volume")
+METHODS = tuple(sorted(page.stem for page in PAGES.glob("*.md") if (PACKAGE / "methods" / page.stem).is_dir()))
 SOURCES = {"thesis": "springs"} | {name: name for name in METHODS if name not in ("exact", "springs")}
 OWN = "exact"  # whose numbers begin with E
 

@@ -54,7 +54,7 @@ def accelerate(model, data, v, joint_force, acceleration_out):
         accelerate_link(model, data, i, acceleration_out)
 
 
-# ---- the steps of the sweeps, one link or axis at a time (`assembly_tree` goes the same way) ------------------------
+# ---- the steps of the sweeps, one link or axis at a time (assembly/tree.py goes the same way) -----------------------
 
 
 @jit(into_callers=True)

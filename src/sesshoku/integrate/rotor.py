@@ -48,7 +48,7 @@ def rotor(I, wx, wy, wz, dt):
 
 @jit
 def midpoint_spin(I, wx, wy, wz, half):
-    """m with I (m - w) + half m x I m = 0, by Newton's method from m = w."""
+    """m with I (m - w) + half m x I m = 0, (E30), by Newton's method from m = w."""
     xx, yy, zz, xy, xz, yz = I[4], I[5], I[6], I[7], I[8], I[9]
     mx, my, mz = wx, wy, wz
     for _ in range(ROUNDS):

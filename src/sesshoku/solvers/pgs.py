@@ -94,7 +94,10 @@ def exact_pair(law, mu, W, inverse, x, q):
 
 @jit(into_callers=True)
 def visit_contact(chains, problem, friction, c, exact, change_out, y):
-    """Gauss-Seidel update of all three rows of a contact; returns the largest change, as a velocity."""
+    """Gauss-Seidel update of all three rows of a contact; returns the largest change, as a velocity.
+
+    eqs. (2)-(5), (7), (8), (15), (16), lcp.
+    """
     law, mu = friction
     x, W, inverse, free, change = (
         problem.impulse[c],

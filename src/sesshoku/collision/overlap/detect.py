@@ -1,6 +1,6 @@
 """Overlaps of convex shapes as one stage of a step: from the poses of links to overlaps with ids and islands.
 
-The smaller of two shapes is cut by the planes of the other (overlap_clip), then measured (overlap_measure). Everything
+The smaller of two shapes is cut by the planes of the other (clip.py), then measured (measure.py). Everything
 is reckoned from the middle of the smaller shape, so far from the world's origin no digits are lost but those the poses
 have lost already; all tolerances go with the smaller shape.
 

@@ -59,7 +59,7 @@ def measure(overlaps, k):
         surface += 0.5 * sqrt(x * x + y * y + z * z)
         side = owners[f]
         if side < 2:
-            vectors[side, 0] += 0.5 * x
+            vectors[side, 0] += 0.5 * x  # (1), volume: S_j n_j
             vectors[side, 1] += 0.5 * y
             vectors[side, 2] += 0.5 * z
     overlaps.volume[k] = volume / 6.0

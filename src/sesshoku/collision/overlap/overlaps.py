@@ -25,7 +25,7 @@ POLYGON_ROOM = 12  # corners per overlap that the pool of polygons has room for 
 
 
 class Overlaps(Record):
-    """C overlaps (as many as contacts fit), K corners of all polygons; N, F, H: see `overlap_clip`."""
+    """C overlaps (as many as contacts fit), K corners of all polygons; N, F, H: see clip.py."""
 
     polygon_capacity = scalar()
     counts = array(int, 2)  # DEGENERATE, UNFIT
@@ -42,7 +42,7 @@ class Overlaps(Record):
     area_moment = array(float, "C", 6)  # int 1, r1, r2, r1 r1, r1 r2, r2 r2 over the projected faces
     depth_moment = array(float, "C", 3)  # int h, h r1, h r2
 
-    # ---- work space of one pair: a polyhedron before and after a cut, in two buffers (overlap_clip)
+    # ---- work space of one pair: a polyhedron before and after a cut, in two buffers (clip.py)
     state = array(int, 4)  # which buffer holds it, its vertices, its faces, the first face of the last cut
     vertex = array(float, 2, "N", 3)  # m, from `origin`, world axes
     loop_start = array(int, 2, "F + 1")  # ranges of loop

@@ -14,13 +14,13 @@ knows the later joints' wrenches on the handles, and evaluates the law with them
 loops harmless: forces are then not unique, motion is.
 
 The result does not depend on the order; the cost does: H^2 blocks per joint, H the handles left open. From the leaves
-to the root a tree has H = 1 and the recursion is the articulated-body algorithm; `assembly_tree` is that case with
+to the root a tree has H = 1 and the recursion is the articulated-body algorithm; tree.py is that case with
 inertias in place of their inverses, which single-axis joints change by rank one.
 
 Inverses of single light links far from the common origin have few digits to spare. So what joint accelerations leave
 over of the equations of motion (`rnea`, which inverts nothing) is solved for again with the same W and Phi, until that
-changes nothing that counts: one more pass over vectors, seldom two. `assembly_parts` makes the matrices,
-`assembly_vectors` carries right-hand sides through them.
+changes nothing that counts: one more pass over vectors, seldom two. parts.py makes the matrices,
+vectors.py carries right-hand sides through them.
 """
 
 from __future__ import annotations

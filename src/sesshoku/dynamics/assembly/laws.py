@@ -1,4 +1,4 @@
-"""Laws of joints in an assembly: W and h of tree joints, loops and contacts (`assembly` says what they are)."""
+"""Laws of joints in an assembly: W and h of tree joints, loops and contacts (assemble.py says what they are)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Assembly from the leaves to the root with inertias in place of their inverses: the fast case of `assembly`.
+"""Assembly from the leaves to the root with inertias in place of their inverses: the fast case of assemble.py.
 
 In that order a part has one open joint, its root's, and what the root needs of it is its articulated inertia, Phi^-1.
 Joining one more axis changes that by rank one (U U^T / D), so no 6x6 inverse is formed, and links without inertia of
@@ -39,7 +39,7 @@ def assemble_tree(model, data, t, stiff, stiffened, diagonal, extra):
         if stiffened[i] != 0:
             G = stiff[i]
             for a in range(21):
-                IA[a] += G[a]
+                IA[a] += G[a]  # (3), implicit
     for i in range(model.tree_link[t + 1] - 1, model.tree_link[t] - 1, -1):
         first = model.link_dof[i]
         for k in range(first + model.link_dof_count[i] - 1, first - 1, -1):

@@ -1,6 +1,6 @@
 """Right-hand sides of an assembly: carried through its parts and back, and what a solution leaves over of them.
 
-The matrices W and Phi stand (`assembly_parts`). A right-hand side is: b of every link, the relative acceleration c_J
+The matrices W and Phi stand (parts.py). A right-hand side is: b of every link, the relative acceleration c_J
 that every joint adds (`rate`), and its drive h.
 """
 

@@ -181,7 +181,7 @@ def make_assembly(model: Model, order: Order | Sequence[int] = "leaves", keep: S
     """Room for assembling a model in a given order.
 
     keep: links that stay handles. contact_links: parent and child of contact joints known beforehand; spare_contacts,
-    spare_pool: room for such joints named later, step by step (`assembly.start`).
+    spare_pool: room for such joints named later, step by step (`assemble.start`).
     """
     kind, index, links = joint_links(model, contact_links)
     sequence = make_order(model, order, len(kind))

@@ -1,7 +1,7 @@
 """Laws between moving links: trees are reduced to their handles, and the handles' wrenches found together.
 
 A tree answers wrenches at its handles (links, or single dofs of mimics) with x = x0 + L L^T f: L L^T = Phi, L the rows
-z of `assembly_tree.handle_rows` over the tree's dofs, or, where that is smaller, a Cholesky factor of Phi. A pair's law
+z of `tree.handle_rows` over the tree's dofs, or, where that is smaller, a Cholesky factor of Phi. A pair's law
 is f = f* - K x with K its blocks (symmetric, positive semi-definite over both its ends). With x = x0 + L y:
     (1 + L^T K L) y = L^T (f* - K x0)
 symmetric positive definite whatever the trees and their number of dofs. The matrix couples trees that touch and no
@@ -189,7 +189,7 @@ def shape_matrix(model, work, group):
 
 @jit
 def fill_matrix(model, data, work, group):
-    """1 + L^T K L, lower triangle, and the right-hand side L^T (f* - K x0)."""
+    """1 + L^T K L, lower triangle, and the right-hand side L^T (f* - K x0): eqs. (3), (4) of all pairs together."""
     matrix, row, y, K = work.matrix, work.matrix_row, work.unknown, work.port_K
     for r in range(unknowns(work, group)):
         matrix[row[r + 1] - 1] = 1.0

@@ -333,7 +333,7 @@ def build_joint_laws(model, data, work, dt):
     for n in range(len(model.rubbing_dofs)):
         k = model.rubbing_dofs[n]
         if work.joint_slides[k] != 0:
-            extra[k] += dt * work.joint_damper[k]
+            extra[k] += dt * work.joint_damper[k]  # (3)
             force[k] -= work.joint_damper[k] * data.v[k]
         else:
             g = RIGID * work.dof_inertia[k]

@@ -18,7 +18,7 @@ from sesshoku.spatial.algebra import cross
 
 @jit
 def solve_by_schedule(model, data, work):
-    """Accelerations under the laws of the present states, by `assembly` in its own order. False where it cannot."""
+    """Accelerations under the laws of the present states, assembled in their own order. False where it cannot."""
     assembly = work.assembly
     if model.mimic_count > 0:
         return False

@@ -38,7 +38,7 @@ def accelerate(model, data, work, dt):
 
 @jit
 def solve(model, data, work, dt):
-    """`passes.solve` with frozen contacts or another schedule."""
+    """`solve.solve` with frozen contacts or another schedule."""
     options = work.options
     work.counts[UNSETTLED] = work.counts[COUPLING_OVERFLOW] = work.counts[PASSES] = 0
     start_joints(model, data, work, dt)

@@ -28,7 +28,7 @@ would sink a metre. (16) has -n^T K c where the paper prints +K n^T c, which pul
 Sums over points are area integrals. The pyramid is inscribed in the cone. (32) opposes the tangential slip; printed, it
 is along the slip, with the normal component inside. Reciprocals of components below 1e-9 of the normal force are zero.
 An overlap stays an area however thin it is; without a polygon it is a point contact: no torque, round cone. Joint
-limits, joint friction, loops and mimics take part (`islands`). The paper integrates by Runge-Kutta-Gill; (13) is
+limits, joint friction, loops and mimics take part (`joints`). The paper integrates by Runge-Kutta-Gill; (13) is
 Euler's step, so semi-implicit Euler, which meets (14) exactly, is the default and `rkg` an option (`gill`: a solve at
 every stage). No restitution: the target velocity knows nothing of the approach speed.
 

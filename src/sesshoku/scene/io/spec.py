@@ -1,6 +1,6 @@
 """Robot files: `load_robot` chooses the reader by content, and what its readers share.
 
-urdf.py, mjcf.py, body_file.py (Choreonoid) and usd.py read.
+The folders urdf, mjcf, body (Choreonoid) and usd read.
 
 A robot file becomes a `RobotDescription`, plain data that `Scene` then places. The file's numbers are taken as they
 are; what the file uses and sesshoku does not is collected by `Unsupported`, element by element.

@@ -95,7 +95,7 @@ def fill_blocks(chains, problem, lists, sigma, work):
 
 @jit
 def add_contact(chains, problem, c, slope, stiffness, work):
-    """Z^T (D/eps) Z of one contact."""
+    """(E16): Z^T (D/eps) Z of one contact."""
     span, half, scratch = problem.span[c], problem.half, work.small
     d0, d1, d2 = slope[0] * stiffness, slope[1] * stiffness, slope[2] * stiffness
     d3, d4 = slope[3] * stiffness, slope[4] * stiffness
@@ -136,7 +136,7 @@ def add_contact(chains, problem, c, slope, stiffness, work):
 
 @jit
 def add_turning(chains, problem, p, slope, stiffness, work):
-    """Z^T (D/eps) of the turning block in slot p, times its own rows and its contact's normal row.
+    """(E16): Z^T (D/eps) of the turning block in slot p, times its own rows and its contact's normal row.
 
     Both blocks lie on the same links, so their chains are the same.
     """
@@ -169,7 +169,7 @@ def add_turning(chains, problem, p, slope, stiffness, work):
 
 @jit
 def add_joint(chains, problem, j, stiffness, work):
-    """Z^T Z / eps of one joint row."""
+    """(E16): Z^T Z / eps of one joint row."""
     span, half = problem.joint_span[j], problem.half
     for side in range(2):
         for e in range(span[side, 1]):

@@ -1,4 +1,4 @@
-"""Options and work space of the proximal Newton method (proximal_newton.py)."""
+"""Options and work space of the proximal Newton method (newton.py)."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class NewtonWork(Record):
     trial = array(float, "N")
     mismatch = array(float, "N")  # velocities of the images minus the velocities
     state = array(int, "C + W")  # OPEN, STICK, SLIP
-    slope = array(float, "C", 7)  # D of each block, see proximal_local
+    slope = array(float, "C", 7)  # D of each block, see local.py
     # dofs
     y_image = array(float, "V")  # Z^T image
     y_gap = array(float, "V")  # y_image - y

@@ -1,4 +1,4 @@
-"""The elements of a link of a body file: masses, shapes, devices. See body_file.py for the rules."""
+"""The elements of a link of a body file: masses, shapes, devices. See read.py for the rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bodies, joints and geoms of a compiled MuJoCo model. See mjcf.py for the rules."""
+"""Bodies, joints and geoms of a compiled MuJoCo model. See read.py for the rules."""
 
 from __future__ import annotations
 

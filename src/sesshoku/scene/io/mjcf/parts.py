@@ -1,4 +1,4 @@
-"""Equalities, contact pairs and keyframes of a compiled MuJoCo model. See mjcf.py for the rules."""
+"""Equalities, contact pairs and keyframes of a compiled MuJoCo model. See read.py for the rules."""
 
 from __future__ import annotations
 

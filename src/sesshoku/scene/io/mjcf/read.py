@@ -18,9 +18,9 @@ How MJCF maps:
   the scene around the file. A <pair> has its own coefficients, and lets just its two geoms touch.
 - Collision meshes stand for their convex hulls (see spec.py). Geoms of group 3 and above are hidden, as in MuJoCo's
   viewer.
-- Sensors that have a meaning here are read by name (mjcf_sensors.py), others listed.
-- Sites become frames, cameras are kept for renderers (mjcf_places.py). Sizes and colours of sites are not read.
-- Keyframes become the description's `poses`, with velocities and commands (mjcf_keyframes.py).
+- Sensors that have a meaning here are read by name (sensors.py), others listed.
+- Sites become frames, cameras are kept for renderers (places.py). Sizes and colours of sites are not read.
+- Keyframes become the description's `poses`, with velocities and commands (keyframes.py).
 - Quaternions are normalised, as MuJoCo does, whatever their length.
 - Gravity and time step: MJCF without them means MuJoCo's defaults, (0, 0, -9.81) and 2 ms.
 - A missing mesh is an error, for visual geoms too: MuJoCo may need it for the inertia. Textures are not read.

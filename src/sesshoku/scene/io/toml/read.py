@@ -1,4 +1,4 @@
-"""Scene files: TOML -> `Scene`. The format is taught in docs/scene-files.md; writing is in toml_write.py."""
+"""Scene files: TOML -> `Scene`. The format is taught in docs/scene-files.md; writing is in write.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Joints, drives and the tree of a USD stage. See usd.py for the rules."""
+"""Joints, drives and the tree of a USD stage. See read.py for the rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Colliders, looks, materials and masses of a USD stage. See usd.py for the rules."""
+"""Colliders, looks, materials and masses of a USD stage. See read.py for the rules."""
 
 from __future__ import annotations
 

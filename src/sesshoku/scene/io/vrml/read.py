@@ -1,4 +1,4 @@
-"""VRML 97 files (`.wrl`) as a tree of nodes; vrml_shapes.py makes shapes of it.
+"""VRML 97 files (`.wrl`) as a tree of nodes; shapes.py makes shapes of it.
 
 Read without a table of node types: what follows a field's name tells what it is (numbers, a text, TRUE or FALSE, a
 node, a list). DEF and USE, PROTO with IS, and Inline are resolved; EXTERNPROTO, ROUTE and scripts are passed over,
