@@ -43,7 +43,8 @@ from sesshoku.scene.geometry.shapes import (
 from sesshoku.scene.scene import Robot, Scene
 from sesshoku.scene.sensors import ForceSensor, Imu
 from sesshoku.scene.state_sensors import StateSensor
-from sesshoku.simulation.simulation import Simulation, Snapshot
+from sesshoku.simulation.simulation import Simulation
+from sesshoku.simulation.snapshots import Snapshot
 from sesshoku.simulation.views import Contact
 from sesshoku.stages.report import Report
 

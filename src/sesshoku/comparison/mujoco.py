@@ -7,7 +7,7 @@ reads of a Simulation is there and means the same. Contacts, sensors and forces 
 from __future__ import annotations
 
 import time as wall
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,14 +16,16 @@ from sesshoku.comparison.bench import mujoco_of
 from sesshoku.comparison.mujoco_state import SharedState, find
 from sesshoku.comparison.outcome import Outcome
 from sesshoku.comparison.watch import Watcher, time_steps
-from sesshoku.errors import SesshokuError, SimulationDiverged
+from sesshoku.compiled.checks import Unsound, check_array, check_finite
+from sesshoku.errors import SceneError, SesshokuError, SimulationDiverged
 from sesshoku.scene.io.mjcf.write_sensors import ELEMENTS
 from sesshoku.scene.scene import Scene
 from sesshoku.scene.sensors import ForceSensor, Imu
 from sesshoku.scene.state_sensors import ACCELERATIONS
 from sesshoku.simulation.sensors.memory import make_mounts
 from sesshoku.simulation.sensors.sensing import SENSED, add_numbers
-from sesshoku.simulation.simulation import Simulation, Snapshot
+from sesshoku.simulation.simulation import Simulation
+from sesshoku.simulation.snapshots import Snapshot
 from sesshoku.simulation.views import Contact
 from sesshoku.stages.report import Report
 
@@ -193,9 +195,20 @@ class MujocoRun(Simulation):
         return snapshot
 
     def restore(self, snapshot: Any) -> None:
+        mine = self._peer_state()
+        state = snapshot.get(KEY) if isinstance(snapshot, Mapping) else None
+        try:
+            check_array(KEY, state, mine.shape, mine.dtype)
+            check_finite(KEY, snapshot[KEY])
+        except Unsound as fault:
+            raise SceneError(str(fault), element="restore", value=fault.value,
+                             remedy="hand in what save() returned") from None
+        super().restore(snapshot)
+
+    def _put(self, snapshot: Any) -> None:
         import mujoco
 
-        super().restore(snapshot)
+        super()._put(snapshot)
         mujoco.mj_setState(self.peer_model, self.peer_data, snapshot[KEY], mujoco.mjtState.mjSTATE_INTEGRATION)
         mujoco.mj_forward(self.peer_model, self.peer_data)
         self._made, self._settled = (self.data.q.tobytes(), self.data.v.tobytes()), True
@@ -254,7 +267,7 @@ class MujocoRun(Simulation):
 
 def _rebuild(scene: Scene, dt: float, state: dict[str, np.ndarray]) -> MujocoRun:
     run = MujocoRun(scene, dt)
-    run.restore(state)
+    run._put(state)
     return run
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -11,11 +10,10 @@ import numpy as np
 
 from sesshoku.compiled.jit import CompileProgress
 from sesshoku.compiled.prepare import prepare
-from sesshoku.compiled.table import Record
 from sesshoku.dynamics.aba import forward_dynamics
 from sesshoku.dynamics.centroid import center_of_mass, momentum
 from sesshoku.dynamics.crba import mass_matrix
-from sesshoku.dynamics.data import Data, make_data
+from sesshoku.dynamics.data import make_data
 from sesshoku.dynamics.factor import factorize
 from sesshoku.dynamics.jacobian import point_jacobian
 from sesshoku.dynamics.observe import observe_bodies, observe_energy, refresh
@@ -38,18 +36,14 @@ from sesshoku.simulation.script import ScriptedBodies
 from sesshoku.simulation.sensors import Sensing, sensor_view
 from sesshoku.simulation.sensors.places import FrameView
 from sesshoku.simulation.sensors.sensing import add_numbers
+from sesshoku.simulation.snapshots import FINGERPRINT, Snapshot, StateRules, fingerprint, saved_arrays, sound_state
 from sesshoku.simulation.views import ActuatorView, BodyView, Contact, Energy, JointView, Views, list_contacts, three
 from sesshoku.stages.deep_overlaps import deep_overlap
 from sesshoku.stages.report import CHANNELS, CONVERGED, ENERGY_CHANGE, RESIDUAL, Report
 
 DEFAULT_TIME_STEP = 1e-3
 NO_TORQUE = (0.0, 0.0, 0.0)
-LATER = ("acceleration", "contacts.torque", "presses.old_")  # what the first snapshots did not hold yet
 OPEN_LOOP = 5e-3  # m: a smaller gap is closed without a word
-
-
-class Snapshot(dict[str, np.ndarray]):
-    """A saved state; hand it to `restore`."""
 
 
 @checked
@@ -114,7 +108,8 @@ class Simulation:
         self._script = ScriptedBodies(self.compiled)
         self._warm = False
         self._told_deep = cautions is not None  # of bodies deep inside each other: once, or the method itself does
-        self._fingerprint = _fingerprint(self.compiled, self.method)
+        self._fingerprint = fingerprint(self.compiled, self.method)
+        self._state_rules: StateRules | None = None  # what a state must be to come back; made when one does
         self.bodies: Mapping[str, BodyView] = Views(self, self.compiled.frame_index, BodyView, "body")
         self.joints: Mapping[str, JointView] = Views(self, self.compiled.joint_link, JointView, "joint")
         self.actuators: Mapping[str, ActuatorView] = Views(self, self.compiled.actuator_index, ActuatorView, "actuator")
@@ -334,32 +329,27 @@ class Simulation:
 
     def _state(self) -> dict[str, np.ndarray]:
         """Every array that a saved state holds, by name."""
-        return _saved(self.data, self.work) | ({} if self._sensing is None else self._sensing.state)
+        return saved_arrays(self.data, self.work) | ({} if self._sensing is None else self._sensing.state)
 
     def save(self) -> Snapshot:
         """The whole state; `restore` brings it back bit for bit."""
         self._read_sensors()
         snapshot = Snapshot({name: values.copy() for name, values in self._state().items()})
-        snapshot["fingerprint"] = self._fingerprint
+        snapshot[FINGERPRINT] = self._fingerprint.copy()
         snapshot |= self._pushes.saved()
         return snapshot
 
     def restore(self, snapshot: Mapping[str, np.ndarray]) -> None:
-        """Go back to a saved state."""
-        state = self._state()
-        if not isinstance(snapshot, Mapping):
-            raise SceneError("not a snapshot", element="restore", value=snapshot, remedy="hand in what save() returned")
-        if not np.array_equal(snapshot.get("fingerprint", np.zeros(0)), self._fingerprint):
-            raise SceneError("the snapshot belongs to another scene or method", element="restore",
-                             remedy="bodies, joints, actuators and method must be the same")
-        given = dict(snapshot)
-        if any(name not in given and name.startswith(LATER) for name in state):
-            given = {name: values for name, values in self._first_state().items() if name.startswith(LATER)} | given
-        for name, values in state.items():
-            if name not in given or np.shape(given[name]) != values.shape:
-                raise SceneError("the snapshot belongs to another scene or method", element="restore", value=name)
-        for name, values in state.items():
-            values[...] = given[name]
+        """Go back to a saved state, of this scene and method.
+
+        Every number is looked at first; a state that cannot be is refused, and the simulation stays as it was.
+        """
+        self._put(sound_state(self, snapshot))
+
+    def _put(self, snapshot: Mapping[str, np.ndarray]) -> None:
+        """Take a state that is known to be sound."""
+        for name, values in self._state().items():
+            values[...] = snapshot[name]
         self._pushes.restore(snapshot)
         if self._sensing is not None:
             self._sensing.unread = False
@@ -377,7 +367,7 @@ class Simulation:
             self.joints[joint]  # known ones only, before anything changes
         if self._origin is None:
             self._origin = self._first_state()
-        self.restore(self._origin)
+        self._put(self._origin)
         for joint, position in wanted.positions.items():
             self.joints[joint].position = position
         for joint, velocity in wanted.velocities.items():
@@ -392,10 +382,10 @@ class Simulation:
         """The state a new simulation of this scene has."""
         data = make_data(self.compiled)
         data.report[CONVERGED] = 1.0
-        first = _saved(data, self.method.definition.make_work(self.compiled, self.method.options))
+        first = saved_arrays(data, self.method.definition.make_work(self.compiled, self.method.options))
         if self._sensing is not None:
             first |= {name: np.zeros_like(values) for name, values in self._sensing.state.items()}
-        return Snapshot(first | {"fingerprint": self._fingerprint})
+        return Snapshot(first | {FINGERPRINT: self._fingerprint.copy()})
 
     def __reduce__(self) -> Any:
         """Copies and pickles are built anew from the scene, then put into the same state.
@@ -630,23 +620,7 @@ class Simulation:
                              remedy="give the bodies below it mass and inertia, or the joint armature")
 
 
-def _saved(data: Data, work: Record) -> dict[str, np.ndarray]:
-    """What the records declare as saved, by name: "q", "contacts.id", and of the work's own arrays "memory.slip"."""
-    own = {name if "." in name else f"memory.{name}": values for name, values in work.saved().items()}
-    return data.saved() | own
-
-
 def _rebuild(scene: Scene, method: Method, dt: float, state: dict[str, np.ndarray]) -> Simulation:
     sim = Simulation(scene, method, dt)
-    sim.restore(state)
+    sim._put(state)  # a copy of what is, sound or not: after a step that failed, say
     return sim
-
-
-def _fingerprint(compiled: CompiledScene, method: Method) -> np.ndarray:
-    """32 bytes that tell scenes and methods apart: names, joints, masses, and which method."""
-    digest = hashlib.sha256(repr((method.keyword, compiled.frame_names, compiled.joint_names, compiled.actuator_names,
-                                  compiled.loop_names, *compiled.scene.sensors)).encode())
-    for values in (compiled.model.link_joint, compiled.model.link_parent, compiled.model.link_mass,
-                   compiled.model.link_position):
-        digest.update(np.ascontiguousarray(values).tobytes())
-    return np.frombuffer(digest.digest(), dtype=np.uint8)

@@ -44,7 +44,8 @@ from sesshoku.apps.crane.motion import Inputs
 from sesshoku.apps.crane.round import Round
 from sesshoku.errors import MethodError, RecordingError, SesshokuError
 from sesshoku.methods import registry
-from sesshoku.simulation.simulation import Simulation, Snapshot
+from sesshoku.simulation.simulation import Simulation
+from sesshoku.simulation.snapshots import Snapshot
 
 if TYPE_CHECKING:
     from sesshoku.methods.registry import Method
