@@ -24,7 +24,8 @@ def crate(**changed: Any) -> ss.Scene:
 
 
 @pytest.mark.parametrize(("scene", "method", "differs"), [
-    (crate(size=(2, 1, 1)), "lcp", "masses, shapes"), (crate(), "lcp:recommended", "method"), (crate(), "none", "method"),
+    (crate(size=(2, 1, 1)), "lcp", "masses, shapes"), (crate(), "lcp:recommended", "method"),
+    (crate(), "none", "method"),
     (crate(mass=2.0), "lcp", "masses"), (crate(), "lcp", None)])
 def test_a_snapshot_of_another_scene_is_refused_and_says_what_differs(scene, method, differs):
     snapshot = ss.Simulation(crate(), "lcp").save()

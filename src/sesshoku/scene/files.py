@@ -1,6 +1,7 @@
 """Reading files from outside: only what is a file, and only so much of it.
 
-A path in a robot file may name a device or a pipe, which never end. `read_file` takes regular files up to a stated size.
+A path in a robot file may name a device or a pipe, which never end. `read_file` takes regular files up to a stated
+size.
 """
 
 from __future__ import annotations
@@ -33,6 +34,15 @@ def check_file(path: str | Path, most: int = MOST_BYTES) -> None:
     if found.st_size > most:
         raise SceneError(f"cannot be read: it is larger than {most // 2**20} MB", value=found.st_size,
                          remedy="divide it")
+
+
+def is_odd(path: str | Path, most: int) -> bool:
+    """Whether there is something that is neither a folder nor a file of at most that size."""
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return False
+    return not stat.S_ISDIR(found.st_mode) and (not stat.S_ISREG(found.st_mode) or found.st_size > most)
 
 
 def read_file(path: str | Path, most: int = MOST_BYTES) -> bytes:

@@ -112,7 +112,8 @@ def test_meshes_and_elevations_that_are_pipes(tmp_path):
     os.mkfifo(tmp_path / "pipe.stl")
     with pytest.raises(ss.SceneError, match="no such file|device"):
         mesh.read(tmp_path / "pipe.stl")
-    gltf = written(tmp_path, '{"asset": {"version": "2.0"}, "buffers": [{"uri": "pipe.stl", "byteLength": 9}]}', "a.gltf")
+    text = '{"asset": {"version": "2.0"}, "buffers": [{"uri": "pipe.stl", "byteLength": 9}]}'
+    gltf = written(tmp_path, text, "a.gltf")
     with pytest.raises(ss.SceneError, match="device or a pipe"):
         mesh.read(gltf)
 
@@ -206,7 +207,8 @@ def latin_mesh(kind: str) -> bytes:
         lines = ["# Größe: 5 µm", "o Körper", *(f"v {x} {y} {z}" for x, y, z in CORNERS),
                  *(f"f {a + 1} {b + 1} {c + 1}" for a, b, c in FACES)]
     elif kind == "off":
-        lines = ["OFF", "# Größe", "4 4 6", *(f"{x} {y} {z}" for x, y, z in CORNERS), *(f"3 {a} {b} {c}" for a, b, c in FACES)]
+        lines = ["OFF", "# Größe", "4 4 6", *(f"{x} {y} {z}" for x, y, z in CORNERS),
+                 *(f"3 {a} {b} {c}" for a, b, c in FACES)]
     elif kind == "ply":
         lines = ["ply", "format ascii 1.0", "comment Größe", "element vertex 4", "property float x", "property float y",
                  "property float z", "element face 4", "property list uchar int vertex_indices", "end_header",
@@ -214,8 +216,8 @@ def latin_mesh(kind: str) -> bytes:
     else:
         lines = ["solid Größe"]
         for face in FACES:
-            lines += ["facet normal 0 0 0", "outer loop", *("vertex {} {} {}".format(*CORNERS[k]) for k in face), "endloop",
-                      "endfacet"]
+            corners = ["vertex {} {} {}".format(*CORNERS[k]) for k in face]
+            lines += ["facet normal 0 0 0", "outer loop", *corners, "endloop", "endfacet"]
         lines.append("endsolid Größe")
     return ("\n".join(lines) + "\n").encode("latin-1")
 

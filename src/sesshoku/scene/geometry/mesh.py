@@ -114,7 +114,7 @@ def _as_utf8(data: bytes, kind: str) -> bytes:
 
 
 def _check_buffers(path: Path) -> None:
-    """A .gltf file is JSON, or else trimesh takes any model.gltf beside it; files it names are files, of bounded size."""
+    """A .gltf file is JSON, or else trimesh takes any model.gltf beside it; what it names are files of bounded size."""
     found = json.loads(read_file(path).decode("utf-8"))
     for key in ("buffers", "images"):
         for item in found.get(key, ()):

@@ -19,7 +19,8 @@ from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from sesshoku.errors import SceneError
-from sesshoku.scene.files import MOST_MESH_BYTES, check_file, parse_xml, read_file
+from sesshoku.scene.files import MOST_MESH_BYTES, check_file, is_odd, parse_xml, read_file
+from sesshoku.scene.io.spec import within
 
 MOST_COPIES = 4096  # that replicates make, those within each other multiplied: MuJoCo takes seconds for them
 MOST_ELEMENTS = 200_000  # of a file and all it includes and attaches, copies counted
@@ -35,7 +36,7 @@ class Guard:
     def __init__(self, path: Path) -> None:
         self.roots: list[Element] = []
         self.unsure = False
-        self._main = Path(os.path.abspath(path)).parent
+        self._main = os.path.dirname(os.path.abspath(path))
         self._sizes: dict[Path, int] = {}  # elements of files that are walked, copies counted
         self._copies = 0
 
@@ -46,12 +47,12 @@ class Guard:
 
     def _walk(self, path: Path, place: Path, root: Element, above: tuple[Path, ...]) -> int:
         self.roots.append(root)
-        folders = self._folders(path, root)
+        folders, near = self._folders(path, root), (os.path.dirname(os.path.abspath(path)), self._main)
         models: dict[str, int] = {}
         for model in root.iter("model"):
             if model.get("file") and model is not root:
                 self.unsure = True
-                size = self._enter(model, folders[:2], above)
+                size = self._enter(model, near, above)
                 models[model.get("name") or Path(model.get("file", "")).stem] = size
         total = 0
         for element, copies in _elements(root):
@@ -62,7 +63,7 @@ class Guard:
                                  value=element.get("count"), remedy="lower the counts")
             self._look(element, label, folders)
             if element.tag == "include":
-                total += copies * self._enter(element, folders[:2], above)
+                total += copies * self._enter(element, near, above)
             elif element.tag == "attach":
                 total += copies * models.get(element.get("model", ""), 1)
             elif element.tag in ("composite", "flexcomp"):
@@ -78,16 +79,18 @@ class Guard:
         self._copies += count
         return self._copies > MOST_COPIES
 
-    def _folders(self, path: Path, root: Element) -> list[Path]:
+    def _folders(self, path: Path, root: Element) -> list[str]:
         """Where a file's relative names may lead: beside it, beside the main file, and as <compiler> says."""
-        beside = Path(os.path.abspath(path)).parent
+        beside = os.path.dirname(os.path.abspath(path))
         named = [compiler.get(key, "") for compiler in root.iter("compiler") for key in FOLDERS if compiler.get(key)]
-        return [beside, self._main, *(folder / name for name in named for folder in (beside, self._main))]
+        paths = [beside, self._main, *(os.path.join(folder, name) for name in named for folder in (beside, self._main))]
+        return list(dict.fromkeys(map(os.path.normpath, paths)))
 
-    def _enter(self, element: Element, folders: list[Path], above: tuple[Path, ...]) -> int:
+    def _enter(self, element: Element, folders: tuple[str, ...], above: tuple[Path, ...]) -> int:
         """Walk the file that an element names; its number of elements."""
         label, given = _label(element), element.get("file", "")
-        found = [folder / given for folder in folders if os.path.lexists(folder / given)] if given else []
+        paths = [Path(folder, given) for folder in folders] if given else []
+        found = [path for path in paths if os.path.lexists(path)]
         if not found:  # MuJoCo reports it, or finds it where we do not look
             self.unsure = True
             return 1
@@ -96,29 +99,28 @@ class Guard:
             raise SceneError("the file is part of itself", element=label, value=given, remedy="take it out")
         if place in self._sizes:
             return self._sizes[place]
-        try:
+        with within(f"{label}: {given}"):
             root = parse_xml(read_file(place))
-        except SceneError as error:
-            raise SceneError(error.problem, element=f"{label}: {given}", value=error.value,
-                             remedy=error.remedy) from None
         return self._walk(found[0], place, root, (*above, place))
 
-    def _look(self, element: Element, label: str, folders: list[Path]) -> None:
+    def _look(self, element: Element, label: str, folders: list[str]) -> None:
         """Files and sizes that one element asks for."""
         if element.tag == "plugin":
             self.unsure = True
         given = element.get("file")
         if given and element.tag not in ("include", "model", "texture"):
-            for place in {folder / name for folder in folders for name in (given, Path(given).name)}:
-                if os.path.lexists(place) and not place.is_dir():
-                    try:
+            names = {given, os.path.basename(given)}
+            for place in [os.path.join(folder, name) for folder in folders for name in names]:
+                if is_odd(place, MOST_MESH_BYTES):
+                    with within(f"{label}: {given}"):
                         check_file(place, MOST_MESH_BYTES)
-                    except SceneError as error:
-                        raise SceneError(error.problem, element=f"{label}: {given}", value=error.value,
-                                         remedy=error.remedy) from None
-        asked = {"hfield": _whole(element.get("nrow")) * _whole(element.get("ncol")),
-                 "numeric": _whole(element.get("size")),
-                 "size": max(_whole(element.get(key)) for key in SIZES)}.get(element.tag, 0)
+        asked = 0
+        if element.tag == "hfield":
+            asked = _whole(element.get("nrow")) * _whole(element.get("ncol"))
+        elif element.tag == "numeric":
+            asked = _whole(element.get("size"))
+        elif element.tag == "size":
+            asked = max(_whole(element.get(key)) for key in SIZES)
         if asked > MOST_NUMBERS:
             raise SceneError(f"asks for more than {MOST_NUMBERS} numbers", element=label, value=asked,
                              remedy="lower the sizes")
