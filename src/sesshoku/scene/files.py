@@ -80,7 +80,7 @@ class _Bounded(ElementTree.TreeBuilder):
         super().__init__()
         self._depth = self._count = 0
 
-    def start(self, tag: str, attributes: dict[str, str]) -> ElementTree.Element:  # type: ignore[override]
+    def start(self, tag: str, attributes: dict[str, str]) -> ElementTree.Element:
         self._depth += 1
         self._count += 1
         if self._depth > MOST_XML_DEPTH:
