@@ -52,7 +52,8 @@ def read_arrays(path: Path, what: str, most: int = MOST_ARCHIVE) -> dict[str, np
             entries = archive.infolist()
             total = sum(entry.file_size for entry in entries)
             if len(entries) > MOST_ENTRIES or total > most:
-                raise RecordingError(f"{path}: unpacks to {len(entries)} arrays, {total / 2**20:.0f} MB together; at most "
+                raise RecordingError(f"{path}: unpacks to {len(entries)} arrays, {total / 2**20:.0f} MB together; at "
+                                     "most "
                                      f"{MOST_ENTRIES}, {most / 2**20:.0f} MB are read (an .ssk file has no limit)")
             found = {}
             for entry in entries:

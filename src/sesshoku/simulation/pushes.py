@@ -160,14 +160,15 @@ class Pushes:
 
     def check(self, snapshot: Mapping[str, Any]) -> None:
         """Raise `Unsound` where a state's standing forces must not enter."""
-        model, rows = self._sim.model, snapshot.get(SAVED + "rows")
-        for name, shape in (("once", self.once.shape), ("once_felt", self.once_felt.shape)):
-            if SAVED + name in snapshot or rows is not None:
-                check_array(SAVED + name, snapshot.get(SAVED + name), shape, np.float64)
-                check_finite(SAVED + name, snapshot[SAVED + name])
-        if rows is None:
+        if not any(SAVED + name in snapshot for name in ("rows", "once", "once_felt")):
             return
-        check_array(SAVED + "rows", rows, (len(rows) if np.ndim(rows) else 0, NUMBERS), np.float64)
+        model, rows = self._sim.model, snapshot.get(SAVED + "rows")
+        count = len(rows) if isinstance(rows, np.ndarray) and rows.ndim else 0
+        for name, shape in (("once", self.once.shape), ("once_felt", self.once_felt.shape), ("rows", (count, NUMBERS))):
+            check_array(SAVED + name, snapshot.get(SAVED + name), shape, np.float64)
+        check_finite(SAVED + "once", snapshot[SAVED + "once"])
+        check_finite(SAVED + "once_felt", snapshot[SAVED + "once_felt"])
+        assert isinstance(rows, np.ndarray)
         check_finite(SAVED + "rows", rows[:, :-1])
         for n, row in enumerate(rows):
             for place, most in ((0, MOST_PUSHES), (1, model.frame_count - 1)):

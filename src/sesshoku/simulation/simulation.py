@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,7 @@ from sesshoku.stages.report import CHANNELS, CONVERGED, ENERGY_CHANGE, RESIDUAL,
 
 DEFAULT_TIME_STEP = 1e-3
 NO_TORQUE = (0.0, 0.0, 0.0)
+SLICE, SLICE_GROWTH, MOST_IN_SLICE = 0.05, 8, 2**31  # s of one compiled call, growth from one to the next, steps
 OPEN_LOOP = 5e-3  # m: a smaller gap is closed without a word
 
 
@@ -107,6 +109,7 @@ class Simulation:
         self._external: memoryview[float] = memoryview(self.data.external_force.reshape(-1))
         self._script = ScriptedBodies(self.compiled)
         self._warm = False
+        self._slice = 1  # steps to make in one compiled call, by the time that the last ones took
         self._told_deep = cautions is not None  # of bodies deep inside each other: once, or the method itself does
         self._fingerprint = fingerprint(self.compiled, self.method)
         self._state_rules: StateRules | None = None  # what a state must be to come back; made when one does
@@ -146,7 +149,7 @@ class Simulation:
     # ---- stepping ------------------------------------------------------------------------------------------------
 
     def step(self, steps: int = 1) -> None:
-        """Advance by `steps` time steps."""
+        """Advance by `steps` time steps. Ctrl-C ends it between two of them; `time` says how many were made."""
         if not isinstance(steps, (int, np.integer)) or isinstance(steps, bool) or not 0 <= steps < 2**62:
             raise SceneError("steps must be a whole number, 0 or more", element="step", value=steps)
         if not self._warm:
@@ -158,7 +161,11 @@ class Simulation:
             self._warm = True
         self._stale = True
         sensing = self._sensing if steps > 0 else None
-        done = self._advance(steps) if sensing is None else sensing.advance(self, steps)
+        try:
+            done = self._advance(steps) if sensing is None else sensing.advance(self, steps)
+        except KeyboardInterrupt:
+            self._release()  # forces last for one call, also for one that was cut short between two steps
+            raise
         if (self._pushed or self._pushes.standing) and steps > 0:
             self._release()
         if done != steps:
@@ -183,12 +190,27 @@ class Simulation:
     def _make_steps(self, steps: int) -> int:
         """Make steps under the forces as they stand; how many were made."""
         if not self._script.active:
-            return int(self._run(*self._arguments, steps))
+            return int(self._run(*self._arguments, steps)) if steps <= 1 else self._run_in_slices(steps)
         for done in range(steps):
             self._script.aim(self.data, self.dt)
             if self._run(*self._arguments, 1) == 0:
                 return done
         return steps
+
+    def _run_in_slices(self, steps: int) -> int:
+        """Make steps in calls short enough that Ctrl-C is heeded between them; how many were made."""
+        done = 0
+        while done < steps:
+            count = min(self._slice, steps - done)
+            begin = perf_counter()
+            made = int(self._run(*self._arguments, count))
+            took = perf_counter() - begin
+            done += made
+            if made < count:
+                break
+            if count == self._slice or took > SLICE:
+                self._slice = max(1, min(int(SLICE * count / max(took, 1e-9)), SLICE_GROWTH * count, MOST_IN_SLICE))
+        return done
 
     def _release(self) -> None:
         """Forces last for one call of `step`, but for those that stand."""

@@ -170,6 +170,23 @@ def test_replicates_within_bounds_are_read(tmp_path):
     assert len(ss.Scene().load(written(tmp_path, text)).bodies) >= 12
 
 
+@pytest.mark.parametrize("text", [
+    "{} = 1", "[{}]", "[[{}]]", 'body = [{{ {} = 1 }}]', "x = 1\n  {} = 2"])
+@pytest.mark.parametrize("dots", [100, 5_000, 100_000])
+@pytest.mark.parametrize("part", ["a", '"b c"', "'d'"])
+def test_keys_of_many_dots(tmp_path, text, dots, part):
+    path = tmp_path / "scene.toml"
+    path.write_text(text.format(".".join([part] * dots)))
+    with pytest.raises(ss.SceneError, match=r"scene.toml: line [12]: a key has more than 64 dots"):
+        ss.Scene.read(path)
+
+
+def test_long_words_and_texts_with_dots_are_no_deep_keys(tmp_path):
+    path = tmp_path / "scene.toml"
+    path.write_text(f'name = "{"a" * 1_000_000}"\n# {"." * 500} {"1.5, " * 500} {"One. Two three. " * 100}\n')
+    assert len(ss.Scene.read(path).name) == 1_000_000
+
+
 # ---- the trial
 
 
