@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from time import perf_counter
 from typing import Any
+from weakref import proxy
 
 import numpy as np
 
@@ -67,6 +68,15 @@ class Simulation:
     writing to them moves the bodies.
     """
 
+    __slots__ = ("__dict__", "__weakref__", "_core", "actuators", "bodies", "frames", "joints", "robots", "sensors")
+    _core: Simulation
+    bodies: Mapping[str, BodyView]
+    joints: Mapping[str, JointView]
+    actuators: Mapping[str, ActuatorView]
+    frames: Mapping[str, FrameView]
+    sensors: Mapping[str, Any]  # ForceSensorView, ImuView or StateSensorView
+    robots: RobotViews
+
     def __init__(self, scene: Scene, method: str | Method = DEFAULT, dt: float | None = None, *,
                  strict: bool = False) -> None:
         if not isinstance(scene, Scene):
@@ -113,22 +123,34 @@ class Simulation:
         self._told_deep = cautions is not None  # of bodies deep inside each other: once, or the method itself does
         self._fingerprint = fingerprint(self.compiled, self.method)
         self._state_rules: StateRules | None = None  # what a state must be to come back; made when one does
-        self.bodies: Mapping[str, BodyView] = Views(self, self.compiled.frame_index, BodyView, "body")
-        self.joints: Mapping[str, JointView] = Views(self, self.compiled.joint_link, JointView, "joint")
-        self.actuators: Mapping[str, ActuatorView] = Views(self, self.compiled.actuator_index, ActuatorView, "actuator")
-        self.frames: Mapping[str, FrameView] = Views(self, dict.fromkeys(scene.frames, 0), FrameView, "frame")
         self._subtrees: dict[str | None, Any] = {}  # masses that hang on bodies, for state sensors that ask for them
         self._sensing = Sensing(self) if scene.sensors or scene.read_in_steps else None
-        self.sensors: Mapping[str, Any] = Views(  # ForceSensorView, ImuView or StateSensorView
-            self, {name: i for i, name in enumerate([*scene.sensors, *scene.state_sensors])}, sensor_view, "sensor")
-        self.robots: RobotViews = RobotViews(self)
-        self._pushes = Pushes(self)
-        self._alarm = Alarm(self)
+        self._share()
+        self._pushes = Pushes(proxy(self._core))
+        self._alarm = Alarm(proxy(self._core))
         self._judged: memoryview[float] = memoryview(self._report)  # read in every step: an array takes twice as long
         self._origin: Snapshot | None = None  # the scene's start, once somebody asked for it
         with CompileProgress("the dynamics"):
             self._check_inertia()
         self._tell_open_loops()
+
+    def _share(self) -> None:
+        """Make the views, such that a simulation nobody holds any more is freed at once, without a search for cycles.
+
+        Views keep their simulation alive, and it keeps them: so they hold another object with the same attributes,
+        `_core`, which does not have them. What the core has for its own use refers to it weakly.
+        """
+        self._core = core = object.__new__(type(self))
+        core.__dict__ = self.__dict__
+        compiled, scene = self.compiled, self.scene
+        sensors = {name: i for i, name in enumerate([*scene.sensors, *scene.state_sensors])}
+        for holder, sim in ((self, core), (core, proxy(core))):
+            holder.bodies = Views(sim, compiled.frame_index, BodyView, "body")
+            holder.joints = Views(sim, compiled.joint_link, JointView, "joint")
+            holder.actuators = Views(sim, compiled.actuator_index, ActuatorView, "actuator")
+            holder.frames = Views(sim, dict.fromkeys(scene.frames, 0), FrameView, "frame")
+            holder.sensors = Views(sim, sensors, sensor_view, "sensor")
+            holder.robots = RobotViews(sim)
 
     def __repr__(self) -> str:
         """A short table: what is simulated, how, and how the last step went."""
@@ -486,12 +508,12 @@ class Simulation:
     @property
     def actuator_command(self) -> np.ndarray:
         """(A, 3) target, target velocity, feed-forward of every actuator, live; a torque's target is its force."""
-        return self.data.actuator_command
+        return self.data.actuator_command[:]  # a view: it can be written to, not resized
 
     @property
     def actuator_force(self) -> np.ndarray:
         """(A) force of every actuator in the last step, after clipping."""
-        return self.data.actuator_force
+        return self.data.actuator_force[:]
 
     # ---- what happened -------------------------------------------------------------------------------------------
 
@@ -514,7 +536,7 @@ class Simulation:
     def sensor_readings(self) -> np.ndarray:
         """(S, 6) force and torque, or acceleration and angular velocity, of every sensor, in the order of `sensors`."""
         self._read_sensors()
-        return np.zeros((0, 6)) if self._sensing is None else self._sensing.mounts.reading
+        return np.zeros((0, 6)) if self._sensing is None else self._sensing.mounts.reading[:]
 
     def body_poses(self) -> np.ndarray:
         """(F, 7) position and quaternion of every named body, in the order of `compiled.frame_names`."""
