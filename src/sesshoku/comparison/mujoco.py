@@ -34,6 +34,9 @@ UNKNOWN = ("energy_gain", "residual", "residual_max", "unconverged")  # measures
 AT_THE_CONE = 0.999  # share of its bound from which friction counts as slipping
 
 
+UNTOLD = ("limit_impulse", "friction_impulse")  # of a saved state: MuJoCo does not tell them, so that they are NaN
+
+
 class MujocoSensing:
     """The sensors of the scene as MuJoCo reads them: of the step's beginning. Stands in for `Sensing`."""
 
@@ -165,7 +168,7 @@ class MujocoRun(Simulation):
         self._shared.move_scripted(self.data, self.dt)
         self.data.time[0] = self.peer_data.time
         self.data.actuator_force[:] = self._gear * self.peer_data.actuator_force[:len(self._rows)]
-        for name in ("limit_impulse", "friction_impulse", "drive_force"):
+        for name in (*UNTOLD, "drive_force"):
             getattr(self.data, name)[:] = np.nan
         self._made = self.data.q.tobytes(), self.data.v.tobytes()
         self._stale, self._settled = True, False
@@ -203,7 +206,11 @@ class MujocoRun(Simulation):
         except Unsound as fault:
             raise SceneError(str(fault), element="restore", value=fault.value,
                              remedy="hand in what save() returned") from None
-        super().restore(snapshot)
+        untold = {name: np.where(np.isnan(values), 0.0, values) for name in UNTOLD
+                  if isinstance(values := snapshot.get(name), np.ndarray) and values.dtype == np.float64}
+        super().restore(dict(snapshot) | untold)
+        for name in untold:
+            getattr(self.data, name)[:] = snapshot[name]
 
     def _put(self, snapshot: Any) -> None:
         import mujoco

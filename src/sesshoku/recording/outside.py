@@ -27,6 +27,7 @@ MOST_ENTRIES = 10_000  # arrays in it
 MOST_JSON = 64 * 2**20  # bytes of a header
 MOST_PACKED = 256 * 2**20  # bytes of one part of a film, unpacked
 MOST_CHANNELS, MOST_NUMBERS = 10_000, 100_000_000  # channels of a recording, and numbers in one sample
+MOST_CHARACTER = 0x10FFFF  # of Unicode
 KINDS = "fiubUS"  # element types that are plain values
 #: what zipfile, zlib and NumPy raise of files that are none of theirs, cut short or changed
 DAMAGED = (OSError, ValueError, KeyError, EOFError, SyntaxError, tokenize.TokenError, TypeError, MemoryError,
@@ -83,6 +84,10 @@ def _read_array(file: IO[bytes], size: int) -> np.ndarray:
     data = file.read(length)
     if len(data) != length:
         raise ValueError("an array is cut short")
+    if dtype.kind == "U" and length:
+        points = np.frombuffer(data, np.dtype(np.uint32).newbyteorder(dtype.byteorder))
+        if points.max() > MOST_CHARACTER or ((points >= 0xD800) & (points < 0xE000)).any():
+            raise ValueError("text that is none")
     array = np.frombuffer(data, dtype) if length else np.zeros(math.prod(shape), dtype)
     return array.reshape(shape, order="F" if fortran else "C").copy()
 

@@ -140,6 +140,13 @@ def test_a_header_too_long(tmp_path, monkeypatch):
         Recording.load(tmp_path / "a.ssk")
 
 
+@pytest.mark.parametrize("point", [0xFFFFFFFF, 0x110000, 0xD800])
+def test_text_that_is_none(tmp_path, point):
+    np.savez(tmp_path / "a.npz", meta=np.array([point], np.uint32).view("<U1").reshape(()), time=np.zeros(1))
+    with pytest.raises(RecordingError, match="text that is none"):
+        Recording.load(tmp_path / "a.npz")
+
+
 def test_pickles_in_an_archive_are_never_opened(tmp_path):
     class Trap:
         def __reduce__(self):
