@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sesshoku.compiled.table import Record
 from sesshoku.methods.registry import resolve
 from sesshoku.scene.compiler import compile_scene
 from sesshoku.scene.elements import Inertial, Joint
@@ -34,7 +35,7 @@ class FakeSimulation:
     def __init__(self, dt: float = 1e-3) -> None:
         self.compiled = compile_scene(pendulum_scene())
         self.dt, self.steps = dt, 0
-        self.work = object()  # of a method without contact
+        self.work = Record()  # of a method without contact
         self.method = resolve("none")
         model = self.compiled.model
         self.q, self.v = self.compiled.q.copy(), self.compiled.v.copy()

@@ -44,8 +44,8 @@ from sesshoku.scene.scene import Robot, Scene
 from sesshoku.scene.sensors import ForceSensor, Imu
 from sesshoku.scene.state_sensors import StateSensor
 from sesshoku.simulation.contacts import Contact
-from sesshoku.simulation.saved_state import Snapshot
 from sesshoku.simulation.simulation import Simulation
+from sesshoku.simulation.snapshots import Snapshot
 from sesshoku.stages.report import Report
 
 __all__ = [

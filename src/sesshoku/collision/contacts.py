@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sesshoku.compiled.table import Record, array, scalar
+from sesshoku.compiled.table import COUNTER, Record, array, scalar
 from sesshoku.model.arrays import SHAPE_FIELD, Model
 
 # places in `counts`
@@ -24,6 +24,7 @@ CONTACTS, PAIRS, OVERFLOW, ISLANDS, NEXT_ID, OLD_CONTACTS, PAIR_OVERFLOW, LEVELS
 VERTEX, EDGE, SMOOTH = range(3)
 RELEASED, STICK, SLIP = range(3)
 MOST_PARTED = 4096  # pairs of which is remembered what parted them; a power of two
+MOST = COUNTER[1]
 BUNDLES = 24  # directions in which a height field may touch one shape at once
 
 
@@ -34,7 +35,7 @@ class Contacts(Record):
     capacity = scalar()  # of contacts
     pair_capacity = scalar()
     bucket_count = scalar()  # of the broad phase's hash table, a power of two
-    counts = array(int, 8, saved=True)
+    counts = array(int, 8, saved=True, within=(0, ("C * (G > 0)", "P", MOST, "T", MOST, "C", MOST, "levels")))
 
     # ---- shapes in the world, for the present step
     shape_position = array(float, "G", 3)
@@ -52,22 +53,22 @@ class Contacts(Record):
     parted_axis = array(float, "M", 3)  # direction from a to b, in the axes of a
 
     # ---- contacts
-    shape = array(int, "C", 2, saved=True)  # shapes a and b
-    link = array(int, "C", 2, saved=True)  # their links, -1: world
+    shape = array(int, "C", 2, saved=True, within=(0, "G - 1"))  # shapes a and b
+    link = array(int, "C", 2, saved=True, within=(-1, "link_count - 1"))  # their links, -1: world
     point = array(float, "C", 3, saved=True)  # world
     normal = array(float, "C", 3, saved=True)  # from a to b
     tangent = array(float, "C", 2, 3, saved=True)  # with the normal a right-handed frame (t1, t2, n)
     gap = array(float, "C", saved=True)  # m
-    kind = array(int, "C", saved=True)  # VERTEX, EDGE or SMOOTH
+    kind = array(int, "C", saved=True, within=(VERTEX, SMOOTH))  # VERTEX, EDGE or SMOOTH
     material = array(float, "C", 3, saved=True)  # static friction, kinetic friction, restitution of the pair
-    id = array(int, "C", saved=True)
-    previous = array(int, "C", saved=True)  # place in the step before, -1: new
+    id = array(int, "C", saved=True, within=COUNTER)
+    previous = array(int, "C", saved=True, within=(-1, "C - 1"))  # place in the step before, -1: new
     local = array(float, "C", 2, 3, saved=True)  # the point in the frames of links a and b (world: as it is)
 
     # ---- what the method found
     force = array(float, "C", 3, saved=True)  # on b, world axes, N: mean over the step
     torque = array(float, "C", 3, saved=True)  # on b, world axes, N m: of rolling and torsional friction
-    state = array(int, "C", saved=True)  # RELEASED, STICK or SLIP
+    state = array(int, "C", saved=True, within=(RELEASED, SLIP))  # RELEASED, STICK or SLIP
     slip = array(float, "C", saved=True)  # tangential speed at the end of the step, m/s
 
     # ---- the step before, for matching
@@ -76,11 +77,11 @@ class Contacts(Record):
     old_id = array(int, "C")
 
     # ---- islands: trees that touch (or are joined by loops, mimics); the world and scripted bodies join nobody
-    tree_island = array(int, "T", saved=True)  # -1: no contact touches the tree
-    island_start = array(int, "T + 1", saved=True)  # ranges of island_contact
-    island_contact = array(int, "C", saved=True)  # contact numbers, island by island, ascending within
-    island_tree_start = array(int, "T + 1", saved=True)  # ranges of island_tree
-    island_tree = array(int, "T", saved=True)  # tree numbers, island by island, ascending within
+    tree_island = array(int, "T", saved=True, within=(-1, "T - 1"))  # -1: no contact touches the tree
+    island_start = array(int, "T + 1", saved=True, within=(0, "C"))  # ranges of island_contact
+    island_contact = array(int, "C", saved=True, within=(0, "C - 1"))  # contact numbers, ascending in each
+    island_tree_start = array(int, "T + 1", saved=True, within=(0, "T"))  # ranges of island_tree
+    island_tree = array(int, "T", saved=True, within=(0, "T - 1"))  # tree numbers, island by island, ascending within
 
     # ---- work space
     level_size = array(float, "levels")  # longest edge of the bounding boxes of a level, m

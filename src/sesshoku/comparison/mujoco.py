@@ -7,7 +7,7 @@ reads of a Simulation is there and means the same. Contacts, sensors and forces 
 from __future__ import annotations
 
 import time as wall
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,21 +16,25 @@ from sesshoku.comparison.bench import mujoco_of
 from sesshoku.comparison.mujoco_state import SharedState, find
 from sesshoku.comparison.outcome import Outcome
 from sesshoku.comparison.watch import Watcher, time_steps
-from sesshoku.errors import SesshokuError, SimulationDiverged
+from sesshoku.compiled.checks import Unsound, check_array, check_finite
+from sesshoku.errors import SceneError, SesshokuError, SimulationDiverged
 from sesshoku.scene.io.mjcf.write_sensors import ELEMENTS
 from sesshoku.scene.scene import Scene
 from sesshoku.scene.sensors import ForceSensor, Imu
 from sesshoku.scene.state_sensors import ACCELERATIONS
 from sesshoku.simulation.contacts import Contact
-from sesshoku.simulation.saved_state import Snapshot
 from sesshoku.simulation.sensors.memory import make_mounts
 from sesshoku.simulation.sensors.sensing import SENSED, add_numbers
 from sesshoku.simulation.simulation import Simulation
+from sesshoku.simulation.snapshots import Snapshot
 from sesshoku.stages.report import Report
 
 NAME, KEY = "MuJoCo", "mujoco"  # of its row, and as it is asked for
 UNKNOWN = ("energy_gain", "residual", "residual_max", "unconverged")  # measures MuJoCo does not tell
 AT_THE_CONE = 0.999  # share of its bound from which friction counts as slipping
+
+
+UNTOLD = ("limit_impulse", "friction_impulse")  # of a saved state: MuJoCo does not tell them, so that they are NaN
 
 
 class MujocoSensing:
@@ -164,7 +168,7 @@ class MujocoRun(Simulation):
         self._shared.move_scripted(self.data, self.dt)
         self.data.time[0] = self.peer_data.time
         self.data.actuator_force[:] = self._gear * self.peer_data.actuator_force[:len(self._rows)]
-        for name in ("limit_impulse", "friction_impulse", "drive_force"):
+        for name in (*UNTOLD, "drive_force"):
             getattr(self.data, name)[:] = np.nan
         self._made = self.data.q.tobytes(), self.data.v.tobytes()
         self._stale, self._settled = True, False
@@ -194,9 +198,24 @@ class MujocoRun(Simulation):
         return snapshot
 
     def restore(self, snapshot: Any) -> None:
+        mine = self._peer_state()
+        state = snapshot.get(KEY) if isinstance(snapshot, Mapping) else None
+        try:
+            check_array(KEY, state, mine.shape, mine.dtype)
+            check_finite(KEY, snapshot[KEY])
+        except Unsound as fault:
+            raise SceneError(str(fault), element="restore", value=fault.value,
+                             remedy="hand in what save() returned") from None
+        untold = {name: np.where(np.isnan(values), 0.0, values) for name in UNTOLD
+                  if isinstance(values := snapshot.get(name), np.ndarray) and values.dtype == np.float64}
+        super().restore(dict(snapshot) | untold)
+        for name in untold:
+            getattr(self.data, name)[:] = snapshot[name]
+
+    def _put(self, snapshot: Any) -> None:
         import mujoco
 
-        super().restore(snapshot)
+        super()._put(snapshot)
         mujoco.mj_setState(self.peer_model, self.peer_data, snapshot[KEY], mujoco.mjtState.mjSTATE_INTEGRATION)
         mujoco.mj_forward(self.peer_model, self.peer_data)
         self._made, self._settled = (self.data.q.tobytes(), self.data.v.tobytes()), True
@@ -255,7 +274,7 @@ class MujocoRun(Simulation):
 
 def _rebuild(scene: Scene, dt: float, state: dict[str, np.ndarray]) -> MujocoRun:
     run = MujocoRun(scene, dt)
-    run.restore(state)
+    run._put(state)
     return run
 
 

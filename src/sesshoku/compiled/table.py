@@ -8,15 +8,17 @@ that rebuild the array, only for the fields a kernel names.
 
     class Data(Record):
         mass = array(float, "L", 6)                # a field: element type and extents, named or numbers
-        order = array(int, "L + 1", saved=True)    # part of a saved state; names may stand in sums and products
+        force = array(float, "L", 3, saved=True)   # part of a saved state: finite, or it is not taken back
+        order = array(int, "L + 1", saved=True, within=(0, "L"))  # names may stand in sums and products
         count = scalar()                           # an integer, fixed when the record is built
         tolerance = scalar(float)                  # a number, the same
         contacts = part(Contacts)                  # a record within the record
 
     data = Data.sized({"L": 12}, count=3, tolerance=1e-9, contacts=contacts)     # allocates itself, zeros
-    data.saved()                       # the arrays of a saved state: "order", "contacts.id", ...
+    data.saved()                       # the arrays of a saved state: "force", "order", "contacts.id", ...
 
-A name stands for one size within a record: arrays that are given, not allocated, are checked against it.
+A name stands for one size within a record: arrays that are given, not allocated, are checked against it. What a saved
+state may hold is declared beside it, and checked by value when one comes back (`compiled/checks.py`).
     as_data = viewer(Data)
 
     @jit
@@ -64,6 +66,9 @@ class Field:
     dtype: Any  # float, int, or the class of a record
     extents: tuple[str | int, ...] | None  # of an array; None: a number or a record
     saved: bool = False  # part of a saved state
+    within: tuple[Any, Any] | None = None  # smallest and largest value that a saved state may hold
+    finite: bool = True  # whether its saved numbers must be
+    unit: bool = False  # whether its saved rows must have length one
     slot: int = -1  # where in the table the address (the number, the record's table) stands; an array's shape follows
 
     @property
@@ -91,13 +96,25 @@ class Field:
         return self.dtype.type_name if self.is_record else self.dtype.__name__, self.ndim, self.slot
 
 
-def array(dtype: type, *extents: str | int, saved: bool = False) -> Any:
-    """Declare an array field of float64 (`float`) or int64 (`int`) elements: its extents, named or numbers."""
+#: bounds of a saved counter that nothing is indexed by: an id, an age; and of a saved integer that may be any
+COUNTER, ANY = (0, 2**62), (-(2**63), 2**63 - 1)
+
+
+def array(dtype: type, *extents: str | int, saved: bool = False, within: tuple[Any, Any] | None = None,
+          finite: bool = True, unit: bool = False) -> Any:
+    """Declare an array field of float64 (`float`) or int64 (`int`) elements: its extents, named or numbers.
+
+    saved: part of a saved state. Integers of one must say between which bounds they lie: numbers, or sums and products
+    of extents, of the record's scalars and of the model's; a tuple of bounds: one for each place along the last axis.
+    Floats of one are finite, unless finite=False. unit: its rows are unit vectors.
+    """
     if dtype not in (float, int) or not extents or not all(isinstance(extent, (str, int)) for extent in extents):
         raise TypeError(f"array({dtype!r}, {extents}): declare float or int elements and at least one extent")
     for extent in extents:
         _words(extent)  # raises SyntaxError for what is no sum or product
-    return Field(dtype, extents, saved)
+    if saved and dtype is int and within is None:
+        raise TypeError(f"array({dtype!r}, {extents}): a saved integer must say its range, within=(lowest, highest)")
+    return Field(dtype, extents, saved, within, finite, unit)
 
 
 def scalar(dtype: type = int) -> Any:
@@ -228,6 +245,13 @@ class Record:
             elif field.saved:
                 found[prefix + name] = getattr(self, name)
         return found
+
+    def unsound(self, given: Mapping[str, np.ndarray]) -> tuple[str, tuple[int, ...], str] | None:
+        """Of saved arrays, each within its bounds, one that does not belong to the others: name, index, what is wrong.
+
+        given: as `saved` names them. What bounds alone cannot say stands in a record's own version of this.
+        """
+        return None
 
     def copy_into(self, other: Record) -> None:
         """Copy the contents of every array into those of another record of the same shapes."""

@@ -28,7 +28,7 @@ class Data(Record):
     kinematic_velocity = array(float, "L", 6, saved=True)  # linear, angular
     kinematic_acceleration = array(float, "L", 6, saved=True)
     kinematic_lead = array(float, "L", 6)  # velocity at the coming step's end minus its mean, as the script says
-    friction_slips = array(int, "V", saved=True)  # 1: the joint's Coulomb friction is in its kinetic state
+    friction_slips = array(int, "V", saved=True, within=(0, 1))  # 1: its Coulomb friction is in the kinetic state
     friction_state = array(int, "V")  # how the method treats it in this step (0: as a row)
     friction_impulse = array(float, "V", saved=True)  # of the last step, N s or N m s: where the next solve starts
     limit_impulse = array(float, "V", saved=True)  # positive: pushed up from the lower limit
@@ -126,7 +126,7 @@ class Data(Record):
     # ---- report
     counters = array(int, 8)
     clock = array(int, STAGE_CAPACITY)  # whether stages are to be timed, then ticks of each (compiled/stepping.py)
-    report = array(float, 16, saved=True)
+    report = array(float, 16, saved=True, finite=False)
 
 
 as_data = viewer(Data)

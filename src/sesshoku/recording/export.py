@@ -6,7 +6,6 @@ import csv
 import json
 import math
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sesshoku.errors import RecordingError
+from sesshoku.recording.outside import check_header, check_samples, parse_json, read_arrays
 from sesshoku.recording.stream import FLOAT, LOOKS, SHAPES, Store
 from sesshoku.scene.io.whole_file import whole_file
 
@@ -81,20 +81,18 @@ def _film_entries(recording: Recording) -> dict[str, bytes]:
 
 def read_npz(path: Path) -> tuple[dict[str, Any], Store, bool]:
     """Header, samples (in memory) and whether the recording was complete."""
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            meta: dict[str, Any] = json.loads(str(archive["meta"]))
-            channels, truncated = meta.pop("channels"), meta.pop("truncated")
-            film = [(kind, archive[entry].tobytes()) for entry, kind in FILM_ENTRIES.items() if entry in archive]
-            arrays = [archive["time"], *(archive[channel["name"]] for channel in channels)]
-    except OSError as error:
-        raise RecordingError(f"{path}: cannot be read ({error.strerror or error})") from error
-    except (KeyError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise RecordingError(f"{path}: is damaged, or not a recording of sesshoku ({error})") from error
-    store = Store([1] + [math.prod(channel["shape"]) for channel in channels])
+    archive = read_arrays(path, "a recording of sesshoku")
+    if "meta" not in archive or archive["meta"].dtype.kind != "U" or archive["meta"].ndim:
+        raise RecordingError(f"{path}: is damaged, or not a recording of sesshoku (it has no 'meta')")
+    meta = parse_json(path, str(archive["meta"]))
+    channels, truncated = meta.pop("channels", None), bool(meta.pop("truncated", False))
+    header = {"channels": channels, "meta": meta}
+    check_header(path, header)
+    arrays = check_samples(path, archive, header["channels"])
+    store = Store([1] + [math.prod(channel["shape"]) for channel in header["channels"]])
     store.keep(arrays)
-    store.film = film
-    return {"channels": channels, "meta": meta}, store, not truncated
+    store.film = [(kind, archive[entry].tobytes()) for entry, kind in FILM_ENTRIES.items() if entry in archive]
+    return header, store, not truncated
 
 
 def _write_ssk(recording: Recording, path: Path) -> None:

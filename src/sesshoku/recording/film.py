@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sesshoku.collision.contacts import CONTACTS, SLIP
+from sesshoku.errors import RecordingError
+from sesshoku.recording.outside import unpack
 from sesshoku.scene.geometry.drawing import drawing
 
 RATE = 30.0  # looks per simulated second at most: each costs as much as some ten steps of a crate
@@ -71,10 +73,7 @@ class Film:
         self.looks.append(seen)
         if self.streams:
             self._waiting.append((time, seen))
-        self._bytes += sum(part.nbytes for part in seen)
-        if self._bytes > MEMORY:
-            self.times, self.looks = self.times[::2], self.looks[::2]
-            self._bytes, self._interval = sum(part.nbytes for one in self.looks for part in one), 2.0 * self._interval
+        self._keep_within_memory([seen])
 
     def at(self, time: float) -> Look | None:
         """The last look at or before a time."""
@@ -97,12 +96,20 @@ class Film:
     @classmethod
     def from_bytes(cls, shapes: bytes | None, looks: Sequence[bytes] = ()) -> Film:
         """From what files hold: the shapes, and looks in any number of parts."""
-        film = cls(json.loads(zlib.decompressobj().decompress(shapes)) if shapes else None)
+        film = cls(_read_shapes(shapes) if shapes else None)
         for part in looks:
             times, seen = _unpack(part)
             film.times += times
             film.looks += seen
+            film._keep_within_memory(seen)
         return film
+
+    def _keep_within_memory(self, seen: Sequence[Look]) -> None:
+        """Drop every other look while they are too many."""
+        self._bytes += sum(part.nbytes for one in seen for part in one)
+        while self._bytes > MEMORY and len(self.looks) > 1:
+            self.times, self.looks = self.times[::2], self.looks[::2]
+            self._bytes, self._interval = sum(part.nbytes for one in self.looks for part in one), 2.0 * self._interval
 
 
 def _pack(times: list[float], looks: list[Look]) -> bytes:
@@ -114,19 +121,49 @@ def _pack(times: list[float], looks: list[Look]) -> bytes:
 
 
 def _unpack(packed: bytes) -> tuple[list[float], list[Look]]:
-    data, parts = zlib.decompressobj().decompress(packed), []
-    while data:
+    data = unpack(packed)
+    parts: list[bytes] = []
+    while data and len(parts) < 3:
         length = int.from_bytes(data[:8], "little")
         parts.append(data[8:8 + length])
         data = data[8 + length:]
+    units = (8, 4 * len(WIDTHS), 4)
+    if len(parts) != 3 or data or any(len(part) % unit for part, unit in zip(parts, units, strict=True)):
+        raise RecordingError("a part of the film is damaged")
     rows, at, looks = np.frombuffer(parts[2], "<f4"), 0, []
-    for counts in np.frombuffer(parts[1], "<u4").reshape(-1, len(WIDTHS)):
+    every = np.frombuffer(parts[1], "<u4").reshape(-1, len(WIDTHS)).astype(np.int64)
+    if int((every * WIDTHS).sum()) != len(rows) or len(every) != len(parts[0]) // 8:
+        raise RecordingError("a part of the film is damaged")
+    for counts in every:
         found = []
         for count, width in zip(counts.tolist(), WIDTHS, strict=True):
             found.append(rows[at:at + count * width].reshape(count, width))
             at += count * width
         looks.append(Look(*found))
     return np.frombuffer(parts[0], "<f8").tolist(), looks
+
+
+def _read_shapes(packed: bytes) -> dict[str, Any]:
+    """The drawing of a scene, as scene/drawing.py makes it."""
+    data = unpack(packed)
+    try:
+        found = json.loads(data)
+        bodies, shapes, meshes = (found[key] for key in ("bodies", "shapes", "meshes"))
+        sound = all(isinstance(body["name"], str) for body in bodies) and all(
+            type(shape["body"]) is int and 0 <= shape["body"] < len(bodies) and isinstance(shape["kind"], str)
+            and (shape.get("mesh") is None or type(shape["mesh"]) is int and 0 <= shape["mesh"] < len(meshes))
+            and _are_numbers(shape["position"], 3) and _are_numbers(shape["rotation"], 4)
+            and _are_numbers(shape["color"], 4) for shape in shapes) and all(
+            isinstance(mesh["vertices"], str) and isinstance(mesh["faces"], str) for mesh in meshes)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise RecordingError("the shapes of the film are damaged") from error
+    if not sound:
+        raise RecordingError("the shapes of the film are damaged")
+    return dict(found)
+
+
+def _are_numbers(values: Any, size: int) -> bool:
+    return isinstance(values, list) and len(values) == size and all(type(x) in (int, float) for x in values)
 
 
 # ---- parts of a look -------------------------------------------------------------------------------------------------

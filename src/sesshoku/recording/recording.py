@@ -173,7 +173,7 @@ class Recording:
 
     @classmethod
     def load(cls, path: str | Path) -> Recording:
-        """Open a `.ssk` or `.npz` file; samples of an `.ssk` stay on disk."""
+        """Open a `.ssk` or `.npz` file; samples of an `.ssk` stay on disk, those of an `.npz` may take 2 GB."""
         from sesshoku.recording import export
 
         path = _path(path)
@@ -182,7 +182,10 @@ class Recording:
         else:
             header, store, complete = open_file(path)
         channels = {channel["name"]: Channel.from_json(channel) for channel in header["channels"]}
-        return cls(store, channels, header["meta"], path=path, truncated=not complete)
+        try:
+            return cls(store, channels, header["meta"], path=path, truncated=not complete)
+        except RecordingError as error:  # of the film, which does not know the file
+            raise RecordingError(f"{path}: {error}") from error
 
     # ---- reading
 

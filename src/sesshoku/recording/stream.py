@@ -32,6 +32,7 @@ from typing import Any, BinaryIO, NamedTuple, NoReturn
 import numpy as np
 
 from sesshoku.errors import RecordingError
+from sesshoku.recording.outside import MOST_JSON, check_header, check_regular, parse_json
 
 FORMAT, VERSION = b"sesshoku-recording", 1
 CHUNK, END = b"SSKC", b"SSKE"
@@ -318,10 +319,11 @@ def read_header(file: BinaryIO, path: Path) -> dict[str, Any]:
     if version != VERSION:
         raise RecordingError(f"{path}: format version {version} is not known to this sesshoku, which reads {VERSION}; "
                              "update sesshoku")
-    text = file.read(min(length, os.fstat(file.fileno()).st_size))
-    if len(text) != length or zlib.crc32(text) != crc:
+    text = file.read(min(length, os.fstat(file.fileno()).st_size, MOST_JSON + 1))
+    if length <= MOST_JSON and (len(text) != length or zlib.crc32(text) != crc):
         raise damaged
-    header: dict[str, Any] = json.loads(text)
+    header = parse_json(path, text)
+    check_header(path, header)
     return header
 
 
@@ -366,6 +368,7 @@ def _crc(file: BinaryIO, length: int) -> int:
 
 def open_file(path: Path) -> tuple[dict[str, Any], Store, bool]:
     """Read header and index of a file: header, its samples, and whether it is complete."""
+    check_regular(path)
     try:
         with path.open("rb") as file:
             header = read_header(file, path)

@@ -7,15 +7,20 @@ that steps are then made one by one.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sesshoku.compiled.checks import Unsound, check_array, check_finite
+from sesshoku.model.arrays import KINEMATIC
+
 if TYPE_CHECKING:
     from sesshoku.simulation.simulation import Simulation
 
 SAVED = "pushes."  # prefix of what a saved state holds
+MOST_PUSHES = 2**53  # numbers of pushes: whole ones that a float holds exactly
 NUMBERS = 12  # of a row there: number, frame, force, torque, arm, until
 ROUNDING = 1e-6  # of a step: times are sums of dt
 
@@ -152,6 +157,29 @@ class Pushes:
                 for number, row in self.standing.items()]
         return {SAVED + "rows": np.array(rows), SAVED + "once": self.once.copy(),
                 SAVED + "once_felt": self.once_felt.copy()}
+
+    def check(self, snapshot: Mapping[str, Any]) -> None:
+        """Raise `Unsound` where a state's standing forces must not enter."""
+        if not any(SAVED + name in snapshot for name in ("rows", "once", "once_felt")):
+            return
+        model, rows = self._sim.model, snapshot.get(SAVED + "rows")
+        count = len(rows) if isinstance(rows, np.ndarray) and rows.ndim else 0
+        for name, shape in (("once", self.once.shape), ("once_felt", self.once_felt.shape), ("rows", (count, NUMBERS))):
+            check_array(SAVED + name, snapshot.get(SAVED + name), shape, np.float64)
+        check_finite(SAVED + "once", snapshot[SAVED + "once"])
+        check_finite(SAVED + "once_felt", snapshot[SAVED + "once_felt"])
+        assert isinstance(rows, np.ndarray)
+        check_finite(SAVED + "rows", rows[:, :-1])
+        for n, row in enumerate(rows):
+            for place, most in ((0, MOST_PUSHES), (1, model.frame_count - 1)):
+                if not 0 <= row[place] <= most or row[place] != int(row[place]):
+                    raise Unsound(SAVED + "rows", f"[{n}, {place}] must be a whole number within 0 .. {most}",
+                                  row[place])
+            link = model.frame_link[int(row[1])]
+            if link < 0 or model.link_joint[link] == KINEMATIC:
+                raise Unsound(SAVED + "rows", f"[{n}, 1] must be the number of a body that forces move", row[1])
+            if np.isnan(row[-1]):
+                raise Unsound(SAVED + "rows", f"[{n}, {NUMBERS - 1}] must be a time", row[-1])
 
     def restore(self, snapshot: Any) -> None:
         """Take over what `saved` gave; the forces themselves are restored as arrays."""

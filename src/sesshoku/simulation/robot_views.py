@@ -71,8 +71,10 @@ class RobotView:
     @property
     def base(self) -> BodyView:
         """The body that the others hang on."""
-        body: BodyView = self._sim.bodies[self._sim.scene.robots[self.name].bodies[0]]
-        return body
+        from sesshoku.simulation.views import BodyView
+
+        name = self._sim.scene.robots[self.name].bodies[0]
+        return BodyView(self._sim, name, self._sim.compiled.frame_index[name])
 
     @property
     def q(self) -> np.ndarray:

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from sesshoku.compiled.table import Record
-from sesshoku.dynamics.data import Data, make_data
-from sesshoku.errors import SceneError
+from sesshoku.dynamics.data import make_data
 from sesshoku.methods.registry import Method
-from sesshoku.scene.compiler import CompiledScene
 from sesshoku.scene.scene import RobotPose
 from sesshoku.simulation.pushes import Pushes
 from sesshoku.simulation.robot_views import find_pose
+from sesshoku.simulation.snapshots import FINGERPRINT, Snapshot, StateRules, saved_arrays, sound_state
 from sesshoku.simulation.state import State
 from sesshoku.simulation.views import ActuatorView, JointView
 from sesshoku.stages.report import CONVERGED
-
-LATER = ("acceleration", "contacts.torque", "presses.old_")  # what the first snapshots did not hold yet
-
-
-class Snapshot(dict[str, np.ndarray]):
-    """A saved state; hand it to `restore`."""
 
 
 class SavedState(State):
@@ -37,36 +28,32 @@ class SavedState(State):
     _pushes: Pushes
     _pushed: bool
     _fingerprint: np.ndarray  # of scene and method: a snapshot of another one is refused
+    _state_rules: StateRules | None = None  # what a state must be to come back; made when one does
     _origin: Snapshot | None = None  # the scene's start, once somebody asked for it
 
     def _state(self) -> dict[str, np.ndarray]:
         """Every array that a saved state holds, by name."""
-        return _saved(self.data, self.work) | ({} if self._sensing is None else self._sensing.state)
+        return saved_arrays(self.data, self.work) | ({} if self._sensing is None else self._sensing.state)
 
     def save(self) -> Snapshot:
         """The whole state; `restore` brings it back bit for bit."""
         self._read_sensors()
         snapshot = Snapshot({name: values.copy() for name, values in self._state().items()})
-        snapshot["fingerprint"] = self._fingerprint
+        snapshot[FINGERPRINT] = self._fingerprint.copy()
         snapshot |= self._pushes.saved()
         return snapshot
 
     def restore(self, snapshot: Mapping[str, np.ndarray]) -> None:
-        """Go back to a saved state."""
-        state = self._state()
-        if not isinstance(snapshot, Mapping):
-            raise SceneError("not a snapshot", element="restore", value=snapshot, remedy="hand in what save() returned")
-        if not np.array_equal(snapshot.get("fingerprint", np.zeros(0)), self._fingerprint):
-            raise SceneError("the snapshot belongs to another scene or method", element="restore",
-                             remedy="bodies, joints, actuators and method must be the same")
-        given = dict(snapshot)
-        if any(name not in given and name.startswith(LATER) for name in state):
-            given = {name: values for name, values in self._first_state().items() if name.startswith(LATER)} | given
-        for name, values in state.items():
-            if name not in given or np.shape(given[name]) != values.shape:
-                raise SceneError("the snapshot belongs to another scene or method", element="restore", value=name)
-        for name, values in state.items():
-            values[...] = given[name]
+        """Go back to a saved state, of this scene and method.
+
+        Every number is looked at first; a state that cannot be is refused, and the simulation stays as it was.
+        """
+        self._put(sound_state(self, snapshot))
+
+    def _put(self, snapshot: Mapping[str, np.ndarray]) -> None:
+        """Take a state that is known to be sound."""
+        for name, values in self._state().items():
+            values[...] = snapshot[name]
         self._pushes.restore(snapshot)
         if self._sensing is not None:
             self._sensing.unread = False
@@ -84,7 +71,7 @@ class SavedState(State):
             self.joints[joint]  # known ones only, before anything changes
         if self._origin is None:
             self._origin = self._first_state()
-        self.restore(self._origin)
+        self._put(self._origin)
         for joint, position in wanted.positions.items():
             self.joints[joint].position = position
         for joint, velocity in wanted.velocities.items():
@@ -99,23 +86,7 @@ class SavedState(State):
         """The state a new simulation of this scene has."""
         data = make_data(self.compiled)
         data.report[CONVERGED] = 1.0
-        first = _saved(data, self.method.definition.make_work(self.compiled, self.method.options))
+        first = saved_arrays(data, self.method.definition.make_work(self.compiled, self.method.options))
         if self._sensing is not None:
             first |= {name: np.zeros_like(values) for name, values in self._sensing.state.items()}
-        return Snapshot(first | {"fingerprint": self._fingerprint})
-
-
-def _saved(data: Data, work: Record) -> dict[str, np.ndarray]:
-    """What the records declare as saved, by name: "q", "contacts.id", and of the work's own arrays "memory.slip"."""
-    own = {name if "." in name else f"memory.{name}": values for name, values in work.saved().items()}
-    return data.saved() | own
-
-
-def fingerprint(compiled: CompiledScene, method: Method) -> np.ndarray:
-    """32 bytes that tell scenes and methods apart: names, joints, masses, and which method."""
-    digest = hashlib.sha256(repr((method.keyword, compiled.frame_names, compiled.joint_names, compiled.actuator_names,
-                                  compiled.loop_names, *compiled.scene.sensors)).encode())
-    for values in (compiled.model.link_joint, compiled.model.link_parent, compiled.model.link_mass,
-                   compiled.model.link_position):
-        digest.update(np.ascontiguousarray(values).tobytes())
-    return np.frombuffer(digest.digest(), dtype=np.uint8)
+        return Snapshot(first | {FINGERPRINT: self._fingerprint.copy()})

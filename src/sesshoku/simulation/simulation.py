@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from time import perf_counter
 from typing import Any
+from weakref import proxy
 
 import numpy as np
 
@@ -27,16 +29,18 @@ from sesshoku.simulation.profiling import profile
 from sesshoku.simulation.progress import Progress
 from sesshoku.simulation.pushes import Pushes
 from sesshoku.simulation.robot_views import RobotViews
-from sesshoku.simulation.saved_state import SavedState, fingerprint
+from sesshoku.simulation.saved_state import SavedState
 from sesshoku.simulation.script import ScriptedBodies
 from sesshoku.simulation.sensors import Sensing, sensor_view
 from sesshoku.simulation.sensors.places import FrameView
 from sesshoku.simulation.sensors.sensing import add_numbers
+from sesshoku.simulation.snapshots import fingerprint
 from sesshoku.simulation.views import ActuatorView, BodyView, JointView, Views, three
 from sesshoku.stages.report import CHANNELS, CONVERGED, ENERGY_CHANGE, RESIDUAL, Report
 
 DEFAULT_TIME_STEP = 1e-3
 NO_TORQUE = (0.0, 0.0, 0.0)
+SLICE, SLICE_GROWTH, MOST_IN_SLICE = 0.05, 8, 2**31  # s of one compiled call, growth from one to the next, steps
 
 
 @checked
@@ -57,6 +61,15 @@ class Simulation(SavedState, ControllerDynamics):
     By name: `bodies`, `joints`, `actuators`, `sensors`, `robots`; what is read there is a copy. `q` and `v` are live:
     writing to them moves the bodies.
     """
+
+    __slots__ = ("_core", "actuators", "bodies", "frames", "joints", "robots", "sensors")
+    _core: Simulation
+    bodies: Mapping[str, BodyView]
+    joints: Mapping[str, JointView]
+    actuators: Mapping[str, ActuatorView]
+    frames: Mapping[str, FrameView]
+    sensors: Mapping[str, Any]  # ForceSensorView, ImuView or StateSensorView
+    robots: RobotViews
 
     def __init__(self, scene: Scene, method: str | Method = DEFAULT, dt: float | None = None, *,
                  strict: bool = False) -> None:
@@ -94,23 +107,36 @@ class Simulation(SavedState, ControllerDynamics):
         self._external: memoryview[float] = memoryview(self.data.external_force.reshape(-1))
         self._script = ScriptedBodies(self.compiled)
         self._warm = False
+        self._slice = 1  # steps to make in one compiled call, by the time that the last ones took
         self._told_deep = cautions is not None  # of bodies deep inside each other: once, or the method itself does
         self._fingerprint = fingerprint(self.compiled, self.method)
-        self.bodies: Mapping[str, BodyView] = Views(self, self.compiled.frame_index, BodyView, "body")
-        self.joints: Mapping[str, JointView] = Views(self, self.compiled.joint_link, JointView, "joint")
-        self.actuators: Mapping[str, ActuatorView] = Views(self, self.compiled.actuator_index, ActuatorView, "actuator")
-        self.frames: Mapping[str, FrameView] = Views(self, dict.fromkeys(scene.frames, 0), FrameView, "frame")
         self._subtrees: dict[str | None, Any] = {}  # masses that hang on bodies, for state sensors that ask for them
         self._sensing = Sensing(self) if scene.sensors or scene.read_in_steps else None
-        self.sensors: Mapping[str, Any] = Views(  # ForceSensorView, ImuView or StateSensorView
-            self, {name: i for i, name in enumerate([*scene.sensors, *scene.state_sensors])}, sensor_view, "sensor")
-        self.robots: RobotViews = RobotViews(self)
-        self._pushes = Pushes(self)
-        self._alarm = Alarm(self)
+        self._share()
+        self._pushes = Pushes(proxy(self._core))
+        self._alarm = Alarm(proxy(self._core))
         self._judged: memoryview[float] = memoryview(self._report)  # read in every step: an array takes twice as long
         with CompileProgress("the dynamics"):
             complaints.check_inertia(self)
         complaints.tell_open_loops(self)
+
+    def _share(self) -> None:
+        """Make the views, such that a simulation nobody holds any more is freed at once, without a search for cycles.
+
+        Views keep their simulation alive, and it keeps them: so they hold another object with the same attributes,
+        `_core`, which does not have them. What the core has for its own use refers to it weakly.
+        """
+        self._core = core = object.__new__(type(self))
+        core.__dict__ = self.__dict__
+        compiled, scene = self.compiled, self.scene
+        sensors = {name: i for i, name in enumerate([*scene.sensors, *scene.state_sensors])}
+        for holder, sim in ((self, core), (core, proxy(core))):
+            holder.bodies = Views(sim, compiled.frame_index, BodyView, "body")
+            holder.joints = Views(sim, compiled.joint_link, JointView, "joint")
+            holder.actuators = Views(sim, compiled.actuator_index, ActuatorView, "actuator")
+            holder.frames = Views(sim, dict.fromkeys(scene.frames, 0), FrameView, "frame")
+            holder.sensors = Views(sim, sensors, sensor_view, "sensor")
+            holder.robots = RobotViews(sim)
 
     def __repr__(self) -> str:
         """A short table: what is simulated, how, and how the last step went."""
@@ -131,7 +157,7 @@ class Simulation(SavedState, ControllerDynamics):
     # ---- stepping ------------------------------------------------------------------------------------------------
 
     def step(self, steps: int = 1) -> None:
-        """Advance by `steps` time steps."""
+        """Advance by `steps` time steps. Ctrl-C ends it between two of them; `time` says how many were made."""
         if not isinstance(steps, (int, np.integer)) or isinstance(steps, bool) or not 0 <= steps < 2**62:
             raise SceneError("steps must be a whole number, 0 or more", element="step", value=steps)
         if not self._warm:
@@ -143,7 +169,11 @@ class Simulation(SavedState, ControllerDynamics):
             self._warm = True
         self._stale = True
         sensing = self._sensing if steps > 0 else None
-        done = self._advance(steps) if sensing is None else sensing.advance(self, steps)
+        try:
+            done = self._advance(steps) if sensing is None else sensing.advance(self, steps)
+        except KeyboardInterrupt:
+            self._release()  # forces last for one call, also for one that was cut short between two steps
+            raise
         if (self._pushed or self._pushes.standing) and steps > 0:
             self._release()
         if done != steps:
@@ -161,12 +191,27 @@ class Simulation(SavedState, ControllerDynamics):
     def _make_steps(self, steps: int) -> int:
         """Make steps under the forces as they stand; how many were made."""
         if not self._script.active:
-            return int(self._run(*self._arguments, steps))
+            return int(self._run(*self._arguments, steps)) if steps <= 1 else self._run_in_slices(steps)
         for done in range(steps):
             self._script.aim(self.data, self.dt)
             if self._run(*self._arguments, 1) == 0:
                 return done
         return steps
+
+    def _run_in_slices(self, steps: int) -> int:
+        """Make steps in calls short enough that Ctrl-C is heeded between them; how many were made."""
+        done = 0
+        while done < steps:
+            count = min(self._slice, steps - done)
+            begin = perf_counter()
+            made = int(self._run(*self._arguments, count))
+            took = perf_counter() - begin
+            done += made
+            if made < count:
+                break
+            if count == self._slice or took > SLICE:
+                self._slice = max(1, min(int(SLICE * count / max(took, 1e-9)), SLICE_GROWTH * count, MOST_IN_SLICE))
+        return done
 
     def _release(self) -> None:
         """Forces last for one call of `step`, but for those that stand."""
@@ -278,12 +323,12 @@ class Simulation(SavedState, ControllerDynamics):
     @property
     def actuator_command(self) -> np.ndarray:
         """(A, 3) target, target velocity, feed-forward of every actuator, live; a torque's target is its force."""
-        return self.data.actuator_command
+        return self.data.actuator_command[:]  # a view: it can be written to, not resized
 
     @property
     def actuator_force(self) -> np.ndarray:
         """(A) force of every actuator in the last step, after clipping."""
-        return self.data.actuator_force
+        return self.data.actuator_force[:]
 
     # ---- what happened -------------------------------------------------------------------------------------------
 
@@ -306,10 +351,10 @@ class Simulation(SavedState, ControllerDynamics):
     def sensor_readings(self) -> np.ndarray:
         """(S, 6) force and torque, or acceleration and angular velocity, of every sensor, in the order of `sensors`."""
         self._read_sensors()
-        return np.zeros((0, 6)) if self._sensing is None else self._sensing.mounts.reading
+        return np.zeros((0, 6)) if self._sensing is None else self._sensing.mounts.reading[:]
 
 
 def _rebuild(scene: Scene, method: Method, dt: float, state: dict[str, np.ndarray]) -> Simulation:
     sim = Simulation(scene, method, dt)
-    sim.restore(state)
+    sim._put(state)  # a copy of what is, sound or not: after a step that failed, say
     return sim

@@ -109,7 +109,8 @@ def test_a_record_of_another_layout_is_another_type(package: Package) -> None:
               "print(records.total(records.DATA), kernel.counts['front end'])")
     assert package.run(report).stdout.split() == ["3.0", "1"]
     assert package.run(report).stdout.split() == ["3.0", "0"]
-    package.write("records", text.format("size = array(float, 2, 2)", "Data(mass=np.array([4.0]), size=np.ones((2, 2)))"))
+    both = "Data(mass=np.array([4.0]), size=np.ones((2, 2)))"
+    package.write("records", text.format("size = array(float, 2, 2)", both))
     assert package.run(report).stdout.split() == ["4.0", "1"]
 
 

@@ -18,7 +18,7 @@ from numba.core import config
 from numba.core.errors import TypingError
 
 from sesshoku.compiled.jit import jit
-from sesshoku.compiled.table import Record, array, part, scalar, viewer
+from sesshoku.compiled.table import COUNTER, Record, array, part, scalar, viewer
 from waiting import PATIENCE
 
 compiled_only = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="NUMBA_DISABLE_JIT is set")
@@ -277,11 +277,11 @@ def test_records_of_one_name_stay_apart() -> None:
 
 class Sized(Record):
     capacity = scalar()
-    start = array(int, "n + 1", saved=True)
+    start = array(int, "n + 1", saved=True, within=(0, "n"))
     corner = array(float, "2 * n + m", 3)
     fixed = array(float, 4)
     half = array(float, "n // 2", "m")
-    chosen = array(int, "m", saved=True)
+    chosen = array(int, "m", saved=True, within=COUNTER)
 
 
 @pytest.mark.nojit
@@ -339,7 +339,7 @@ class Branch(Record):
     shift = scalar()
     left = part(Leaf)
     right = part(Leaf)
-    order = array(int, "n", saved=True)
+    order = array(int, "n", saved=True, within=(0, "n - 1"))
 
 
 class Tree(Record):

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from recording_mutants import changed_npz
 from sesshoku.apps.crane import demos
 from sesshoku.apps.crane.game import Game
 from sesshoku.apps.crane.motion import Inputs
 from sesshoku.apps.crane.pilot import Pilot
-from sesshoku.errors import RecordingError
+from sesshoku.errors import RecordingError, SimulationDiverged
 from support import SEED, sample_count
 
 
@@ -168,3 +170,43 @@ def test_files_are_numbered(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(RecordingError, match="no folder"):
         demos.next_path(tmp_path / "file")
+
+
+# ---- from outside
+
+
+def changed(demo: Path, to: Path, **values: Any) -> Path:
+    """The demonstration with some arrays replaced."""
+    with np.load(demo) as file:
+        found = {name: file[name] for name in file.files}
+    np.savez(to, **(found | values))
+    return to
+
+
+@pytest.mark.parametrize(("name", "value", "said"), [
+    ("start/contacts.counts", np.full(8, 1_000_000), r"contacts.counts \[0\] must lie within"),
+    ("start/presses.counts", np.full(8, 1_000_000), r"presses.counts \[0\] must lie within"),
+    ("start/springs.counts", np.full(4, 1_000_000), r"springs.counts \[0\] must lie within"),
+    ("start/q", np.array(["a"]), "q must hold float64"), ("start/fingerprint", np.zeros(3), "fingerprint"),
+    ("inputs", np.full((3, 6), np.nan), "inputs has a value outside -1 .. 1|observations has"),
+    ("dt", np.float64(np.nan), "dt has a value outside"), ("dt", np.array("x"), "dt has .* not"),
+    ("seconds", np.float64(1e300), "seconds has a value outside"), ("format", np.zeros(2, int), "format has"),
+    ("options", np.array("[" * 100_000), "its method cannot be made"),
+    ("method", np.array("nothing"), "cannot be made"),
+    ("start_path", np.full(9, np.inf), "start_path has a value outside"), ("prizes", np.zeros(3), "prizes has"),
+])
+def test_a_demonstration_with_bad_values_is_refused(demo: Path, tmp_path: Path, name: str, value: Any,
+                                                    said: str) -> None:
+    path = changed(demo, tmp_path / "bad.npz", **{name: value})
+    with pytest.raises(RecordingError, match=f"bad.npz: .*({said})"):
+        demos.replay(path)
+
+
+def test_mutants_are_played_or_refused(demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Values and bytes changed anywhere; of what is taken, a few steps are played."""
+    monkeypatch.setattr(demos, "_play", lambda found, game, sim, law: (game.before_step(sim, Inputs()), sim.step(3)))
+    good, path = demo.read_bytes(), tmp_path / "bad.npz"
+    for n in range(sample_count(25, 2000)):
+        path.write_bytes(changed_npz(np.random.default_rng([SEED, 27, n]), good))
+        with contextlib.suppress(RecordingError, SimulationDiverged):
+            demos.replay(path)

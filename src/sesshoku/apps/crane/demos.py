@@ -26,11 +26,9 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
+import math
 import platform
 import re
-import tokenize
-import zipfile
-import zlib
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
@@ -43,16 +41,23 @@ from sesshoku.apps.crane.round import Round
 from sesshoku.errors import MethodError, RecordingError, SesshokuError
 from sesshoku.methods import registry
 from sesshoku.recording.export import written_file
-from sesshoku.simulation.saved_state import Snapshot
+from sesshoku.recording.outside import read_arrays
 from sesshoku.simulation.simulation import Simulation
+from sesshoku.simulation.snapshots import Snapshot
 
 if TYPE_CHECKING:
     from sesshoku.methods.registry import Method
 
 FORMAT = 1
-#: what numpy, zipfile and zlib raise of files that are none of theirs, cut short or changed
-DAMAGED = (OSError, ValueError, KeyError, EOFError, SyntaxError, tokenize.TokenError, TypeError, MemoryError,
-           OverflowError, RuntimeError, NotImplementedError, zipfile.BadZipFile, zlib.error)
+FAR, LONG = 1e6, 86_400.0  # m, m/s or rad, and s: no crane and no round is beyond
+#: what a demonstration must have: kind of elements, shape, smallest and largest value
+LAYOUT: dict[str, tuple[str, tuple[Any, ...], float, float]] = {
+    "format": ("iu", (), 0, 2**31), "version": ("U", (), 0, 0), "machine": ("U", (), 0, 0), "rules": ("U", (), 0, 0),
+    "method": ("U", (), 0, 0), "options": ("U", (), 0, 0), "dt": ("f", (), 1e-9, 1.0), "seconds": ("f", (), 0.0, LONG),
+    "prizes": ("U", ("P",), 0, 0), "inputs": ("f", ("N", len(fields(Inputs))), -1.0, 1.0),
+    "observations": ("f", ("N + 1", "D"), -math.inf, math.inf), "won": ("i", ("K", 2), 0, 2**62),
+    "score": ("iu", (), 0, 2**62), "start_path": ("f", (9,), -FAR, FAR),
+}
 
 
 def machine() -> str:
@@ -180,23 +185,21 @@ class Replay:
 
 
 def read(path: str | FilePath) -> dict[str, np.ndarray]:
-    """The arrays of a demonstration, checked to be one."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            found = {name: file[name] for name in file.files}
-    except DAMAGED as error:
-        raise RecordingError(f"{path}: not a demonstration of the crane game, or damaged ({error})") from error
-    needed = ("format", "version", "machine", "rules", "method", "options", "dt", "seconds", "prizes", "inputs",
-              "observations", "won", "score", "start_path")
-    missing = [name for name in needed if name not in found]
+    """The arrays of a demonstration, checked to be one: shapes, element types, and numbers that a round may have."""
+    found = read_arrays(FilePath(path), "a demonstration of the crane game")
+    missing = [name for name in LAYOUT if name not in found]
     if missing:
         raise RecordingError(f"{path}: not a demonstration of the crane game: it has no {', '.join(missing)}")
     steps = len(found["inputs"]) if found["inputs"].ndim else 0
-    wanted = {"inputs": (steps, len(fields(Inputs))), "start_path": (9,),
-              "observations": (steps + 1, *found["observations"].shape[1:2])}
-    for name, shape in wanted.items():
-        if found[name].shape != shape or found[name].dtype != np.float64:
-            raise RecordingError(f"{path}: {name} has {found[name].shape} {found[name].dtype}, not {shape} float64")
+    sizes = {"N": steps, "N + 1": steps + 1, "D": found["observations"].shape[-1] if found["observations"].ndim else 0,
+             "P": len(found["prizes"]) if found["prizes"].ndim else 0,
+             "K": len(found["won"]) if found["won"].ndim else 0}
+    for name, (kinds, extents, lowest, highest) in LAYOUT.items():
+        values, shape = found[name], tuple(sizes.get(extent, extent) for extent in extents)
+        if values.shape != shape or values.dtype.kind not in kinds:
+            raise RecordingError(f"{path}: {name} has {values.shape} {values.dtype}, not {shape} of kind {kinds}")
+        if kinds != "U" and not ((values >= lowest) & (values <= highest)).all():
+            raise RecordingError(f"{path}: {name} has a value outside {lowest:g} .. {highest:g}")
     return found
 
 
@@ -225,7 +228,7 @@ def replay(path: str | FilePath, *, method: str | None = None, dt: float | None 
         raise RecordingError(f"{path}: recorded with dt = {float(found['dt']):g} s, not {dt:g} s")
     try:
         law = registry.make(str(found["method"]), json.loads(str(found["options"])))
-    except (MethodError, ValueError, TypeError) as error:
+    except (MethodError, ValueError, TypeError, RecursionError) as error:
         raise RecordingError(f"{path}: its method cannot be made: {error}") from error
     game = Round(float(found["dt"]), float(found["seconds"]))
     names = [str(name) for name in found["prizes"]]
@@ -233,6 +236,9 @@ def replay(path: str | FilePath, *, method: str | None = None, dt: float | None 
         raise RecordingError(f"{path}: its prizes are {', '.join(names)}: another game")
     sim = Simulation(game.scene, law, game.dt)
     game.attach(sim)
+    if found["observations"].shape[1] != len(game.observation_names()):
+        raise RecordingError(f"{path}: it has {found['observations'].shape[1]} observations of a step, not "
+                             f"{len(game.observation_names())}: another game")
     _begin(path, found, game, sim)
     return _play(found, game, sim, law)
 

@@ -29,12 +29,12 @@ class Overlaps(Record):
 
     polygon_capacity = scalar()
     counts = array(int, 2)  # DEGENERATE, UNFIT
-    kind = array(int, "C", saved=True)  # AREA or POINT
+    kind = array(int, "C", saved=True, within=(AREA, POINT))  # AREA or POINT
     volume = array(float, "C", saved=True)  # m^3
     surface = array(float, "C")  # m^2, area of all faces
     area_vector = array(float, "C", 2, 3)  # m^2, sum of outward area vectors of the faces of a, of b (not flush ones)
     depth = array(float, "C", saved=True)  # m, how thick the overlap is along the normal
-    polygon_start = array(int, "C + 1", saved=True)  # ranges of polygon; empty for POINT
+    polygon_start = array(int, "C + 1", saved=True, within=(0, "K"))  # ranges of polygon; empty for POINT
     # m, corners (r1, r2) about the barycentre, counter-clockwise seen from +normal
     polygon = array(float, "K", 2, saved=True)
     polygon_area = array(float, "C", saved=True)  # m^2

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sesshoku.collision.contacts import Contacts, make_contacts
 from sesshoku.collision.points.detect import contact_capacity, pair_capacity
-from sesshoku.compiled.table import Record, array, part
+from sesshoku.compiled.table import COUNTER, Record, array, part
 from sesshoku.dynamics.data import row_total
 from sesshoku.methods.definition import as_numbers
 from sesshoku.methods.exact.options import RELATIVE, Numbers, Options
@@ -44,18 +44,19 @@ class Work(Record):
     # ---- of the step before
     old_impulse = array(float, "C", 3, saved=True)  # world axes
     old_torque = array(float, "E", 3, saved=True)  # impulses of the turning blocks, world axes
-    old_slips = array(int, "C", saved=True)
-    old_parted = array(int, "C", saved=True)  # 1: carries nothing into the next step, by no impulse or by a rebound
+    old_slips = array(int, "C", saved=True, within=(0, 1))
+    # 1: carries nothing into the next step, by no impulse or by a rebound
+    old_parted = array(int, "C", saved=True, within=(0, 1))
     old_anchor = array(float, "C", 2, 3, saved=True)
-    old_anchored = array(int, "C", saved=True)
-    tree_jammed = array(int, "T", saved=True)  # in an island without solution
-    tree_unsolved = array(int, "T", saved=True)  # steps one after the other in which its island was not solved
+    old_anchored = array(int, "C", saved=True, within=(0, 1))
+    tree_jammed = array(int, "T", saved=True, within=(0, 1))  # in an island without solution
+    tree_unsolved = array(int, "T", saved=True, within=COUNTER)  # steps in a row in which its island was not solved
     tree_failed = array(int, "T")  # 1: nor was it in this step
     # ---- joint friction, see `locks`
     tree_rubs = array(int, "T")  # 1: it has joints with friction
-    tree_rows = array(int, "T", saved=True)  # steps for which friction of its joints will be rows
-    tree_wait = array(int, "T", saved=True)  # how many that were when locks failed last
-    tree_restless = array(int, "T", saved=True)  # steps one after the other in which a joint of it went to and fro
+    tree_rows = array(int, "T", saved=True, within=COUNTER)  # steps for which friction of its joints will be rows
+    tree_wait = array(int, "T", saved=True, within=COUNTER)  # how many that were when locks failed last
+    tree_restless = array(int, "T", saved=True, within=COUNTER)  # steps in a row in which a joint of it went to and fro
     lock_free = array(float, "V")  # free velocity without friction of joints
     lock_diagonal = array(float, "V")  # implicit_diagonal without locks
     lock_switches = array(int, "V")  # how often a joint changed its state in this step

@@ -61,7 +61,7 @@ class Work(Record):
     pair = array(int, "C")  # its pair of moving links, -1: one side is the world or a script
     # ---- of the step before
     old_stretch = array(float, "C", 3, saved=True)  # in the frame of link a
-    old_on = array(int, "C", saved=True)
+    old_on = array(int, "C", saved=True, within=(0, 1))
     old_count_on = array(int, 1)
     # ---- joints
     limit_on = array(int, "V", 2)  # lower, upper

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from sesshoku.collision.contacts import Contacts, make_contacts
@@ -14,6 +16,7 @@ from sesshoku.methods.springs.options import Numbers, Options
 from sesshoku.methods.springs.solve.descent import SpringSet, make_springs
 from sesshoku.methods.springs.stability import turned_inertia
 from sesshoku.methods.springs.work import (
+    VERTEX_FACE,
     Bodies,
     Joints,
     Presses,
@@ -40,6 +43,16 @@ class Work(Record):
     breps = part(Breps)
     sweeps = part(Sweeps)
     events = part(Events)
+
+    def unsound(self, given: Mapping[str, np.ndarray]) -> tuple[str, tuple[int, ...], str] | None:
+        """Features of a contact spring are a vertex and a face, or two edges."""
+        faces = given["presses.variant"] == VERTEX_FACE
+        most = np.where(faces[:, None], [self.breps.vertex_count, self.breps.face_count], self.breps.edge_count)
+        bad = np.argwhere(given["presses.feature"] >= np.maximum(most, 1))
+        if len(bad) == 0:
+            return None
+        c, side = bad[0].tolist()
+        return "presses.feature", (c, side), f"must be below {most[c, side]}"
 
 
 def make_work(compiled: CompiledScene, options: Options) -> Work:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.compiled.table import Record, array, scalar, viewer
+from sesshoku.compiled.table import ANY, COUNTER, Record, array, scalar, viewer
 from sesshoku.methods.springs.options import Options
 from sesshoku.model.arrays import BALL, FREE, HINGE, KINEMATIC, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL, Model
 from sesshoku.scene.compiler import CompiledScene
@@ -27,7 +27,7 @@ class Bodies(Record):
 
     # ---- the state
     position = array(float, "B", 3, saved=True)  # centre of mass
-    quaternion = array(float, "B", 4, saved=True)
+    quaternion = array(float, "B", 4, saved=True, unit=True)
     velocity = array(float, "B", 6, saved=True)  # of the centre of mass, and angular
     seen_q = array(float, "Q", saved=True)  # coordinates and velocities as read off the bodies
     seen_v = array(float, "V", saved=True)
@@ -76,7 +76,7 @@ class Joints(Record):
     damper = array(int, "J")  # directions of an isotropic damper
     tie = array(int, "J")  # of a loop's spring: the tie it is where joints are implicit, -1: none
     width = array(float, "L")  # m: half the axis, and the arm of the torque springs
-    state = array(int, "V", saved=True)  # MOVING, AT_LIMIT or AT_REST
+    state = array(int, "V", saved=True, within=(MOVING, AT_REST))  # MOVING, AT_LIMIT or AT_REST
     hold = array(float, "V", saved=True)  # where it came to rest
     old_speed = array(float, "V", saved=True)
     released = array(int, "V")  # 1: friction let go within this step
@@ -323,6 +323,10 @@ def make_joints(compiled: CompiledScene, bodies: Bodies, options: Options) -> tu
     return joints, rows
 
 
+KINETIC, STATIC = range(2)
+VERTEX_FACE, EDGES, SIDE_0, SIDE_1 = range(4)
+
+
 class Presses(Record):
     """C contact springs, S shapes, pairs with springs of their own.
 
@@ -331,20 +335,20 @@ class Presses(Record):
 
     capacity = scalar()
     first = scalar()  # place of the first contact spring in the spring set
-    counts = array(int, 8, saved=True)  # see below
-    key = array(int, "C", saved=True)  # of the crossing
-    variant = array(int, "C", saved=True)  # VERTEX_FACE, EDGES, SIDE_0 or SIDE_1
-    feature = array(int, "C", 2, saved=True)
-    shape = array(int, "C", 2, saved=True)  # guest's and host's
-    state = array(int, "C", saved=True)  # KINETIC or STATIC
-    age = array(int, "C", saved=True)  # steps in the kinetic state
+    counts = array(int, 8, saved=True, within=(0, (*["C * (S > 0)"] * 4, *[COUNTER[1]] * 4)))  # see below
+    key = array(int, "C", saved=True, within=ANY)  # of the crossing
+    variant = array(int, "C", saved=True, within=(VERTEX_FACE, SIDE_1))  # VERTEX_FACE, EDGES, SIDE_0 or SIDE_1
+    feature = array(int, "C", 2, saved=True, within=COUNTER)  # see Work.unsound
+    shape = array(int, "C", 2, saved=True, within=(0, "S - 1"))  # guest's and host's
+    state = array(int, "C", saved=True, within=(KINETIC, STATIC))  # KINETIC or STATIC
+    age = array(int, "C", saved=True, within=COUNTER)  # steps in the kinetic state
     normal = array(float, "C", 3, saved=True)  # outward of the host
     depth = array(float, "C", saved=True)  # m
     moved = array(float, "C", 3, saved=True)  # anchor shift of the last step, m (host's axes; along the two edges)
     place = array(float, "C", 3, saved=True)  # where the shift is measured from
     drag = array(float, "C", 3, saved=True)  # friction's anchor on the host, its frame (friction_anchor="drag")
     held = array(float, "C", 3, saved=True)  # constraint force on the guest in the last step
-    id = array(int, "C", saved=True)
+    id = array(int, "C", saved=True, within=COUNTER)
     # ---- of the present step
     stiffness = array(float, "C")
     damping = array(float, "C")
@@ -360,19 +364,19 @@ class Presses(Record):
     given = array(float, "S", 2)  # stiffness and damping of the material, negative: none
     pair_given = array(float, "pairs", 2)  # the same of pairs of bodies with their own
     model_shape = array(int, "S")  # the model's (first) shape
-    fresh = array(int, 1, saved=True)  # 1: the bodies were placed, contacts must be found before the step
+    fresh = array(int, 1, saved=True, within=(0, 1))  # 1: the bodies were placed, contacts must be found first
     # ---- the set before, for matching: at a step's end, and in the next one for what its motion adds
-    old_key = array(int, "C", saved=True)
-    old_variant = array(int, "C", saved=True)
+    old_key = array(int, "C", saved=True, within=ANY)
+    old_variant = array(int, "C", saved=True, within=(VERTEX_FACE, SIDE_1))
     old_feature = array(int, "C", 2)
     old_shape = array(int, "C", 2)
-    old_state = array(int, "C", saved=True)
-    old_age = array(int, "C", saved=True)
+    old_state = array(int, "C", saved=True, within=(KINETIC, STATIC))
+    old_age = array(int, "C", saved=True, within=COUNTER)
     old_moved = array(float, "C", 3, saved=True)
     old_place = array(float, "C", 3, saved=True)
     old_drag = array(float, "C", 3, saved=True)
     old_held = array(float, "C", 3, saved=True)
-    old_id = array(int, "C", saved=True)
+    old_id = array(int, "C", saved=True, within=COUNTER)
     old_local = array(float, "C", 2, 3, saved=True)
     old_used = array(int, "C")
     work = array(float, 8, 3)
@@ -381,8 +385,6 @@ class Presses(Record):
 as_presses = viewer(Presses)
 # places in Presses.counts: springs, those of them in order of keys, of the set before both, next id, lost ones
 PRESSES, SORTED, OLD_PRESSES, OLD_SORTED, NEXT, LOST, STRAY = range(7)
-KINETIC, STATIC = range(2)
-VERTEX_FACE, EDGES, SIDE_0, SIDE_1 = range(4)
 
 
 def make_presses(compiled: CompiledScene, breps: Any, first: int, capacity: int) -> Presses:

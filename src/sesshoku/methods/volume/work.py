@@ -93,7 +93,7 @@ class Work(Record):
     joint_capacity = scalar()
     # ---- overlaps of this step
     wrench = array(float, "C", 6, saved=True)  # impulse on b, N s and N m s
-    verdict = array(int, "C", saved=True)  # FREED, HELD or SLIDES
+    verdict = array(int, "C", saved=True, within=(FREED, SLIDES))  # FREED, HELD or SLIDES
     judged = array(int, "C")  # verdict of a round, not yet taken over
     moves = array(int, "C")  # 1: some corner slips before the step
     center = array(float, "C", 3, saved=True)  # barycentre, world: the polygon is about it

@@ -6,14 +6,17 @@ The parts live next door: `mesh_repair` (closing and orienting), `mesh_pieces` (
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import numpy as np
 
 from sesshoku.errors import SceneError
 from sesshoku.scene import check
+from sesshoku.scene.files import MOST_MESH_BYTES, check_file, read_file
 from sesshoku.scene.geometry.mass import combine, shape_inertial
 from sesshoku.scene.geometry.pieces import DEFAULT_THRESHOLD, convex_pieces
 from sesshoku.scene.geometry.repair import (
@@ -32,6 +35,7 @@ from sesshoku.scene.geometry.surfaces import surface
 
 __all__ = ["combine", "convex_mesh", "read", "shape_inertial", "surface", "triangle_mesh"]
 
+TEXTS = (".stl", ".obj", ".ply", ".off")  # formats that are text, or may be
 FORMATS = (".stl", ".obj", ".ply", ".off", ".dae", ".gltf", ".glb")
 CONVEX_TOLERANCE = 1e-6  # a mesh that fills its hull to this share of the volume counts as convex
 
@@ -51,6 +55,9 @@ def read(path: Any, scale: Any = (1.0, 1.0, 1.0)) -> tuple[np.ndarray, np.ndarra
                          remedy=f"convert it to one of {' '.join(FORMATS)}")
     if not path.is_file():
         raise SceneError("there is no such file", element=element, remedy="check the path and package:// prefix")
+    if path.stat().st_size > MOST_MESH_BYTES:
+        raise SceneError(f"the file is larger than {MOST_MESH_BYTES // 2**20} MB", element=element,
+                         value=path.stat().st_size, remedy="simplify the mesh")
     vertices, faces = _load(path, element)
     if len(faces) == 0:
         raise SceneError("the file holds no triangles", element=element, remedy="export a triangle mesh")
@@ -67,14 +74,21 @@ def _load(path: Path, element: str) -> tuple[np.ndarray, np.ndarray]:
     import trimesh  # slow to import, and most scenes have no mesh file
 
     # materials would pull in image files, of which we need none
-    options: dict[str, Any] = {"skip_materials": True} if path.suffix.lower() == ".obj" else {}
+    kind = path.suffix.lower()
+    options: dict[str, Any] = {"skip_materials": True} if kind == ".obj" else {}
+    source: Any = path
     try:
-        if path.suffix.lower() == ".gltf":
-            json.loads(path.read_text(encoding="utf-8"))  # else trimesh takes any model.gltf lying beside a broken file
-        loaded: Any = trimesh.load(path, force="mesh", process=False, **options)
+        if kind == ".gltf":
+            _check_buffers(path)
+        elif kind in TEXTS:
+            source, options["file_type"] = io.BytesIO(_as_utf8(read_file(path, MOST_MESH_BYTES), kind)), kind[1:]
+        loaded: Any = trimesh.load(source, force="mesh", process=False, **options)
         vertices, faces = np.asarray(loaded.vertices), np.asarray(loaded.faces)
-        if path.suffix.lower() == ".dae":
+        if kind == ".dae":
             vertices = vertices * _collada_unit(path)
+    except SceneError as error:
+        error.element = element
+        raise
     except ImportError as error:
         raise SceneError(f"reading this file needs a package that is not installed: {error}", element=element,
                          remedy="install it, or convert the mesh to STL or OBJ") from error
@@ -83,6 +97,30 @@ def _load(path: Path, element: str) -> tuple[np.ndarray, np.ndarray]:
         raise SceneError(f"the file cannot be read as {path.suffix[1:].upper()} ({reason})", element=element,
                          remedy="check that the file is complete and has the format its name says") from error
     return vertices, faces
+
+
+def _as_utf8(data: bytes, kind: str) -> bytes:
+    """Text of a mesh file in UTF-8. Names and comments in other encodings are of no matter, so that any will do."""
+    if kind == ".stl" and len(data) >= 84 and len(data) == 84 + 50 * int.from_bytes(data[80:84], "little"):
+        return bytes(80) + data[80:]  # binary, behind 80 bytes of anything
+    end = data.find(b"end_header") if kind == ".ply" else len(data)
+    if end < 0:
+        return data
+    try:
+        data[:end].decode("utf-8")
+        return data
+    except UnicodeDecodeError:
+        return data[:end].decode("latin-1").encode("utf-8") + data[end:]
+
+
+def _check_buffers(path: Path) -> None:
+    """A .gltf file is JSON, or else trimesh takes any model.gltf beside it; what it names are files of bounded size."""
+    found = json.loads(read_file(path).decode("utf-8"))
+    for key in ("buffers", "images"):
+        for item in found.get(key, ()):
+            uri = item.get("uri")
+            if uri is not None and not uri.startswith("data:"):
+                check_file(path.parent / unquote(uri), MOST_MESH_BYTES)
 
 
 def _collada_unit(path: Path) -> float:

@@ -21,6 +21,7 @@ import numpy as np
 from sesshoku.errors import SceneError, in_file
 from sesshoku.scene import check
 from sesshoku.scene.elements import RobotDescription
+from sesshoku.scene.files import check_file, parse_xml, read_file
 from sesshoku.scene.geometry import mass, mesh
 from sesshoku.scene.geometry.shapes import Mesh, Shape
 from sesshoku.scene.io.described import described_robot, is_described
@@ -77,24 +78,16 @@ def load_robot(path: str | Path, *, package_paths: str | Path | Iterable[str | P
 def _head(path: Path) -> bytes:
     """The beginning of a file, behind marks and blanks; nothing where it cannot be read, which its reader will say."""
     try:
+        check_file(path)
         with open(path, "rb") as file:
             return file.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n")
-    except (OSError, ValueError):
+    except (OSError, ValueError, SceneError):
         return b""
 
 
 def read_xml(path: str | Path) -> ElementTree.Element:
     """The root element of an XML file."""
-    try:
-        data = Path(path).read_bytes()
-    except FileNotFoundError:
-        raise SceneError("no such file", remedy="check the path") from None
-    except (OSError, ValueError) as error:  # a folder, no permission, a path with a null character
-        raise SceneError(f"cannot be read: {error}", remedy="check the path and its permissions") from None
-    try:
-        return ElementTree.fromstring(data)
-    except (ElementTree.ParseError, ValueError, LookupError) as error:  # the latter two: unknown encodings
-        raise SceneError(f"is not well-formed XML: {error}", remedy="correct the file at that place") from None
+    return parse_xml(read_file(path))
 
 
 def repaired(matrix: np.ndarray, element: str, unsupported: Unsupported, exact: bool = False) -> np.ndarray:

@@ -69,6 +69,7 @@ class Sensing:
     def compile(self, sim: Any) -> None:
         """Compile what reads the sensors, before the first step; readings stay as they are."""
         kept = self.mounts.reading.copy()
+        self.mounts.old_q[:] = sim.data.q  # there must be rotations in it
         measure(*self._tables, 0, *self._found, self._place, sim.dt)
         self.mounts.reading[:] = kept
 

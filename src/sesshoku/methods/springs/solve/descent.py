@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from sesshoku.compiled.jit import jit
-from sesshoku.compiled.table import Record, array, scalar, viewer
+from sesshoku.compiled.table import COUNTER, Record, array, scalar, viewer
 from sesshoku.methods.springs.solve.gauss_newton import gauss_newton
 from sesshoku.methods.springs.solve.inertia import solve_group, through_inertia
 from sesshoku.methods.springs.solve.islands import ACROSS, ALONG, BOTH_WAYS, ONE_WAY, UNLIMITED, find_islands
@@ -77,11 +77,11 @@ class SpringSet(Record):
     tie_reply = array(float, "B", 6)
     tie_speed = array(float, "most")
     # ---- springs
-    counts = array(int, 4, saved=True)  # springs in use
-    body = array(int, "S", 2, saved=True)
+    counts = array(int, 4, saved=True, within=(0, ("S", "columns", COUNTER[1], COUNTER[1])))  # springs in use
+    body = array(int, "S", 2, saved=True, within=(0, "B - 1"))
     local = array(float, "S", 2, 3, saved=True)  # anchors from the centres of mass, body axes
     limit = array(float, "S")  # m: how far it may stretch in this step
-    holds = array(int, "S", saved=True)  # BOTH_WAYS .. UNLIMITED
+    holds = array(int, "S", saved=True, within=(BOTH_WAYS, UNLIMITED))  # BOTH_WAYS .. UNLIMITED
     normal = array(float, "S", 3, saved=True)  # N, world axes
     held = array(float, "S", 3, saved=True)  # N: force found for body 0, the opposite acts on body 1
     # N: its size to start Gauss-Newton's sweeps from; their result does not depend on it

@@ -17,6 +17,7 @@ import numpy as np
 
 from sesshoku.errors import SceneError
 from sesshoku.scene import check
+from sesshoku.scene.files import read_file
 from sesshoku.scene.io.spec import within
 from sesshoku.scene.io.unsupported import Grade, Unsupported
 
@@ -65,10 +66,8 @@ def read_yaml(path: Path, unsupported: Unsupported) -> Entries:
     import yaml
 
     try:
-        text = path.read_bytes().decode("utf-8")
-    except FileNotFoundError:
-        raise SceneError("no such file", remedy="check the path") from None
-    except (OSError, UnicodeDecodeError) as error:
+        text = read_file(path).decode("utf-8")
+    except UnicodeDecodeError as error:
         raise SceneError(f"cannot be read: {error}", remedy="check the path, and that the file is UTF-8") from None
     try:
         root = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))

@@ -29,7 +29,6 @@ How MJCF maps:
 from __future__ import annotations
 
 import warnings
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
@@ -45,6 +44,8 @@ from sesshoku.scene.io.mjcf import keyframes as mjcf_keyframes
 from sesshoku.scene.io.mjcf import parts as mjcf_parts
 from sesshoku.scene.io.mjcf import places as mjcf_places
 from sesshoku.scene.io.mjcf import sensors as mjcf_sensors
+from sesshoku.scene.io.mjcf.guard import Guard
+from sesshoku.scene.io.mjcf.trial import try_parsing
 from sesshoku.scene.io.spec import Unsupported, read_xml, repaired
 from sesshoku.scene.io.unsupported import Grade
 from sesshoku.spatial.rotation import matrix_to_quaternion
@@ -82,7 +83,12 @@ def load_mjcf(path: str | Path, *, decompose: bool = False, repair_inertia: bool
         if root.tag != "mujoco":
             raise SceneError("not an MJCF file", element=f"root element <{root.tag}>",
                              remedy="the root must be <mujoco>")
-        _refuse_nan(root, Path(path).absolute().parent, set())
+        guard = Guard(Path(path))
+        guard.walk(Path(path), root)
+        for part in guard.roots:
+            _refuse_nan(part)
+        if guard.unsure:
+            try_parsing(Path(path))
         unsupported = Unsupported()
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
@@ -113,21 +119,13 @@ def load_mjcf(path: str | Path, *, decompose: bool = False, repair_inertia: bool
         return description
 
 
-def _refuse_nan(root: Element, folder: Path, seen: set[Path]) -> None:
-    """NaN in the file or what it includes. MuJoCo only writes a warning of it into a log in the working directory."""
-    roots: list[Element] = []
+def _refuse_nan(root: Element) -> None:
+    """NaN in a file. MuJoCo only writes a warning of it into a log in the working directory."""
     for element in root.iter():
         for key, value in element.attrib.items():
             if key not in NAME_KEYS and "nan" in value.lower().split():
                 label = mjcf_parts.label(element.tag, element.get("name", ""))
                 raise SceneError(f"{key} is not finite", element=label, value=value, remedy="replace NaN by a number")
-        place = folder / element.get("file", "")
-        if element.tag == "include" and place not in seen:
-            seen.add(place)
-            with suppress(SceneError):  # a file that cannot be read is MuJoCo's to report
-                roots.append(read_xml(place))
-    for included in roots:
-        _refuse_nan(included, folder, seen)
 
 
 def _read(path: str | Path) -> Any:

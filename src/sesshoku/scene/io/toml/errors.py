@@ -19,9 +19,18 @@ from sesshoku.scene.io.toml.schema import SceneTable, Table, keys_of, tables_in
 #: keys whose word in an error text differs from the key
 SPOKEN = {"center": "centre", "parent": "parent", "bodies": "pair"}
 
+MOST_DOTS = 64  # in a key
+_PART = r"(?:[A-Za-z0-9_-]++|\"[^\"\n]*+\"|'[^'\n]*+')"
+_DEEP_KEY = re.compile(rf"(?<![A-Za-z0-9_-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MOST_DOTS},{MOST_DOTS}}}")
+
 
 def parse(text: str) -> dict[str, Any]:
     """The tables of a TOML text; syntax errors name line and column."""
+    deep = _DEEP_KEY.search(text)
+    if deep is not None:  # each dot is a table within the one before, and readers take the square of that, or recurse
+        line = text.count("\n", 0, deep.start()) + 1
+        raise SceneError(f"a key has more than {MOST_DOTS} dots", element=f"line {line}",
+                         value=deep.group()[:40] + "...", remedy="no key of a scene has more than two")
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

@@ -13,6 +13,7 @@ from sesshoku.errors import SceneError, did_you_mean, in_file
 from sesshoku.scene import check
 from sesshoku.scene.actuators import belongs_to
 from sesshoku.scene.elements import Geometry, Joint, Material, Motion
+from sesshoku.scene.files import read_file
 from sesshoku.scene.geometry.shapes import Shape
 from sesshoku.scene.io.described import is_described
 from sesshoku.scene.io.spec import ROBOT_SUFFIXES
@@ -43,14 +44,11 @@ def read_scene(path: str | Path) -> Scene:
             raise SceneError("unknown kind of file", value=path.name,
                              remedy=f"give a .toml file or a robot: {' '.join(ROBOT_SUFFIXES)}")
         try:
-            text = path.read_bytes().decode("utf-8-sig")
+            text = read_file(path).decode("utf-8-sig")
         except UnicodeDecodeError as error:
             line = error.object[:error.start].count(b"\n") + 1
             raise SceneError(f"not valid UTF-8: {error.reason}", element=f"line {line}",
                              remedy="save it as UTF-8") from None
-        except (OSError, ValueError) as error:
-            raise SceneError(f"cannot be read: {getattr(error, 'strerror', None) or error}",
-                             remedy="check the path") from None
         text = text.replace("\r\n", "\n")
         places = Places(text, parse(text))
         scene = _Builder(places, validated(places), path).build()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import tokenize
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ import numpy as np
 
 from sesshoku.errors import SceneError
 from sesshoku.scene.elements import Geometry, Inertial
+from sesshoku.scene.files import read_file
 from sesshoku.scene.geometry import mesh
 from sesshoku.scene.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Shape, Sphere
 from sesshoku.scene.io.toml.schema import BodyTable
@@ -84,12 +87,15 @@ def _height_field(keys: dict[str, Any], folder: Path) -> HeightField:
 def read_heights(file: Path) -> np.ndarray:
     """A table of elevations, m, from a .npy file or from lines of numbers apart by commas or spaces."""
     try:
+        data = read_file(file)
         if file.suffix.lower() == ".npy":
-            table: np.ndarray = np.load(file, allow_pickle=False)
+            table: np.ndarray = np.load(io.BytesIO(data), allow_pickle=False)
         else:
-            lines = file.read_text(encoding="utf-8").replace(",", " ").splitlines()
+            lines = data.decode("utf-8").replace(",", " ").splitlines()
             table = np.loadtxt(lines, dtype=np.float64, ndmin=2)
-    except (ValueError, OSError, EOFError) as problem:
+    except (ValueError, OSError, EOFError, SyntaxError, MemoryError, tokenize.TokenError) as problem:
+        if isinstance(problem, SceneError):
+            raise
         raise SceneError(f"the heights cannot be read ({problem})", element="height field", value=file.name,
                          remedy="give a .npy file, or rows of numbers of one length, apart by commas") from None
     return table

@@ -29,6 +29,7 @@ import numpy as np
 from sesshoku.errors import SceneError, in_file
 from sesshoku.scene import check
 from sesshoku.scene.elements import Body, Joint, RobotDescription
+from sesshoku.scene.files import MOST_MESH_BYTES, check_file
 from sesshoku.scene.io.spec import Names, Unsupported, within
 
 Y_UP = np.array([[1.0, 0, 0, 0], [0, 0, -1.0, 0], [0, 1.0, 0, 0], [0, 0, 0, 1.0]])
@@ -146,8 +147,7 @@ def _open(path: Path, decompose: bool, repair_inertia: bool) -> Stage:
         from pxr import Tf, Usd
     except ImportError as error:
         raise SceneError(f"reading USD needs the package usd-core: {error}", remedy=REMEDY) from None
-    if not path.is_file():
-        raise SceneError("no such file", remedy="check the path")
+    check_file(path, MOST_MESH_BYTES)
     try:
         opened = Usd.Stage.Open(str(path))
     except Tf.ErrorException as error:

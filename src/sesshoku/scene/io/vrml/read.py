@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from sesshoku.errors import SceneError, in_file
+from sesshoku.scene.files import read_file
 
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]|[^\s,{}\[\]"#]+')
 BLANK = re.compile(r"(?:[\s,]+|#[^\n]*)*")
@@ -82,12 +83,7 @@ class World:
 def read_vrml(path: Path) -> World:
     """Parse a VRML 97 file."""
     with in_file(path):
-        try:
-            text = path.read_bytes().decode("utf-8", errors="replace")
-        except FileNotFoundError:
-            raise SceneError("no such file", remedy="check the path") from None
-        except OSError as error:
-            raise SceneError(f"cannot be read: {error}", remedy="check the path and its permissions") from None
+        text = read_file(path).decode("utf-8", errors="replace")
         if not text.startswith("#VRML V2.0"):
             raise SceneError("not a VRML 97 file", element="line 1", value=text[:20],
                              remedy='its first line must be "#VRML V2.0 utf8"; convert other files to it, STL or OBJ')
