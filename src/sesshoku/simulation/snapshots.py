@@ -106,7 +106,7 @@ class StateRules:
             check_unit(f"kinematic_pose[{link}, 3:]", given["kinematic_pose"][link, 3:])
 
 
-def sound_state(sim: Simulation, snapshot: Any) -> dict[str, Any]:
+def sound_state(sim: Any, snapshot: Any) -> dict[str, Any]:
     """A snapshot that may be taken back, complete; a SceneError where it may not."""
     if not isinstance(snapshot, Mapping):
         raise SceneError("not a snapshot", element="restore", value=snapshot, remedy="hand in what save() returned")
