@@ -7,7 +7,7 @@
 
 A run is certified if no step violates the law the method solves by more than `tolerance` (m/s), every change of
 velocity is explained by an impulse to the same accuracy (as a speed of all that moves), no contact was left out for
-want of room, nothing tunnelled, and no energy appeared that nothing accounts for (`record.ledger`).
+want of room, nothing tunnelled, and no energy appeared that nothing accounts for (`recording.ledger`).
 """
 
 from __future__ import annotations

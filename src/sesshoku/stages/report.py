@@ -23,7 +23,7 @@ class Report:
     correction_work: the part of it that depth correction puts in, J: normal impulse times the speed it asks for.
     limit_violation: deepest joint beyond its limit, rad or m. loop_error: largest gap of a loop's anchors, m, or of a
     mimic, rad or m. rows: scalar constraints solved. iterations: passes of the solver. tunnelling: shapes that pass
-    through another shape within the step (`methods.tunnelling` says how that is found). converged: the residual met
+    through another shape within the step (`stages.tunnelling` says how that is found). converged: the residual met
     the tolerance. overflow: a fixed capacity was too small and contacts were left out.
     constraint_work: impulses of constraints and contacts times the mean of the step's two velocities, J: their share in
     the change of energy from step to step (energy_change is relative to the free motion). applied_work: the same of

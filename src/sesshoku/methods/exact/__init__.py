@@ -2,17 +2,17 @@
 
 At every contact the normal impulse and the normal velocity are complementary, the friction impulse lies in its disc,
 and where the contact slips it opposes the slip at full size. No relaxation, no compliance, no pyramid: solvers/
-proximal_newton.py solves that law, island by island, beside the rows of joints.
+proximal/newton.py solves that law, island by island, beside the rows of joints.
 
     middle      q_M = q (+) dt/2 v: contacts, inertia and forces are those of the middle (integrate/midpoint.py)
     predict     forces and inertia; velocity of the middle and of the end if nothing touches, to first order
     contacts    found as far apart as that velocity closes them in the step (`ahead`)
     free        v_free = v + dt H^-1 (forces - bias at the predicted middle velocity); free bodies by `spin`
     hold        joints that friction holds are locked, those that slip get its force (`locks`)
-    pose        rows of contacts and joints, with velocities of the step's ends (`turning`); impacts are told from
-                resting contacts and given their instant (`pose`)
+    build       rows of contacts and joints, with velocities of the step's ends (`turning`); impacts are told from
+                resting contacts and given their instant (`problem`)
     solve       impulses; static and kinetic friction by what the solution does, and restitution lowered where it
-                would bring energy (`islands`)
+                would bring energy (`solve`)
     release     joints whose friction does not agree with the solution are switched, and it is solved again (`locks`)
     apply       v+ = v_free + H^-1 J^T impulse; forces, report
     end         q+ = q_M (+) (dt/2 v+ + what impacts act longer or shorter than the rest of the step)
@@ -20,7 +20,7 @@ proximal_newton.py solves that law, island by island, beside the rows of joints.
 Static friction holds as long as the law has a solution in which nothing moves; a contact that moves has kinetic
 friction, and one that turns back is first tried at rest. All points of a sole are judged on the solved motion, so they
 break away together. Impacts obey Newton's law with the pair's restitution. With several points the split of the load is
-the smallest one (proximal_newton.py), which decides how a sole that slips and turns moves.
+the smallest one (proximal/newton.py), which decides how a sole that slips and turns moves.
 
 Materials with rolling or torsional friction give their contacts a second block of rows (`turning_rows`): a torque
 within the coefficient times the normal force, at full size against what turns (solvers/turning.py); static and kinetic

@@ -128,7 +128,7 @@ def want_velocity(work, dt, c):
         impact[BOUNCE] = contacts.material[c, 2] if speed < -options.restitution_speed else 0.0
         set_rebound(work, c, 1.0)
     elif gap > TOUCHING and fresh and contacts.material[c, 2] > 0.0:
-        free[2], work.held[c] = NOT_YET, 1  # `late_impacts` of islands.py looks whether it arrives all the same
+        free[2], work.held[c] = NOT_YET, 1  # `late_impacts` of solve.py looks whether it arrives all the same
     elif gap > touching:
         free[2] += gap / dt
     else:

@@ -1,6 +1,6 @@
 """Triangle meshes: reading them from files, convex hulls, closed meshes with their convex pieces.
 
-The parts live next door: `mesh_repair` (closing and orienting), `mesh_pieces` (convex decomposition and its cache),
+The parts live next door: `repair` (closing and orienting), `pieces` (convex decomposition and its cache),
 `mass` (mass properties), `surfaces` (a triangle surface of any shape). This module is the door to all of them.
 """
 
