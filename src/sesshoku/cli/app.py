@@ -1,4 +1,4 @@
-"""The command line: `sesshoku run | view | play | compare | reproduce | info | bench | prepare`.
+"""The command line: `sesshoku run | view | play | compare | reproduce | info | bench | prepare | cache`.
 
 Exit codes: 0 done, 1 the run failed, 2 bad input.
 """
@@ -20,6 +20,7 @@ from rich.tree import Tree
 
 from sesshoku import methods
 from sesshoku._version import __version__
+from sesshoku.cli import cache as commands_cache
 from sesshoku.cli import commands
 from sesshoku.cli import play as commands_play
 from sesshoku.cli import view as commands_view
@@ -408,6 +409,7 @@ def bench(
 app.command()(commands.compare)
 app.command()(commands.reproduce)
 app.command()(commands.prepare)
+app.command()(commands_cache.cache)
 app.command()(commands_view.view)
 app.command()(commands_play.play)
 

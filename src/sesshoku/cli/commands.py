@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json as json_module
+import re
 import time as wall
 import warnings
 from pathlib import Path
@@ -202,9 +203,9 @@ class ProgressLine:
         if self._status is not None:
             state = f"{100 * done:.0f} %" if done > 0.0 else "starting; the first run of a method compiles it, once"
             self._status.update(f"{escape(text)}  {state}")
-        elif not self._quiet and text != self._said:
+        elif not self._quiet and re.sub(r"[0-9]+ (s|min|of)?", "", text) != self._said:
             err.print(f"running {text} ...", markup=False, highlight=False)
-            self._said = text
+            self._said = re.sub(r"[0-9]+ (s|min|of)?", "", text)  # one line however far it is
 
 
 def reproduce(
@@ -266,12 +267,14 @@ def prepare(
     For a fresh machine, an image or a continuous-integration job: `sesshoku prepare`, or `sesshoku prepare exact lcp`.
     """
     from sesshoku.compiled.prepare import prepare as compile_methods
+    from sesshoku.compiled.progress import CompileProgress
 
     clock = wall.perf_counter()
     modules = dict.fromkeys(resolve(keyword).module for keyword in method or keywords())
-    with ProgressLine() as progress:
-        compile_methods(list(modules), lambda part, share: progress("compiling", share, part))
-    out.print(f"ready: {', '.join(module.__name__.rpartition('.')[2] for module in modules)} "
+    names = [module.__name__.rpartition(".")[2] for module in modules]
+    with CompileProgress(", ".join(names) if len(names) < 3 else f"{len(names)} methods") as line:
+        compile_methods(list(modules), tell=line.tell)
+    out.print(f"ready: {', '.join(names)} "
               f"({wall.perf_counter() - clock:.0f} s)", highlight=False)
 
 

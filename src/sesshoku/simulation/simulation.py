@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.compiled.jit import CompileProgress
 from sesshoku.compiled.prepare import prepare
+from sesshoku.compiled.progress import CompileProgress
 from sesshoku.compiled.table import Record
 from sesshoku.dynamics.aba import forward_dynamics
 from sesshoku.dynamics.centroid import center_of_mass, momentum
@@ -155,8 +155,8 @@ class Simulation:
         if not isinstance(steps, (int, np.integer)) or isinstance(steps, bool) or not 0 <= steps < 2**62:
             raise SceneError("steps must be a whole number, 0 or more", element="step", value=steps)
         if not self._warm:
-            with CompileProgress(f"method {self.method.keyword!r}"):
-                prepare([self.method.module])
+            with CompileProgress(self.method.keyword) as line:
+                prepare([self.method.module], tell=line.tell)
                 self._run(*self._arguments, 0)
                 if self._sensing is not None:
                     self._sensing.compile(self)
