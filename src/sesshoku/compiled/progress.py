@@ -48,7 +48,7 @@ def sentence(what: str, state: Progress, elapsed: float) -> str:
     elif state.links:
         text += f": machine code, {state.links_done} of {state.links} parts"
     share = state.share
-    if share >= GUESSED and elapsed > 1.0:
+    if GUESSED <= share < 1.0 and elapsed > 1.0:
         text += f", about {seconds(elapsed * (1.0 - share) / share)} left"
     return text
 
