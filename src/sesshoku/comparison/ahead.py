@@ -11,7 +11,7 @@ from numba.core import config
 
 from sesshoku.compiled.jit import uses_numba
 from sesshoku.compiled.prepare import missing_of, prepare
-from sesshoku.compiled.progress import CompileProgress, Progress, listeners
+from sesshoku.compiled.progress import CompileProgress
 from sesshoku.methods.registry import DEFAULT
 
 LOOKED = 0.2  # s between looks at a compilation that is waited for
@@ -28,7 +28,6 @@ class Ahead:
         self._open = sorted(missing, key=lambda method: method.__name__.rpartition(".")[2] != DEFAULT)
         self.order = [method for method in methods if method not in self._open] + self._open
         self._ready = {method: threading.Event() for method in self._open}
-        self._text, self._share = "", 0.0
         names = [method.__name__.rpartition(".")[2] for method in self._open]
         self._line = CompileProgress(", ".join(names) if len(names) < 3 else f"{len(names)} methods", quiet=True)
         self._thread = threading.Thread(target=self._work, name="sesshoku compiling", daemon=True)
@@ -54,8 +53,8 @@ class Ahead:
         """Until a method is compiled; progress(text, share) meanwhile."""
         ready = self._ready.get(method)
         while ready is not None and not ready.wait(LOOKED):
-            if progress is not None and self._text:
-                progress(self._text, self._share)
+            if progress is not None and self._line.said:
+                progress(self._line.text, self._line.state.share)
 
     def wait_for_all(self, progress: Callable[[str, float], None] | None) -> None:
         """Until everything is compiled."""
@@ -63,21 +62,11 @@ class Ahead:
             self.wait(method, progress)
 
     def _work(self) -> None:
-        listeners.append(self._hear)
         try:
             with self._line as line:
-
-                def tell(state: Progress) -> None:
-                    self._share = state.share
-                    line.tell(state)
-
-                prepare(self._open, tell=tell, ready=lambda method: self._ready[method].set())
+                prepare(self._open, tell=line.tell, ready=lambda method: self._ready[method].set())
         except Exception:  # whatever it is, the method's own run meets it again, and says so
             pass
         finally:
-            listeners.remove(self._hear)
             for ready in self._ready.values():
                 ready.set()
-
-    def _hear(self, text: str) -> None:
-        self._text = text

@@ -25,7 +25,7 @@ from numba import types
 from numba.core import config
 
 from sesshoku.compiled.jit import uses_numba
-from sesshoku.compiled.progress import KERNEL_SECONDS, Progress
+from sesshoku.compiled.progress import KERNEL_SECONDS, UNIT_KERNELS, Progress
 from sesshoku.compiled.signatures import listed, read_type, spelled_all
 from sesshoku.errors import SesshokuError
 
@@ -172,7 +172,8 @@ class Children:
                     self.errors[task.name] = answer["error"]
                 with lock:
                     done.add(number)
-                    say(task)
+                    if answer is not None:
+                        say(task)
                     lock.notify_all()
                 if answer is None:
                     return
@@ -204,7 +205,7 @@ def prepare(methods: list[ModuleType], progress: Callable[[str, float], None] = 
     missing = missing_of(methods)
     processes = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     kernels = missing_kernels(missing)
-    state = Progress(len(kernels))
+    state = Progress(len(kernels), links=expected_links(missing))
     if missing:
         tell(state)
     if not missing or processes < 2 or KERNEL_SECONDS * len(kernels) + ENTRY_SECONDS * len(missing) < ALONE:
@@ -219,11 +220,13 @@ def prepare(methods: list[ModuleType], progress: Callable[[str, float], None] = 
     told = numba_event.trigger_event("numba:compile", data={"dispatcher": missing[0][0], "args": missing[0][1],
                                                             "return_type": None})
     with told, Children(processes) as children:
-        for group in [[method] for method in methods] if ready is not None else [methods]:
+        groups = [[method] for method in methods] if ready is not None else [methods]
+        for number, group in enumerate(groups):
             entries = missing_of(group)
             children.work(missing_kernels(entries), say)
             links = missing_links(entries, children.errors)
-            state.links += len(links)
+            rest = missing_of([method for later in groups[number + 1:] for method in later])
+            state.links = state.links_done + len(links) + expected_links(rest)
             children.work(links, say)
             if ready is not None:
                 ready(group[0])
@@ -237,6 +240,11 @@ def missing_of(methods: list[ModuleType]) -> list[tuple[Any, Any]]:
 
     return [(entry, args) for entry, args in dict(map(entry_of, methods)).items()
             if (key := entry.entry_key(args)) and not store().has("entry", key)]
+
+
+def expected_links(entries: list[tuple[Any, Any]]) -> int:
+    """Roughly how many units and entries are to be made, before the kernels are there to tell."""
+    return len({kernel for entry, _ in entries for kernel in entry.reached()}) // UNIT_KERNELS + len(entries)
 
 
 def missing_links(entries: list[tuple[Any, Any]], errors: dict[str, str]) -> list[Task]:

@@ -29,7 +29,7 @@ class Progress:
 
     kernels: int = 0
     kernels_done: int = 0
-    links: int = 0  # units and entries; not known before the kernels are done
+    links: int = 0  # units and entries; only guessed before the kernels are done
     links_done: int = 0
 
     @property
@@ -118,6 +118,11 @@ class CompileProgress:
         self.state = state
         self._say()
 
+    @property
+    def text(self) -> str:
+        """How far it is, in words."""
+        return sentence(self.what, self.state, time.monotonic() - self._began)
+
     @staticmethod
     def _kernel_listeners() -> list[Callable[[str], None]]:
         from sesshoku.compiled.jit import uses_numba
@@ -143,7 +148,7 @@ class CompileProgress:
             if now < self._next:
                 return
             self._next = now + RENEWED
-            text = sentence(self.what, self.state, now - self._began)
+            text = self.text
             if _is_terminal():
                 self._write(text, end="")
             elif now >= self._repeat:

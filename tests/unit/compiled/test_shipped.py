@@ -23,7 +23,8 @@ PACK = UNITS_REPORT + ("\nshifted.resolve(shifted.signatures[0])\nimport sys\nfr
                        "from sesshoku.compiled import shipped\nshipped.pack(kernel.store(), Path(sys.argv[-1]))")
 #: result, runs of the front end, units translated, entries linked, entries read
 REPORT = ("import json\nfrom sesshoku.compiled import kernel, library, target\nlibrary.units_of.__defaults__ = (1,)\n"
-          "value = shifted(10.0)\ndone = [kernel.counts[what] for what in ('front end', 'unit', 'entry', 'entry read')]\n"
+          "value = shifted(10.0)\n"
+          "done = [kernel.counts[what] for what in ('front end', 'unit', 'entry', 'entry read')]\n"
           "print(json.dumps([value, *done, target.processor().name]))")
 SERVED = [21.0, 0, 0, 0, 1, BASELINE]
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import sesshoku as ss
+from sesshoku.compiled.progress import CompileProgress, Progress
 from sesshoku.methods.registry import keywords, resolve
 from sesshoku.scene.elements import Inertial, Joint
 from sesshoku.view import messages
@@ -251,6 +252,32 @@ def test_hooks_of_a_page_are_called_in_order() -> None:
         runner.receive(messages.Reset(type="reset"))
         until(lambda: len(page.calls) == 7)
     assert page.calls == ["begin", "placed", "before", "after", "before", "after", "placed"]
+
+
+def test_a_method_that_compiles_first_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before the first frame; time begins to pass when it is ready."""
+    sim, compiled = ss.Simulation(box_scene()), threading.Event()
+    step = sim.step
+
+    def compile_and_step(steps: int = 1) -> None:
+        if not compiled.is_set():
+            with CompileProgress("exact", quiet=True) as line:
+                line.tell(Progress(403, 212))
+                assert compiled.wait(PATIENCE)
+        step(steps)
+
+    monkeypatch.setattr(sim, "step", compile_and_step)
+    runner = Runner(sim)
+    runner.start()
+    try:
+        until(lambda: runner.status()["progress"] == "compiling exact: 212 of 403 kernels")
+        assert runner.status()["busy"] == "exact" and runner.sim.time == 0.0
+        compiled.set()
+        until(lambda: runner.sim.time > 0.0)
+        assert runner.status()["busy"] == runner.status()["progress"] == runner.status()["notice"] == ""
+    finally:
+        compiled.set()
+        runner.stop()
 
 
 def test_too_many_commands_are_refused() -> None:
