@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 import sesshoku as ss
-from sesshoku.compiled.progress import CompileProgress, Progress
 from sesshoku.methods.registry import keywords, resolve
 from sesshoku.scene.elements import Inertial, Joint
 from sesshoku.view import messages
@@ -22,7 +21,7 @@ from sesshoku.view.frame import HEADER
 from sesshoku.view.page import Page
 from sesshoku.view.runner import Runner
 from support import FULL
-from viewing import box_scene
+from viewing import box_scene, compiling
 from waiting import PATIENCE, until
 
 
@@ -254,19 +253,9 @@ def test_hooks_of_a_page_are_called_in_order() -> None:
     assert page.calls == ["begin", "placed", "before", "after", "before", "after", "placed"]
 
 
-def test_a_method_that_compiles_first_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_method_that_compiles_first_says_how_far_it_is() -> None:
     """Before the first frame; time begins to pass when it is ready."""
-    sim, compiled = ss.Simulation(box_scene()), threading.Event()
-    step = sim.step
-
-    def compile_and_step(steps: int = 1) -> None:
-        if not compiled.is_set():
-            with CompileProgress("exact", quiet=True) as line:
-                line.tell(Progress(403, 212))
-                assert compiled.wait(PATIENCE)
-        step(steps)
-
-    monkeypatch.setattr(sim, "step", compile_and_step)
+    sim, compiled = compiling()
     runner = Runner(sim)
     runner.start()
     try:
@@ -278,6 +267,18 @@ def test_a_method_that_compiles_first_says_how_far_it_is(monkeypatch: pytest.Mon
     finally:
         compiled.set()
         runner.stop()
+
+
+def test_a_viewer_that_ends_while_it_compiles_says_what_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    """And does not wait for the compiler."""
+    sim, compiled = compiling()
+    runner = Runner(sim)
+    runner.start()
+    until(lambda: bool(runner.progress))
+    runner.stop()
+    compiled.set()
+    assert "ended while compiling exact: 212 of 403 kernels; what is done is kept" in capsys.readouterr().err
+    until(lambda: not runner.running)
 
 
 def test_too_many_commands_are_refused() -> None:
