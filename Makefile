@@ -20,7 +20,7 @@ CHROMIUM = command -v chromium >/dev/null || command -v chromium-browser >/dev/n
 
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: help demo play test test-full bench lint docs clean
+.PHONY: help demo play test test-full bench lint docs wheel clean
 .DEFAULT_GOAL := help
 
 help:
@@ -31,6 +31,7 @@ help:
 	@echo "make bench      measure against other simulators"
 	@echo "make lint       ruff, mypy, import-linter"
 	@echo "make docs       build the pages into site/"
+	@echo "make wheel      a wheel with finished machine code, which needs no compiler, in dist/"
 	@echo "make clean      remove .venv and everything that is built"
 
 $(BIN)/python:
@@ -88,6 +89,10 @@ lint: $(TEST)
 
 docs: $(DOCS)
 	$(BIN)/mkdocs build --strict --quiet
+
+# The methods are compiled for the processor that the wheel is for; where that was done before, it takes seconds.
+wheel: $(TEST)
+	$(BIN)/python tools/wheel.py
 
 clean:
 	rm -rf $(VENV) site build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -16,8 +16,9 @@ from rich.console import Console
 
 import sesshoku as ss
 from sesshoku.cli.console import ProgressLine
+from sesshoku.comparison.outcome import MEASURES
 from sesshoku.comparison.page import write_page
-from sesshoku.comparison.table import summary
+from sesshoku.comparison.table import say, summary
 
 HERE = Path(__file__).parent
 OUT = Path("out")
@@ -76,21 +77,40 @@ def why(console: Console) -> None:
                   f"{' and '.join(contact.bodies)} {contact.reason}.", highlight=False)
 
 
+def first_row(case: Case, console: Console) -> Callable[[Any], None]:
+    """Prints what a scene asks once, then the answer of each method as soon as it has run."""
+    console.print(f"[bold]{case.title}[/]: {case.note}", highlight=False)
+    measure = MEASURES[case.key]
+
+    def row(outcome: Any) -> None:
+        answer = say(outcome.measures.get(case.key, float("nan")), measure.unit)
+        console.print(f"  {outcome.method:<24} {outcome.refused or f'{measure.heading} {answer}'}", markup=False,
+                      highlight=False)
+
+    return row
+
+
 def main() -> None:
     console = Console()
     OUT.mkdir(exist_ok=True)
-    console.print(f"\n[bold]{TITLE}[/]\n{INTRO}\nThe first run compiles the methods, once; then each scene takes "
-                  "seconds.\n", highlight=False)
+    page = OUT / "report.html"
+    keys, headings = [case.key for case in CASES], [case.heading for case in CASES]
+    console.print(f"\n[bold]{TITLE}[/]\n{INTRO}\nThe first run compiles the methods, once, while those that are ready "
+                  "run; then each scene takes seconds.\n", highlight=False)
     clock = time.perf_counter()
-    results = []
+    results: list[Any] = []
     with ProgressLine() as progress:
         for case in CASES:
             scene = ss.Scene.read(HERE / f"{case.file}.toml")
             options = {"time": scene.run["time"], "dt": scene.run["dt"]} | case.more
             results.append(ss.compare(
                 scene, controller=case.controller(), peers=("mujoco",), expected=case.expected, title=case.title,
-                note=case.note, progress=lambda label, done, title=case.title: progress(label, done, title), **options))
-    keys, headings = [case.key for case in CASES], [case.heading for case in CASES]
+                note=case.note, row=None if results else first_row(case, console),
+                progress=lambda label, done, title=case.title: progress(label, done, title), **options))
+            write_page(results, page, TITLE, INTRO, keys[:len(results)], headings[:len(results)])
+            if len(results) == 1:
+                console.print(f"  side views and plots: [bold]{page}[/], which grows scene by scene\n",
+                              highlight=False)
     console.print(summary([*results, results[-1]], [*keys, "step"], [*headings, "a step of the humanoid takes"]))
     console.print("\n[green]Green[/] agrees with Coulomb's law for rigid bodies, [red]red[/] does not.\n")
     for result in results:
@@ -98,8 +118,6 @@ def main() -> None:
             if outcome.refused:
                 console.print(f"{result.title}: {outcome.method} {outcome.refused}", markup=False, highlight=False)
     why(console)
-    page = OUT / "report.html"
-    write_page(results, page, TITLE, INTRO, keys, headings)
     console.print(f"\nAll numbers, side views and plots: [bold]{page}[/] (open it in a browser). "
                   f"Took {time.perf_counter() - clock:.0f} s.", highlight=False)
 

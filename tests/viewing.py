@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 
 import sesshoku as ss
+from sesshoku.compiled.progress import CompileProgress, Progress
 from sesshoku.view import Page, Viewer, show
 from sesshoku.view.frame import HEADER
 from waiting import PATIENCE
@@ -23,6 +25,22 @@ def box_scene(boxes: int = 1, material: ss.Material | None = None) -> ss.Scene:
     for n in range(boxes):
         scene.add_box(f"box{n}", size=(0.4, 0.4, 0.4), mass=1.0, position=(0.6 * n, 0, 0.2), material=material)
     return scene
+
+
+def compiling() -> tuple[ss.Simulation, threading.Event]:
+    """A simulation whose first step compiles, as far as 212 of 403 kernels, until the event is set."""
+    sim, compiled = ss.Simulation(box_scene()), threading.Event()
+    step = sim.step
+
+    def compile_and_step(steps: int = 1) -> None:
+        if not compiled.is_set():
+            with CompileProgress("exact", quiet=True) as line:
+                line.tell(Progress(403, 212))
+                assert compiled.wait(PATIENCE)
+        step(steps)
+
+    sim.step = compile_and_step  # type: ignore[method-assign]
+    return sim, compiled
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from browsing import Tab
 from sesshoku.comparison.compare import compare
 from sesshoku.view import Viewer
 from sesshoku.view.messages import Play
-from viewing import box_scene, viewing
+from viewing import box_scene, compiling, viewing
 from waiting import until
 
 # where a body's centre is on the screen
@@ -50,6 +50,20 @@ def live(shared_tab: Any, viewer: Viewer) -> Iterator[Any]:
     yield shared_tab
     viewer.runner.ask(viewer.runner.pause)
     assert not shared_tab.complaints
+
+
+def test_a_page_before_its_first_frame_says_how_far_the_compiler_is(browser: Any) -> None:
+    sim, compiled = compiling()
+    with viewing(sim) as made:
+        tab = Tab(browser)
+        tab.page.goto(made.url)
+        note = "document.querySelector('.note')?.textContent"
+        tab.until(f"{note} === 'compiling exact: 212 of 403 kernels; the first time only'")
+        compiled.set()
+        tab.page.wait_for_selector("body[data-drawn]")
+        tab.until(f"{note} === ''")
+        assert not tab.complaints
+        tab.page.close()
 
 
 def test_the_page_draws_the_scene(live: Any, viewer: Viewer) -> None:

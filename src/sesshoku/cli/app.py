@@ -1,4 +1,4 @@
-"""The command line: `sesshoku run | view | play | compare | reproduce | info | bench | prepare`.
+"""The command line: `sesshoku run | view | play | compare | reproduce | info | bench | prepare | cache`.
 
 Exit codes: 0 done, 1 the run failed, 2 bad input.
 """
@@ -12,6 +12,7 @@ import typer
 
 from sesshoku._version import __version__
 from sesshoku.cli.bench import bench
+from sesshoku.cli.cache import cache
 from sesshoku.cli.compare import compare
 from sesshoku.cli.console import err
 from sesshoku.cli.info import info
@@ -29,7 +30,7 @@ app = typer.Typer(
     "Try: `sesshoku info robot.urdf`, then `sesshoku run robot.urdf --fixed-base --time 2 --plot run.png`, then "
     "`sesshoku compare examples/crate_thrown.toml` to see one scene under every contact law.",
 )
-for command in (run, info, bench, compare, reproduce, prepare, view, play):
+for command in (run, info, bench, compare, reproduce, prepare, cache, view, play):
     app.command()(command)
 
 

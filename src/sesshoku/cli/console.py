@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,6 @@ class ProgressLine:
         if self._status is not None:
             state = f"{100 * done:.0f} %" if done > 0.0 else "starting; the first run of a method compiles it, once"
             self._status.update(f"{escape(text)}  {state}")
-        elif not self._quiet and text != self._said:
+        elif not self._quiet and re.sub(r"[0-9]+ (s|min|of)?", "", text) != self._said:
             err.print(f"running {text} ...", markup=False, highlight=False)
-            self._said = text
+            self._said = re.sub(r"[0-9]+ (s|min|of)?", "", text)  # one line however far it is

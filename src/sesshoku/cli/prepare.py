@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sesshoku.cli.console import ProgressLine, out
+from sesshoku.cli.console import out
 from sesshoku.methods.registry import keywords, resolve
 
 
@@ -19,10 +19,11 @@ def prepare(
     For a fresh machine, an image or a continuous-integration job: `sesshoku prepare`, or `sesshoku prepare exact lcp`.
     """
     from sesshoku.compiled.prepare import prepare as compile_methods
+    from sesshoku.compiled.progress import CompileProgress
 
     clock = wall.perf_counter()
     modules = dict.fromkeys(resolve(keyword).module for keyword in method or keywords())
-    with ProgressLine() as progress:
-        compile_methods(list(modules), lambda part, share: progress("compiling", share, part))
-    out.print(f"ready: {', '.join(module.__name__.rpartition('.')[2] for module in modules)} "
-              f"({wall.perf_counter() - clock:.0f} s)", highlight=False)
+    names = [module.__name__.rpartition(".")[2] for module in modules]
+    with CompileProgress(", ".join(names) if len(names) < 3 else f"{len(names)} methods") as line:
+        compile_methods(list(modules), tell=line.tell)
+    out.print(f"ready: {', '.join(names)} ({wall.perf_counter() - clock:.0f} s)", highlight=False)

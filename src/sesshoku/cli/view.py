@@ -55,7 +55,6 @@ def view(
     scene = read(file, fixed_base, pose)
     chosen = method or scene.run.get("method", DEFAULT)
     sim = Simulation(scene, chosen, dt if dt is not None else scene.run.get("dt"))
-    sim.step(0)  # compile before the page opens
     show(sim, host=host, port=port, browser=not no_browser, playing=not paused, speed=speed)
 
 

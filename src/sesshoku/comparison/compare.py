@@ -14,9 +14,9 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from sesshoku.comparison.ahead import Ahead
 from sesshoku.comparison.outcome import MEASURES, Comparison, Outcome, check_expected
 from sesshoku.comparison.watch import Watcher, time_steps
-from sesshoku.compiled.prepare import prepare
 from sesshoku.errors import MethodError, SceneError, SesshokuError, SimulationDiverged, UnsupportedFeature
 from sesshoku.methods.registry import Method, keywords, resolve
 from sesshoku.scene import check
@@ -32,7 +32,7 @@ def compare(
     scene: Scene, methods: Iterable[str | Method] | None = None, *, controller: Callable[[Any], None] | None = None,
     time: float = 2.0, dt: float | None = None, watch: Iterable[str] | None = None, peers: Iterable[str] = (),
     expected: Mapping[str, Any] | None = None, title: str = "", note: str = "", strict: bool = False,
-    progress: Callable[[str, float], None] | None = None,
+    progress: Callable[[str, float], None] | None = None, row: Callable[[Outcome], None] | None = None,
 ) -> Comparison:
     """Run a scene under several methods. methods: default all that are registered, with their presets, but "none".
 
@@ -41,9 +41,11 @@ def compare(
     Simulation, so that the same controller drives it; its row is result["mujoco"]. watch: bodies whose final positions
     are shown (default: the free ones, at most four, else the last that moves); travel, height and turn are of
     the first. expected: measure -> value, or (value, within), known in closed form. strict: a method that would leave
-    something of the scene out is refused; else its row says what. progress(label, share done) is called often. A
-    controller may tell more of its runs: `look(sim)` is called after every step, `end(stopped)` then gives measures and
-    a remark, and its `MEASURES` are the report's columns (as `control.WatchedWalk` does).
+    something of the scene out is refused; else its row says what. progress(label, share done) is called often,
+    row(outcome) when a method has run. Methods that were never used before are compiled meanwhile, the default one
+    first: they run in the order in which they are ready, and their steps are timed when all are. A controller may tell
+    more of its runs: `look(sim)` is called after every step, `end(stopped)` then gives measures and a remark, and its
+    `MEASURES` are the report's columns (as `control.WatchedWalk` does).
     """
     if not isinstance(scene, Scene):
         raise SceneError("compare needs a Scene", element="scene", value=type(scene).__name__)
@@ -56,16 +58,33 @@ def compare(
     rivals = _peers(peers, controller)
     watched = _watched(scene, watch)
     answers = check_expected(expected)
-    outcomes = []
-    prepare(list(dict.fromkeys(method.module for method, _ in chosen.values())), _compiling(progress))
-    for label, (method, asked) in chosen.items():
-        outcome = run_method(scene, method, label, controller, duration, step, watched, _told(progress, label), strict)
-        outcome.asked = asked
-        outcomes.append(outcome)
+    found: dict[str, Outcome] = {}
+    timings: list[Callable[[], None]] = []
+    with Ahead(list(dict.fromkeys(method.module for method, _ in chosen.values()))) as ahead:
+        for label in sorted(chosen, key=lambda label: ahead.order.index(chosen[label][0].module)) \
+                if ahead.busy else chosen:
+            method, asked = chosen[label]
+            ahead.wait(method.module, progress)
+            outcome, timing = run_method(scene, method, label, controller, duration, step, watched,
+                                         _told(progress, label), strict)
+            outcome.asked = asked
+            found[label] = outcome
+            if ahead.busy:
+                timings.append(timing)
+            else:
+                timing()
+            if row is not None:
+                row(outcome)
+        ahead.wait_for_all(progress)
+    for timing in timings:
+        timing()
+    outcomes = [found[label] for label in chosen]
     if "mujoco" in rivals:
         from sesshoku.comparison.mujoco import NAME, run_mujoco
 
         outcomes.append(run_mujoco(scene, controller, duration, step, watched, _told(progress, NAME)))
+        if row is not None:
+            row(outcomes[-1])
     return Comparison(scene.name, duration, step, watched, outcomes, answers, scene, title, note,
                       dict(getattr(controller, "MEASURES", MEASURES)))
 
@@ -111,13 +130,6 @@ def _watched(scene: Scene, watch: Iterable[str] | None) -> list[str]:
     return names
 
 
-def _compiling(progress: Callable[[str, float], None] | None) -> Callable[[str, float], None]:
-    """progress of the first run's compiling, part by part."""
-    if progress is None:
-        return lambda part, share: None
-    return lambda part, share: progress("compiling, the first time only", share)
-
-
 def _told(progress: Callable[[str, float], None] | None, label: str) -> Callable[[float], None]:
     """progress for one label, at most ten times a second."""
     if progress is None:
@@ -137,8 +149,8 @@ def _told(progress: Callable[[str, float], None] | None, label: str) -> Callable
 
 def run_method(scene: Scene, method: Method, label: str, controller: Callable[[Any], None] | None, duration: float,
                dt: float, watched: list[str], progress: Callable[[float], None] = lambda done: None,
-               strict: bool = False) -> Outcome:
-    """One method's run, measured."""
+               strict: bool = False) -> tuple[Outcome, Callable[[], None]]:
+    """One method's run, measured, and what times its steps: the same run again, unwatched."""
     outcome = Outcome(label)
     try:
         with warnings.catch_warnings():
@@ -148,7 +160,7 @@ def run_method(scene: Scene, method: Method, label: str, controller: Callable[[A
         sim.body_poses(), sim.energy
     except SesshokuError as error:
         outcome.refused = f"refused: {error}"
-        return outcome
+        return outcome, lambda: None
     outcome.left_out = sim.left_out
     steps = max(round(duration / sim.dt), 1)
     watcher, begin = Watcher(watched, steps, sim.dt), sim.save()
@@ -170,7 +182,9 @@ def run_method(scene: Scene, method: Method, label: str, controller: Callable[[A
     if end is not None:
         more, outcome.remark = end(outcome.refused is not None)
         outcome.measures |= more
-    if outcome.refused is None:
+
+    def timing() -> None:
         sim.restore(begin)
         outcome.measures["step"] = time_steps(sim, controller, steps)
-    return outcome
+
+    return outcome, timing if outcome.refused is None else lambda: None

@@ -1,4 +1,4 @@
-"""How this package compiles: one decorator, one store of compiled code, one progress line.
+"""How this package compiles: one decorator, one store of compiled code.
 
 Kernels are compiled one by one, each once, and kept as bitcode; what Python calls is linked from them
 (`compiled/kernel.py`). An edit compiles the edited kernel and links what can reach it, and nothing else. Where the
@@ -14,7 +14,6 @@ import functools
 import importlib
 import inspect
 import os
-import sys
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -37,7 +36,8 @@ def misfit() -> str:
 
         wanted = [
             (codegen.JITCodeLibrary, ("_optimize_final_module", "_get_module_for_linking", "add_linking_library")),
-            (codegen.JITCPUCodegen, ("_create_empty_module", "set_env", "magic_tuple")),
+            (codegen.JITCPUCodegen, ("_create_empty_module", "set_env", "magic_tuple", "_get_host_cpu_name",
+                                     "_get_host_cpu_features")),
             (codegen.JitEngine, ("finalize_object", "get_function_address")),
             (ExecutionEngine, ("add_object_file",)),
             (compiler, ("_make_subtarget", "compile_result")),
@@ -89,41 +89,3 @@ def jit(function: Callable[..., Any] | None = None, *, fastmath: Any = CONTRACT,
         return Kernel(target, {}, options | {"nopython": True, "boundscheck": None})
 
     return compile_ if function is None else compile_(function)
-
-
-class CompileProgress:
-    """Prints one line while the first call of something compiles; silent when the cache is warm.
-
-    Used as a context manager around a call that may compile: it listens to Numba's compile events.
-    """
-
-    def __init__(self, what: str) -> None:
-        self.what = what
-        self.said = False
-
-    def __enter__(self) -> CompileProgress:
-        from numba.core import event
-
-        progress = self
-
-        class Listener(event.Listener):
-            def on_start(self, event_: Any) -> None:
-                if not progress.said and sys.stderr is not None:
-                    progress.said = True
-                    sys.stderr.write(f"sesshoku: compiling {progress.what} (first run only; kept in the cache) ...")
-                    sys.stderr.flush()
-
-            def on_end(self, event_: Any) -> None:
-                pass
-
-        self._listener = Listener()
-        event.register("numba:compile", self._listener)
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        from numba.core import event
-
-        event.unregister("numba:compile", self._listener)
-        if self.said:
-            sys.stderr.write(" done\n")
-            sys.stderr.flush()

@@ -25,6 +25,7 @@ from numba.core.untyped_passes import ExtractByteCode
 
 from sesshoku.compiled import keys
 from sesshoku.compiled.library import KernelLibrary, LinkedLibrary, Unit, joined, link_names, translated, units_of
+from sesshoku.compiled.shipped import shipped_store
 from sesshoku.compiled.store import Store, cache_root, trusted_directory
 
 #: what this process did: "front end" (kernels compiled), "read", "unit" (translated), "entry" (linked), "entry read"
@@ -38,8 +39,8 @@ _loaded: dict[str, str] = {}  # symbol of a unit -> key of the machine code that
 
 @functools.cache
 def store() -> Store:
-    """The store of this process."""
-    return Store(trusted_directory(cache_root() / "kernels"))
+    """The store of this process; what came with the package is looked at first."""
+    return Store(trusted_directory(cache_root() / "kernels"), shipped_store())
 
 
 class KernelFlags(compiler.Flags):
@@ -155,7 +156,7 @@ class Kernel(CPUDispatcher):
         contents = [kernel.content for kernel in self.reached()]
         if not all(content.shared for content in contents):
             return ""
-        return keys.digest([keys.environment(), self.content.key, *map(keys.type_text, args), "",
+        return keys.digest([keys.environment(), keys.machine(), self.content.key, *map(keys.type_text, args), "",
                             *sorted(content.key for content in contents)])
 
     # ---- for kernels that call it --------------------------------------------------------------------------------

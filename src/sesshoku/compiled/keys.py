@@ -15,21 +15,20 @@ import dis
 import enum
 import functools
 import hashlib
-import sys
 import types as python
 import uuid
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-import llvmlite
-import numba
 import numpy as np
 from numba import types
 from numba.core import config
 from numba.core.dispatcher import Dispatcher
-from numba.core.registry import cpu_target
 from numba.extending import intrinsic
+
+from sesshoku.compiled.shipped import versions
+from sesshoku.compiled.target import host, processor
 
 #: packages whose functions and constants are told by their names: their versions are in every key
 KNOWN = ("builtins", "math", "operator", "numpy", "numba", "llvmlite")
@@ -62,17 +61,21 @@ def _compiler_sources() -> str:
 
 
 def environment() -> str:
-    """All that decides the code of a kernel besides its own content: versions, processor, settings."""
+    """All that decides the bitcode of a kernel besides its own content: versions, kind of machine, settings."""
     settings = (config.BOUNDSCHECK, config.OPT, config.LOOP_VECTORIZE, config.SLP_VECTORIZE, config.DEBUGINFO_DEFAULT,
-                config.LLVM_REFPRUNE_PASS, config.LLVM_REFPRUNE_FLAGS, config.FULL_TRACEBACKS)
+                config.LLVM_REFPRUNE_PASS, config.LLVM_REFPRUNE_FLAGS, config.FULL_TRACEBACKS, config.USING_SVML)
     return _environment(tuple(map(str, settings)))
 
 
 @functools.cache
 def _environment(settings: tuple[str, ...]) -> str:
-    machine = cpu_target.target_context.codegen().magic_tuple()
-    versions = (numba.__version__, llvmlite.__version__, np.__version__, sys.version)
-    return digest([*versions, *map(str, machine), *settings, _compiler_sources()])
+    return digest([*versions().values(), host().triple, *settings, _compiler_sources()])
+
+
+@functools.cache
+def machine() -> str:
+    """What machine code depends on besides: the processor it is for."""
+    return digest([processor().name, processor().features])
 
 
 def is_kernel(value: Any) -> bool:

@@ -19,7 +19,8 @@ from numba.core.codegen import JITCodeLibrary, RuntimeLinker
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.runtime import rtsys
 
-from sesshoku.compiled.keys import digest
+from sesshoku.compiled.keys import digest, machine
+from sesshoku.compiled.target import translator
 
 UNIT_SIZE = 100_000  # bytes of bitcode from which a kernel with its callees is a unit
 
@@ -172,7 +173,7 @@ def joined(codegen: Any, libraries: Iterable[KernelLibrary], names: dict[KernelL
 @global_compiler_lock
 def translated(codegen: Any, module: Any, exported: Iterable[str]) -> tuple[bytes, list[str]]:
     """A module as machine code, of which the process sees the exported names; and the names it needs of the process."""
-    kept = set(exported)
+    kept, codegen = set(exported), translator(codegen)
     library = JITCodeLibrary(codegen, "linked")
     module.data_layout = codegen._data_layout
     for function in module.functions:
@@ -197,7 +198,7 @@ class Unit:
         self.root = root
         self.members = members  # callees first; the root is the last
         self.calls = calls  # roots of other units
-        self.key = digest([root.symbol, *sorted(f"{m.symbol} {m.key}" for m in members), "",
+        self.key = digest([root.symbol, machine(), *sorted(f"{m.symbol} {m.key}" for m in members), "",
                            *sorted(call.symbol for call in calls)])
 
     def translate(self, codegen: Any) -> tuple[bytes, list[str]]:

@@ -25,13 +25,13 @@ from numba import types
 from numba.core import config
 
 from sesshoku.compiled.jit import uses_numba
+from sesshoku.compiled.progress import KERNEL_SECONDS, UNIT_KERNELS, Progress
 from sesshoku.compiled.signatures import listed, read_type, spelled_all
 from sesshoku.errors import SesshokuError
 
 ARGUMENTS = {"options": types.Array(types.float64, 1, "C"), "dt": types.float64, "steps": types.int64}
 TABLE = types.Array(types.int64, 1, "C")
-ALONE = 3.0  # s of work below which children are not worth their start
-KERNEL_SECONDS, UNIT_SECONDS = 0.15, 3.0  # what one costs, roughly: shares of the progress follow
+ALONE, ENTRY_SECONDS = 3.0, 3.0  # s of work below which children are not worth their start; of an entry's machine code
 #: variables that would make a child do something else than compile
 HOOKS = ("PYTHONINSPECT", "PYTHONBREAKPOINT", "PYTHONSTARTUP", "PYTHONPROFILEIMPORTTIME", "PYTHONDEVMODE",
          "COVERAGE_PROCESS_START", "COVERAGE_PROCESS_CONFIG", "NUMBA_ENABLE_PROFILING")
@@ -54,23 +54,6 @@ class Task:
     def line(self) -> str:
         """As text for a child."""
         return json.dumps({"do": self.do, "name": self.name, "args": self.args, "unit": self.unit}) + "\n"
-
-
-@dataclass
-class Progress:
-    """How far a compilation is: what there is to do, and what is done."""
-
-    kernels: int = 0
-    kernels_done: int = 0
-    links: int = 0  # units and entries; not known before the kernels are done
-    links_done: int = 0
-
-    @property
-    def share(self) -> float:
-        """The share of the work that is done, in time."""
-        links = self.links or max(1, self.kernels // 60)
-        total = KERNEL_SECONDS * self.kernels + UNIT_SECONDS * links
-        return min(1.0, (KERNEL_SECONDS * self.kernels_done + UNIT_SECONDS * self.links_done) / total)
 
 
 def entry_of(method: ModuleType) -> tuple[Any, tuple[Any, ...]]:
@@ -189,7 +172,8 @@ class Children:
                     self.errors[task.name] = answer["error"]
                 with lock:
                     done.add(number)
-                    say(task)
+                    if answer is not None:
+                        say(task)
                     lock.notify_all()
                 if answer is None:
                     return
@@ -209,23 +193,23 @@ class Children:
 
 
 def prepare(methods: list[ModuleType], progress: Callable[[str, float], None] = lambda part, share: None,
-            tell: Callable[[Progress], None] = lambda state: None) -> None:
+            tell: Callable[[Progress], None] = lambda state: None,
+            ready: Callable[[ModuleType], None] | None = None) -> None:
     """Compile what is missing of these methods on all cores, telling each part and the share that is done.
 
+    ready(method): called as soon as one is done; they are then compiled one after the other, as given, else together.
     CompileError where several methods are asked for and one cannot be compiled; of one, its own call says why.
     """
     if config.DISABLE_JIT or uses_numba():
         return
-    from sesshoku.compiled.kernel import store
-
-    entries = [entry_of(method) for method in methods]
-    entries = [(entry, args) for entry, args in dict(entries).items()
-               if (key := entry.entry_key(args)) and not store().has("entry", key)]
-    if not entries:
-        return
-    kernels, state = missing_kernels(entries), Progress()
-    state.kernels = len(kernels)
+    missing = missing_of(methods)
     processes = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    kernels = missing_kernels(missing)
+    state = Progress(len(kernels), links=expected_links(missing))
+    if missing:
+        tell(state)
+    if not missing or processes < 2 or KERNEL_SECONDS * len(kernels) + ENTRY_SECONDS * len(missing) < ALONE:
+        return
 
     def say(task: Task) -> None:
         state.kernels_done += task.do == "kernel"
@@ -233,19 +217,34 @@ def prepare(methods: list[ModuleType], progress: Callable[[str, float], None] = 
         progress(task.name, state.share)
         tell(state)
 
-    if processes < 2 or KERNEL_SECONDS * len(kernels) + UNIT_SECONDS * len(entries) < ALONE:
-        return
-    told = numba_event.trigger_event("numba:compile", data={"dispatcher": entries[0][0], "args": entries[0][1],
+    told = numba_event.trigger_event("numba:compile", data={"dispatcher": missing[0][0], "args": missing[0][1],
                                                             "return_type": None})
     with told, Children(processes) as children:
-        children.work(kernels, say)
-        links = missing_links(entries, children.errors)
-        state.links = len(links)
-        children.work(links, say)
-        if len(methods) > 1:
-            unfinished = [entry for entry, args in entries if not store().has("entry", entry.entry_key(args))]
-            if unfinished and children.errors:
-                raise CompileError("\n".join(children.errors.values()))
+        groups = [[method] for method in methods] if ready is not None else [methods]
+        for number, group in enumerate(groups):
+            entries = missing_of(group)
+            children.work(missing_kernels(entries), say)
+            links = missing_links(entries, children.errors)
+            rest = missing_of([method for later in groups[number + 1:] for method in later])
+            state.links = state.links_done + len(links) + expected_links(rest)
+            children.work(links, say)
+            if ready is not None:
+                ready(group[0])
+        if len(methods) > 1 and children.errors and missing_of(methods):
+            raise CompileError("\n".join(children.errors.values()))
+
+
+def missing_of(methods: list[ModuleType]) -> list[tuple[Any, Any]]:
+    """The entries of methods that are not in the store, with the types of their arguments."""
+    from sesshoku.compiled.kernel import store
+
+    return [(entry, args) for entry, args in dict(map(entry_of, methods)).items()
+            if (key := entry.entry_key(args)) and not store().has("entry", key)]
+
+
+def expected_links(entries: list[tuple[Any, Any]]) -> int:
+    """Roughly how many units and entries are to be made, before the kernels are there to tell."""
+    return len({kernel for entry, _ in entries for kernel in entry.reached()}) // UNIT_KERNELS + len(entries)
 
 
 def missing_links(entries: list[tuple[Any, Any]], errors: dict[str, str]) -> list[Task]:

@@ -80,10 +80,12 @@ def trusted_directory(directory: Path) -> Path:
 
 
 class Store:
-    """Compiled code by kind and key in one directory."""
+    """Compiled code by kind and key in one directory. before: another store that is looked at first."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, before: Store | None = None) -> None:
         self.directory = directory
+        self.before = before
+        self.seen: dict[tuple[str, str], None] = {}  # kind and key of what was read or written here
         self._wrote = False
         self._refused = False
 
@@ -93,15 +95,19 @@ class Store:
 
     def has(self, kind: str, key: str) -> bool:
         """Whether there is a file for the key. Whether it is sound is seen when it is read."""
-        return self.path(kind, key).exists()
+        return (self.before is not None and self.before.has(kind, key)) or self.path(kind, key).exists()
 
     def read(self, kind: str, key: str) -> tuple[Any, bytes] | None:
         """Description and code, or None if there is nothing that may be used."""
+        found = None if self.before is None else self.before.read(kind, key)
+        return self._read(kind, key) if found is None else found
+
+    def _read(self, kind: str, key: str) -> tuple[Any, bytes] | None:
         path = self.path(kind, key)
         try:
             with path.open("rb") as file:
                 status = os.fstat(file.fileno())
-                reason = distrust(status) or distrust(path.parent.stat())
+                reason = self.distrust(status) or self.distrust(path.parent.stat())
                 data = b"" if reason else file.read()
         except OSError:
             return None
@@ -110,16 +116,31 @@ class Store:
             return None
         found = unpacked(kind, key, data)
         if found is None:
-            with contextlib.suppress(OSError):
-                path.unlink()
-        elif time.time() - status.st_mtime > USED:
+            self.drop(path)
+        else:
+            self.seen[kind, key] = None
+            self.used(path, status)
+        return found
+
+    def distrust(self, status: os.stat_result) -> str:
+        """Why code in a folder or file of this status must not be run."""
+        return distrust(status)
+
+    def drop(self, path: Path) -> None:
+        """Remove a damaged file."""
+        with contextlib.suppress(OSError):
+            path.unlink()
+
+    def used(self, path: Path, status: os.stat_result) -> None:
+        """Note that a file was used, to the day."""
+        if time.time() - status.st_mtime > USED:
             with contextlib.suppress(OSError):
                 os.utime(path)
-        return found
 
     def write(self, kind: str, key: str, description: Any, code: bytes) -> None:
         """Keep code; a full or read-only disk is no error."""
         path = self.path(kind, key)
+        self.seen[kind, key] = None
         data = packed(kind, key, description, code)
         with contextlib.suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -172,15 +193,21 @@ def packed(kind: str, key: str, description: Any, code: bytes) -> bytes:
 
 def unpacked(kind: str, key: str, data: bytes) -> tuple[Any, bytes] | None:
     """Description and code that `packed` was given, or None if the data is not what it wrote."""
-    start = len(MAGIC) + 32
-    body = data[start:]
-    if not data.startswith(MAGIC) or len(body) < 8 or data[len(MAGIC):start] != _checksum(kind, key, body):
+    if not sound(kind, key, data):
         return None
+    body = data[len(MAGIC) + 32:]
     length = int.from_bytes(body[:8], "little")
     try:
         return pickle.loads(body[8:8 + length]), body[8 + length:]
     except Exception:  # a class that is no longer there: what cannot be read is made anew
         return None
+
+
+def sound(kind: str, key: str, data: bytes) -> bool:
+    """Whether the data is what `packed` wrote for this kind and key."""
+    start = len(MAGIC) + 32
+    body = data[start:]
+    return data.startswith(MAGIC) and len(body) >= 8 and data[len(MAGIC):start] == _checksum(kind, key, body)
 
 
 def _checksum(kind: str, key: str, body: bytes) -> bytes:

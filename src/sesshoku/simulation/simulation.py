@@ -10,8 +10,8 @@ from weakref import proxy
 
 import numpy as np
 
-from sesshoku.compiled.jit import CompileProgress
 from sesshoku.compiled.prepare import prepare
+from sesshoku.compiled.progress import CompileProgress
 from sesshoku.dynamics.data import make_data
 from sesshoku.errors import MethodError, SceneError, SimulationDiverged, UnstableStep, UnsupportedFeature
 from sesshoku.methods.registry import DEFAULT, Method, left_out, obstacles, resolve
@@ -161,8 +161,8 @@ class Simulation(SavedState, ControllerDynamics):
         if not isinstance(steps, (int, np.integer)) or isinstance(steps, bool) or not 0 <= steps < 2**62:
             raise SceneError("steps must be a whole number, 0 or more", element="step", value=steps)
         if not self._warm:
-            with CompileProgress(f"method {self.method.keyword!r}"):
-                prepare([self.method.module])
+            with CompileProgress(self.method.keyword) as line:
+                prepare([self.method.module], tell=line.tell)
                 self._run(*self._arguments, 0)
                 if self._sensing is not None:
                     self._sensing.compile(self)

@@ -7,6 +7,7 @@ only. Nothing here waits for a browser, so none can slow the simulation or stop 
 from __future__ import annotations
 
 import queue
+import sys
 import threading
 import time as wall
 import traceback
@@ -15,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from sesshoku.compiled import progress
 from sesshoku.errors import SesshokuError, SimulationDiverged
 from sesshoku.methods.registry import Method, keywords, left_out, obstacles, resolve
 from sesshoku.scene.scene import Scene
@@ -39,7 +41,8 @@ class Runner:
         self.playing, self.speed = playing, speed
         self.factor, self.step_time, self.behind = 0.0, 0.0, False
         self.notice = ""  # one line for the user: what was refused, and why
-        self.busy = ""  # a method that is being made ready
+        self.busy = ""  # a method that is being made ready,
+        self.progress = ""  # and how far it is, while it compiles
         self.pulls: dict[int, Pull] = {}  # by client
         self.watchers = 0  # browsers; without any no frame is made
         self.latest: tuple[int, bytes] = (0, b"")  # number and frame
@@ -51,6 +54,7 @@ class Runner:
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._wish: tuple[Scene, Method] | None = None  # what shall be simulated, while that is not yet so
+        self._said = threading.Lock()  # of status_number: threads that compile tell of it
         self._building = False  # one at a time, however many wishes come
         self._page_state: Any = None
         self._sight: Any = None  # what the latest frame shows
@@ -65,7 +69,9 @@ class Runner:
 
     def stop(self) -> None:
         self._stop.set()
-        if self._thread is not None and self._thread is not threading.current_thread():
+        if self.progress:
+            print(f"sesshoku: ended while {self.progress}; what is done is kept", file=sys.stderr)
+        elif self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join(timeout=10.0)
 
     @property
@@ -88,7 +94,8 @@ class Runner:
         """What browsers show besides frames."""
         return {"type": "status", "playing": self.playing, "speed": self.speed, "method": self.sim.method.keyword,
                 "label": self.sim.method.label, "methods": self.methods, "materials": self.materials,
-                "notice": self.notice, "busy": self.busy, "dt": self.sim.dt, "page": self._page_state}
+                "notice": self.notice, "busy": self.busy, "progress": self.progress, "dt": self.sim.dt,
+                "page": self._page_state}
 
     # ---- the loop ------------------------------------------------------------------------------------------------
 
@@ -103,7 +110,25 @@ class Runner:
             if reason != self.notice:
                 self.changed(reason)
 
+    def _make_ready(self) -> None:
+        """Compile the method before time begins to pass; browsers see how far it is."""
+        self.busy = self.sim.method.keyword
+        progress.listeners.append(self._hear)
+        try:
+            self.sim.step(0)
+        finally:
+            progress.listeners.remove(self._hear)
+            self.busy = self.progress = ""
+            self.changed()
+
+    def _hear(self, text: str) -> None:
+        """How far a compilation is; of any thread."""
+        self.progress = text
+        self.changed()
+
     def _loop(self) -> None:
+        if not self.sim._warm:
+            self._guard(self._make_ready)
         self._guard(lambda: self.page.begin(self))
         self._guard(lambda: self.page.placed(self.sim))
         last = frame_due = measured = wall.perf_counter()
@@ -188,7 +213,8 @@ class Runner:
         """Something besides the frame is new: browsers are told."""
         if notice is not None:
             self.notice = notice
-        self.status_number += 1
+        with self._said:
+            self.status_number += 1
         self.on_news()
 
     # ---- commands ------------------------------------------------------------------------------------------------
@@ -290,11 +316,15 @@ class Runner:
 
     def _build(self, wish: tuple[Scene, Method]) -> None:
         made, reason = None, ""
+        progress.listeners.append(self._hear)
         try:
             made = Simulation(*wish, self.sim.dt)
             made.step(0)  # compiles
         except Exception as error:
             made, reason = None, str(error)
+        finally:
+            progress.listeners.remove(self._hear)
+            self.progress = ""
         while not self.ask(lambda: self._built(wish, made, reason)) and not self._stop.wait(0.01):
             pass
 

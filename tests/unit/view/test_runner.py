@@ -21,7 +21,7 @@ from sesshoku.view.frame import HEADER
 from sesshoku.view.page import Page
 from sesshoku.view.runner import Runner
 from support import FULL
-from viewing import box_scene
+from viewing import box_scene, compiling
 from waiting import PATIENCE, until
 
 
@@ -251,6 +251,34 @@ def test_hooks_of_a_page_are_called_in_order() -> None:
         runner.receive(messages.Reset(type="reset"))
         until(lambda: len(page.calls) == 7)
     assert page.calls == ["begin", "placed", "before", "after", "before", "after", "placed"]
+
+
+def test_a_method_that_compiles_first_says_how_far_it_is() -> None:
+    """Before the first frame; time begins to pass when it is ready."""
+    sim, compiled = compiling()
+    runner = Runner(sim)
+    runner.start()
+    try:
+        until(lambda: runner.status()["progress"] == "compiling exact: 212 of 403 kernels")
+        assert runner.status()["busy"] == "exact" and runner.sim.time == 0.0
+        compiled.set()
+        until(lambda: runner.sim.time > 0.0)
+        assert runner.status()["busy"] == runner.status()["progress"] == runner.status()["notice"] == ""
+    finally:
+        compiled.set()
+        runner.stop()
+
+
+def test_a_viewer_that_ends_while_it_compiles_says_what_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    """And does not wait for the compiler."""
+    sim, compiled = compiling()
+    runner = Runner(sim)
+    runner.start()
+    until(lambda: bool(runner.progress))
+    runner.stop()
+    compiled.set()
+    assert "ended while compiling exact: 212 of 403 kernels; what is done is kept" in capsys.readouterr().err
+    until(lambda: not runner.running)
 
 
 def test_too_many_commands_are_refused() -> None:

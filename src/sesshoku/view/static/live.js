@@ -168,8 +168,8 @@ class Live {
       this.playButton.title = status.playing ? "pause" : "play";
       this.speed.setValue(status.speed);
     }
-    this.note.textContent = status.busy ? `making ${status.busy} ready; the first time it is compiled, which takes a while ...`
-      : status.notice;
+    this.note.textContent = !status.busy ? status.notice : status.progress ? `${status.progress}; the first time only`
+      : `making ${status.busy} ready ...`;
     if (this.methodPlace) this.#methods(status);
     if (this.materialPlace && !this.updateMaterials) {
       this.updateMaterials = materialPanel(this.materialPlace, status.materials,
