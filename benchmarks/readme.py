@@ -10,6 +10,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from benchmarks.start import WHEEL
+
 ROOT = Path(__file__).parent.parent
 RESULTS = Path(__file__).parent / "results"
 README = ROOT / "README.md"
@@ -38,12 +40,14 @@ def table(path: Path) -> str:
     details = {name: part["details"] for name, part in results["parts"].items()}
     chain, packages = details["dynamics"]["chain"], results["packages"]
     lengths = list(chain["microseconds"])
-    cold = ", ".join(f"{start['cold_s']:.0f} s with `{method}`" for method, start in details["start"].items())
-    warm = max(start["warm_s"] for start in details["start"].values())
+    starts = {method: start for method, start in details["start"].items() if method != WHEEL}
+    cold = ", ".join(f"{start['cold_s']:.0f} s with `{method}`" for method, start in starts.items())
+    warm = max(start["warm_s"] for start in starts.values())
+    wheel = f", from a wheel {details['start'][WHEEL]['best_s']:.1f} s" if WHEEL in details["start"] else ""
     lines += [
         "", f"Forward dynamics of chains of {lengths[0]} to {lengths[-1]} links grows with exponent "
         f"{chain['exponent']:.2f}. From the shell to the first step of a simple scene with an empty compile cache: "
-        f"{cold}; with a warm one {warm:.1f} s at most.",
+        f"{cold}; with a warm one {warm:.1f} s at most{wheel}.",
         "", f"{results['date']}, {path.stem.replace('-', ' ')}, Python {results['python']}, "
         + ", ".join(f"{name} {version}" for name, version in packages.items())
         + f" ([all numbers]({path.relative_to(ROOT).as_posix()})).",

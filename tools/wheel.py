@@ -41,6 +41,23 @@ def build(out: Path, code: Path = CODE, methods: tuple[str, ...] = ()) -> Path:
     return made[0]
 
 
+def install(wheel: Path, place: Path) -> tuple[Path, Path]:
+    """A clean virtual environment with the wheel and, from this one, what it depends on; its Python and packages."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place)], check=True)
+    python = place / ("Scripts" if os.name == "nt" else "bin") / "python"
+    subprocess.run([sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", str(python), "install",
+                    "--quiet", "--no-deps", "--no-index", str(wheel)], check=True)
+    packages = Path(sysconfig.get_paths(vars={"base": str(place), "platbase": str(place)})["purelib"])
+    (packages / "dependencies.pth").write_text(sysconfig.get_paths()["purelib"] + "\n")
+    return python, packages
+
+
+def without_settings(home: Path) -> dict[str, str]:
+    """The environment variables of somebody who set none of ours, with a home of their own."""
+    return {name: value for name, value in os.environ.items()
+            if not name.startswith(("PYTHON", "SESSHOKU", "NUMBA", "XDG"))} | {"HOME": str(home)}
+
+
 def main() -> None:
     """Build the wheel and say how large it is."""
     words = sys.argv[1:]

@@ -7,7 +7,6 @@ import os
 import platform
 import subprocess
 import sys
-import sysconfig
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -17,9 +16,9 @@ import pytest
 from sesshoku.compiled import target
 from sesshoku.compiled.shipped import FOLDER
 from support import FULL
+from tools import wheel as wheel_tool
 from waiting import PATIENCE
 
-ROOT = Path(__file__).parents[2]
 pytestmark = [
     pytest.mark.skipif(not any(platform.machine() in machines for machines, _ in target.BASELINES.values()),
                        reason="no code is shipped for machines of this kind"),
@@ -43,34 +42,20 @@ print(json.dumps([ss.__file__, sim.bodies["crate"].position.tolist(), dict(kerne
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
-    sys.path.insert(0, str(ROOT / "tools"))
-    try:
-        import wheel as tool  # the tool of this repository, not the package of that name
-
-        return tool.build(folder, folder / "code", METHODS)
-    finally:
-        sys.path.remove(str(ROOT / "tools"))
+    return wheel_tool.build(folder, folder / "code", METHODS)
 
 
 class Clean:
     """A virtual environment with the wheel, what it depends on, and an empty home."""
 
     def __init__(self, folder: Path, wheel: Path) -> None:
-        self.home, place = folder / "home", folder / "environment"
+        self.home = folder / "home"
         self.home.mkdir()
-        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place)], check=True, timeout=PATIENCE)
-        self.python = place / ("Scripts" if os.name == "nt" else "bin") / "python"
-        paths = sysconfig.get_paths(vars={"base": str(place), "platbase": str(place)})
-        self.packages = Path(paths["purelib"])
-        subprocess.run([sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", str(self.python),
-                        "install", "--quiet", "--no-deps", "--no-index", str(wheel)], check=True, timeout=PATIENCE)
-        (self.packages / "dependencies.pth").write_text(sysconfig.get_paths()["purelib"] + "\n")
+        self.python, self.packages = wheel_tool.install(wheel, folder / "environment")
 
     def step(self, method: str) -> list[Any]:
-        environment = {name: value for name, value in os.environ.items()
-                       if not name.startswith(("PYTHON", "SESSHOKU", "NUMBA", "XDG"))} | {"HOME": str(self.home)}
-        done = subprocess.run([self.python, "-c", STEP, method], env=environment, cwd=self.home, text=True, check=True,
-                              timeout=PATIENCE, stdout=subprocess.PIPE)
+        done = subprocess.run([self.python, "-c", STEP, method], env=wheel_tool.without_settings(self.home),
+                              cwd=self.home, text=True, check=True, timeout=PATIENCE, stdout=subprocess.PIPE)
         found: list[Any] = json.loads(done.stdout)
         return found
 

@@ -1,0 +1,1 @@
+"""Tools of the repository, not of the package: what builds its wheels."""
