@@ -51,11 +51,12 @@ from sesshoku.integrate.position import move_kinematic
 from sesshoku.methods.definition import Definition
 from sesshoku.methods.exact.ahead import look_ahead
 from sesshoku.methods.exact.locks import hold_joints, keep_joint_friction, release_joints
+from sesshoku.methods.exact.momentum import gather_torques, keep_momenta, note_momenta, turn_from_instants
 from sesshoku.methods.exact.options import MIDPOINT, Options
 from sesshoku.methods.exact.problem import add_impact, build_problem, frame_contacts, impact_longer, keep_anchors
 from sesshoku.methods.exact.solve import count_unsolved, keep_states, solve_islands
 from sesshoku.methods.exact.spin import spin_evenly, turn_along
-from sesshoku.methods.exact.work import BOUNCE, SUPPORT, Work, make_work
+from sesshoku.methods.exact.work import BOUNCE, FREE_ISLANDS, IMPACTS, SUPPORT, Work, make_work
 from sesshoku.methods.registry import register
 from sesshoku.solvers.problem import TURNING, push_contact
 from sesshoku.stages.books import applied_work
@@ -178,6 +179,7 @@ def end(model, data, work, dt):
     options = work.options
     if options.integrator != MIDPOINT:
         return finish(model, data, SEMI_IMPLICIT, dt)
+    free_islands = work.impacts[FREE_ISLANDS] > 0
     shift_impacts(model, data, work, dt)
     finite = 0.0
     for k in range(model.dof_count):
@@ -196,6 +198,8 @@ def end(model, data, work, dt):
         note_start(model, data, data.new_q, data.new_v, data.stage_v, 0.5 * dt)
     from_middle(model, data, work.shift, dt)
     finish_turns(model, data, data.q, data.v)
+    if free_islands:
+        keep_momenta(model, data, work)
     return_to_limits(model, data.q)
     close_loops(model, data, dt)
     advance_activations(model, data, dt)
@@ -217,6 +221,7 @@ def shift_impacts(model, data, work, dt):
         add_impact(model, work, c, made)
     for c in range(contacts.counts[CONTACTS]):
         x, longer = problem.impulse[c], impact_longer(model, work, dt, c, made)
+        work.longer[c] = longer
         if longer != 0.0:
             push_contact(model.row_dof, problem, c, longer * x[0], longer * x[1], longer * x[2], y)
             some = True
@@ -226,6 +231,13 @@ def shift_impacts(model, data, work, dt):
                 push_contact(model.row_dof, problem, p, longer * x[0], longer * x[1], longer * x[2], y)
     if some:
         velocity_change(model, data, problem, y, work.shift)
+    if work.impacts[IMPACTS] > 0 or work.impacts[FREE_ISLANDS] > 0:
+        gather_torques(model, data, work, dt)
+    if work.impacts[FREE_ISLANDS] > 0:
+        note_momenta(model, data, work, dt)
+    if work.impacts[IMPACTS] > 0:
+        turn_from_instants(model, data, work, dt)
+    if some:
         turn_along(model, data, work.shift, work.turned, dt)
 
 

@@ -141,7 +141,7 @@ def late_impacts(model, work, dt, bounce_speed, contact_list):
             continue
         work.held[c] = 0
         found += 1
-        if speed < -bounce_speed:
+        if speed < -bounce_speed and contacts.material[c, 2] > 0.0:
             impact[INSTANT], impact[SPEED], impact[BOUNCE] = 0.5 * dt, speed, contacts.material[c, 2]
             set_rebound(work, c, 1.0)
         else:
