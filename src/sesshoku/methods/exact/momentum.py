@@ -27,7 +27,7 @@ from sesshoku.spatial.algebra import cross, quaternion_matrix, quaternion_times,
 from sesshoku.stages.free_motion import ALWAYS
 from sesshoku.stages.report import MOMENTUM_RESIDUAL
 
-ROUNDING = 1e-14  # of an island's angular momenta: what is missing is less
+ROUNDING = 1e-13  # of the momenta that are summed up
 UNTOUCHED, HIT, LOADED = range(3)  # `touched`: by nothing, by impacts alone, by contacts that last
 
 
@@ -189,13 +189,22 @@ def keep_momenta(model, data, work):
         if tree_is_free(work, t):
             settle_spin(model, data, work, t)
     for island in range(contacts.counts[ISLANDS]):
-        if work.island_bound[island] == 1:
+        if work.island_bound[island] == 1 or not island_is_touched(work, island):
             continue
-        size, momentum, turning = measure_momenta(model, data, work, island)
-        if turning > ROUNDING * size:  # impacts one after the other, or beside contacts that last
+        missing = measure_momenta(model, data, work, island)
+        if missing > 0.0:  # impacts one after the other, or beside contacts that last
             turn_island(model, data, work, island)
-            size, momentum, turning = measure_momenta(model, data, work, island)
-        data.report[MOMENTUM_RESIDUAL] = max(data.report[MOMENTUM_RESIDUAL], momentum, turning)
+            missing = measure_momenta(model, data, work, island)
+        data.report[MOMENTUM_RESIDUAL] = max(data.report[MOMENTUM_RESIDUAL], missing)
+
+
+@jit
+def island_is_touched(work, island):
+    """Whether an impulse acts in an island."""
+    contacts, touched = work.contacts, 0
+    for n in range(contacts.island_tree_start[island], contacts.island_tree_start[island + 1]):
+        touched = max(touched, work.touched[contacts.island_tree[n]])
+    return touched > UNTOUCHED
 
 
 @jit
@@ -214,9 +223,9 @@ def settle_spin(model, data, work, t):
 def measure_momenta(model, data, work, island):
     """work.sums (6): momentum and angular momentum of a free island beyond what is due.
 
-    Returns how large the angular momenta are that are summed up (N m s), and the size of both parts of the sum.
+    Returns the larger of both, N s and N m s; 0 where it is rounding of the momenta that are summed up.
     """
-    contacts, sums, size = work.contacts, work.sums, 0.0
+    contacts, sums, size, push = work.contacts, work.sums, 0.0, 0.0
     for a in range(6):
         sums[a] = -work.due[island, a]
     for n in range(contacts.island_tree_start[island], contacts.island_tree_start[island + 1]):
@@ -231,9 +240,12 @@ def measure_momenta(model, data, work, island):
         lx, ly, lz = cross(rx, ry, rz, m * v[k], m * v[k + 1], m * v[k + 2])
         sums[0], sums[1], sums[2] = sums[0] + m * v[k], sums[1] + m * v[k + 1], sums[2] + m * v[k + 2]
         sums[3], sums[4], sums[5] = sums[3] + lx + x, sums[4] + ly + y, sums[5] + lz + z
-        size += sqrt(x * x + y * y + z * z) + m * sqrt(
-            (rx * rx + ry * ry + rz * rz) * (v[k] ** 2 + v[k + 1] ** 2 + v[k + 2] ** 2))
-    return size, sqrt(sums[0] ** 2 + sums[1] ** 2 + sums[2] ** 2), sqrt(sums[3] ** 2 + sums[4] ** 2 + sums[5] ** 2)
+        speed = sqrt(v[k] ** 2 + v[k + 1] ** 2 + v[k + 2] ** 2)
+        push += m * speed
+        size += sqrt(x * x + y * y + z * z) + m * speed * sqrt(rx * rx + ry * ry + rz * rz)
+    momentum = sqrt(sums[0] ** 2 + sums[1] ** 2 + sums[2] ** 2)
+    turning = sqrt(sums[3] ** 2 + sums[4] ** 2 + sums[5] ** 2)
+    return max(momentum if momentum > ROUNDING * push else 0.0, turning if turning > ROUNDING * size else 0.0)
 
 
 @jit
