@@ -34,6 +34,10 @@ from sesshoku.spatial.algebra import cross, turn_quaternion
 # `met`: an impact with the geometry of the middle, or of its instant; it passes by, or arrives after the step
 LANDS, MET, PASSES, COMES = 1, 2, 3, 4
 NEVER = 1e300  # s
+# m: a smaller gap counts as closed; the corners of a face that rests ask for the same then. If those that overlap asked
+# for nothing and others to close what a step leaves open (dt^3 times a jerk), they would contradict each other, and
+# the corners of a foot whose leg moves on would part and land in turns
+TOUCHING = 1e-7
 ROUNDS = 10  # of Newton's method for the instant; three or four are common
 CLOSED = 1e-15  # of the pair's size: the gap is closed
 
@@ -90,7 +94,7 @@ def meet_impacts(model, data, work, dt):
     contacts, problem = work.contacts, work.problem
     count, some = contacts.counts[CONTACTS], 0
     for c in range(count):
-        work.met[c] = 0
+        work.met[c], work.later[c] = 0, 0.0
         if lands(work, dt, c):
             before, after = problem.velocity[c, 2], problem.free[c, 2]
             work.met[c], some = LANDS, some + 1
@@ -124,7 +128,7 @@ def share_instants(model, data, work, dt):
     """In free islands impacts that share a body take the instant of the first of them.
 
     Between two of them the first impulse would have moved the bodies on: neither energy nor angular momentum would be
-    kept to the digit.
+    kept to the digit. Those that are still open then (`later`, m) wait for what the first ones make of them.
     """
     contacts = work.contacts
     count, changed = contacts.counts[CONTACTS], True
@@ -140,8 +144,9 @@ def share_instants(model, data, work, dt):
         if work.met[c] == MET and contact_is_free(model, work, c):
             t = work.tree_instant[model.link_tree[contacts.link[c, 0]]]
             if t != work.instant[c]:
-                found, _ = touch(model, data, work, dt, c, t)
-                take_geometry(model, data, work, dt, c, t, found)
+                found, gap = touch(model, data, work, dt, c, t)
+                take_geometry(model, data, work, dt, c, t, found, gap)
+                work.later[c] = gap if found and gap > TOUCHING else 0.0
 
 
 @jit
@@ -191,16 +196,17 @@ def meet(model, data, work, dt, c):
         if abs(t - before) <= 1e-15 * dt:
             break
     work.met[c] = MET
-    take_geometry(model, data, work, dt, c, t, found)
+    take_geometry(model, data, work, dt, c, t, found, gap)
 
 
 @jit
-def take_geometry(model, data, work, dt, c, t, found):
-    """Impact c takes place at instant t: point and normal of work.touch if there are any, axes and arms."""
+def take_geometry(model, data, work, dt, c, t, found, gap):
+    """Impact c takes place at instant t: point and normal of work.touch if there are any, gap, axes and arms."""
     contacts, axes = work.contacts, work.problem.axes[c]
     n, tangent, p, near = contacts.normal[c], contacts.tangent[c], contacts.point[c], work.touch
     work.instant[c] = t
     if found and near[1, 0] * n[0] + near[1, 1] * n[1] + near[1, 2] * n[2] > 0.0:
+        contacts.gap[c] = gap
         for d in range(3):
             p[d], n[d] = near[0, d], near[1, d]
     else:

@@ -6,7 +6,7 @@ from sesshoku.collision.contacts import CONTACTS, SMOOTH
 from sesshoku.compiled.jit import jit
 from sesshoku.integrate.midpoint import lead_scripts, script_lead
 from sesshoku.methods.exact.free_islands import contact_is_free, find_free_islands
-from sesshoku.methods.exact.instant import COMES, MET, PASSES, meet_impacts
+from sesshoku.methods.exact.instant import COMES, MET, PASSES, TOUCHING, meet_impacts
 from sesshoku.methods.exact.options import MIDPOINT
 from sesshoku.methods.exact.spin import split_free
 from sesshoku.methods.exact.turning import link_rates, measure_turning, turn_blocks, turn_contact, turn_loops
@@ -16,11 +16,7 @@ from sesshoku.stages.contact_rows import contact_rows, contact_velocity, start_p
 from sesshoku.stages.joint_rows import joint_rows
 from sesshoku.stages.turning_rows import choose_turning, turning_rows
 
-# m: a smaller gap counts as closed; the corners of a face that rests ask for the same then. If those that overlap asked
-# for nothing and others to close what a step leaves open (dt^3 times a jerk), they would contradict each other, and
-# the corners of a foot whose leg moves on would part and land in turns
-TOUCHING = 1e-7
-# m: the same for a contact that carried load in the step before; as its leg moves on its gap drifts by hundredths of a
+# m: as TOUCHING, for a contact that carried load in the step before; as its leg moves on its gap drifts by hundredths of a
 # micrometre per step, and every time it was closed the corners would part and land in turns
 CARRYING = 1e-6
 ALONE = 1e-9  # impacts are alone where others make less of a velocity than this share of what its own impulse makes
@@ -115,8 +111,10 @@ def want_velocity(work, dt, c):
     free, gap, old, after = problem.free[c], contacts.gap[c], contacts.previous[c], problem.free[c, 2]
     fresh = old < 0 or work.old_parted[old] == 1
     touching = TOUCHING if fresh else CARRYING
-    if work.met[c] == PASSES or work.met[c] == COMES:
-        free[2], work.held[c] = NOT_YET, 1 if work.met[c] == COMES else 0
+    if work.met[c] == PASSES:
+        free[2] = NOT_YET
+    elif work.met[c] == COMES or work.later[c] > 0.0:
+        free[2], work.held[c] = NOT_YET, 1
     elif work.met[c] > 0:
         t, impact = work.instant[c], work.impact[c]
         gained = work.forced[c, 2] * (1.0 - t / dt)

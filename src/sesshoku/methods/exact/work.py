@@ -42,6 +42,7 @@ class Work(Record):
     turn = array(float, "C", 3)  # what half a step of turning adds to the velocity, along the axes
     met = array(int, "C")  # whether and how it is an impact, see `instant`
     instant = array(float, "C")  # s: when it closes; of impacts
+    later = array(float, "C")  # m: gap of an impact at the instant of an earlier one that shares a body
     arm = array(float, "C", 2, 3)  # of impacts of lone bodies: from their centres of mass to the point, then, world axes
     longer = array(float, "C")  # s: how much longer than half a step the impulse acts
     held = array(int, "C")  # 1: held open, would rebound if it arrived
