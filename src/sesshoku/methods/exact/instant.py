@@ -38,7 +38,8 @@ NEVER = 1e300  # s
 # for nothing and others to close what a step leaves open (dt^3 times a jerk), they would contradict each other, and
 # the corners of a foot whose leg moves on would part and land in turns
 TOUCHING = 1e-7
-ROUNDS = 10  # of Newton's method for the instant; three or four are common
+ROUNDS = 40  # of Newton's method for the instant; three or four are common
+SETTLED = 1e-15  # of the step: the instant is known
 CLOSED = 1e-15  # of the pair's size: the gap is closed
 
 
@@ -177,24 +178,26 @@ def meet(model, data, work, dt, c):
     contacts = work.contacts
     a, b = contacts.shape[c, 0], contacts.shape[c, 1]
     closed = CLOSED * (min(model.shape_radius[a], 1e3) + min(model.shape_radius[b], 1e3))
-    t, found, gap = work.instant[c], False, 0.0
+    t, low, high, found, gap = work.instant[c], 0.0, NEVER, False, 0.0
     for _ in range(ROUNDS):
         found, gap = touch(model, data, work, dt, c, t)
-        if not found or abs(gap) <= closed or gap <= 0.0 and t <= 0.0:
+        if found and (abs(gap) <= closed or gap <= 0.0 and t <= 0.0):
             break
-        speed = closing_speed(model, data, work, dt, c, t)
-        if speed >= 0.0 and gap > 0.0 or t >= dt and gap > 0.0:
-            found, gap = touch(model, data, work, dt, c, dt)
-            if not found or gap > 0.0:
-                work.met[c] = PASSES
-                return
-            t = dt
+        away = not found or gap > 0.0
+        if away and t >= dt:
+            work.met[c] = PASSES
+            return
+        if away:
+            low = t
+        else:
+            high = t
+        speed = closing_speed(model, data, work, dt, c, t) if found else 0.0
+        following = t - gap / speed if speed < 0.0 else NEVER
+        if not low <= following <= min(high, dt):  # it turns on the way: look at the end, then halve
+            following = dt if away and high == NEVER else 0.5 * (low + min(high, dt)) if low > 0.0 else 0.0
+        if abs(following - t) <= SETTLED * dt:
             break
-        if speed >= 0.0:
-            break
-        before, t = t, min(max(t - gap / speed, 0.0), dt)
-        if abs(t - before) <= 1e-15 * dt:
-            break
+        t = following
     work.met[c] = MET
     take_geometry(model, data, work, dt, c, t, found, gap)
 

@@ -27,6 +27,7 @@ from sesshoku.spatial.algebra import cross, quaternion_matrix, quaternion_times,
 from sesshoku.stages.free_motion import ALWAYS
 from sesshoku.stages.report import MOMENTUM_RESIDUAL
 
+FAR = 0.5  # rad per step: so much and there is no pose that stands for the step
 ROUNDING = 1e-13  # of the momenta that are summed up
 UNTOUCHED, HIT, LOADED = range(3)  # `touched`: by nothing, by impacts alone, by contacts that last
 
@@ -156,6 +157,7 @@ def note_momenta(model, data, work, dt):
         rx, ry, rz = relative_place(work, data, t)
         lx, ly, lz = cross(rx + h * vx, ry + h * vy, rz + h * vz, m * vx, m * vy, m * vz)
         x, y, z = spin_momentum(I, v[k + 3], v[k + 4], v[k + 5])
+        work.far[t] = 1 if (v[k + 3] ** 2 + v[k + 4] ** 2 + v[k + 5] ** 2) * dt * dt > FAR * FAR else 0
         if not turns_fast(model, data, t, dt):
             x, y, z = turn_back(turn_quaternion(h * v[k + 3], h * v[k + 4], h * v[k + 5]), x, y, z)
         gx, gy, gz = given_torque(model, data, work, dt, i)
@@ -185,12 +187,11 @@ def keep_momenta(model, data, work):
     middle still.
     """
     contacts = work.contacts
-    for t in range(model.tree_count):
-        if tree_is_free(work, t):
-            settle_spin(model, data, work, t)
     for island in range(contacts.counts[ISLANDS]):
-        if work.island_bound[island] == 1 or not island_is_touched(work, island):
+        if work.island_bound[island] == 1 or not settles(work, island):
             continue
+        for n in range(contacts.island_tree_start[island], contacts.island_tree_start[island + 1]):
+            settle_spin(model, data, work, contacts.island_tree[n])
         missing = measure_momenta(model, data, work, island)
         if missing > 0.0:  # impacts one after the other, or beside contacts that last
             turn_island(model, data, work, island)
@@ -199,11 +200,17 @@ def keep_momenta(model, data, work):
 
 
 @jit
-def island_is_touched(work, island):
-    """Whether an impulse acts in an island."""
+def settles(work, island):
+    """Whether an impulse acts in an island, and no contact that lasts on a body that turns far in the step.
+
+    Such a one has no pose between start and end that it could be taken at: it keeps its energy, turned as it ends.
+    """
     contacts, touched = work.contacts, 0
     for n in range(contacts.island_tree_start[island], contacts.island_tree_start[island + 1]):
-        touched = max(touched, work.touched[contacts.island_tree[n]])
+        t = contacts.island_tree[n]
+        touched = max(touched, work.touched[t])
+        if work.touched[t] == LOADED and work.far[t] == 1:
+            return False
     return touched > UNTOUCHED
 
 

@@ -94,6 +94,7 @@ class Work(Record):
     late = array(float, "V")
     spin_goal = array(float, "V")  # angular momentum about its centre of mass at the end, world axes
     fall = array(float, "T", 3)  # acceleration without contacts
+    far = array(int, "T")  # 1: it turns too far in the step to have a middle
     island_bound = array(int, "T")
     due = array(float, "T", 6)  # momentum and angular momentum of free islands without impulses
     sums = array(float, 6)
