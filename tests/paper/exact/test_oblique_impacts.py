@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import sesshoku as ss
+from sesshoku.methods.registry import resolve
 from support import sample_count
 
 
@@ -88,8 +89,7 @@ def test_two_bodies_keep_their_momenta(kinds, bounce, friction, gravity, rng):
         for _ in range(round(0.3 / dt)):
             sim.step()
             time += dt
-            hit = any(contact.normal_force > 0.0 for contact in sim.contacts)
-            touched += hit
+            touched += any(contact.normal_force > 0.0 for contact in sim.contacts)
             expected = start + np.array([0, 0, -gravity * time * sim_mass(sim), 0, 0, 0])
             assert momenta(sim) == pytest.approx(expected, abs=1e-10 * size)
             assert sim.report.momentum_residual <= 1e-10 * size
@@ -99,3 +99,45 @@ def test_two_bodies_keep_their_momenta(kinds, bounce, friction, gravity, rng):
 
 def sim_mass(sim):
     return sum(sim.bodies[name].mass for name in ("a", "b"))
+
+
+@pytest.mark.parametrize(("kinds", "seed"), [(("box", "sphere"), 0), (("box", "sphere"), 3), (("box", "box"), 1),
+                                             (("box", "box"), 5)])
+def test_boxes_part_at_second_order(kinds, seed):
+    """Boxes that spin meet at corners, edges and faces: halving the step quarters the error of the state after it."""
+    def end(steps):
+        sim = random_pair(np.random.default_rng(seed), kinds, 1.0, 0.0, 0.24 / steps)
+        sim.step(steps)
+        return np.concatenate([sim.q, sim.v])
+
+    fine, start = end(3072), random_pair(np.random.default_rng(seed), kinds, 1.0, 0.0, 1e-3).v
+    assert np.abs(fine[-12:].reshape(2, 6)[:, :3] - start.reshape(2, 6)[:, :3]).max() > 0.1  # they did meet
+    coarse, half = (np.abs(end(steps) - fine).max() for steps in (96, 192))
+    assert half < 0.3 * coarse and half < 5e-3
+
+
+@pytest.mark.parametrize("kinds", [("sphere", "sphere"), ("box", "box"), ("box", "capsule")])
+def test_without_friction_and_losses_the_energy_is_kept(kinds, rng):
+    """e = 1: to rounding, however many points of the two meet in a step."""
+    for _ in range(sample_count(5, 60)):
+        dt = float(10 ** rng.uniform(np.log10(5e-4), -2))
+        sim = random_pair(rng, kinds, 1.0, 0.0, dt)
+        energy = sum(sim.energy)
+        sim.step(round(0.3 / dt))
+        assert sum(sim.energy) == pytest.approx(energy, rel=1e-9)
+
+
+@pytest.mark.parametrize("wrong", [0.0, 1e-3])
+def test_what_is_missing_is_reported(wrong):
+    """The report compares what the bodies have with what is due: an impulse on one that the other lacks is told."""
+    sim = balls(0.12, 1.0, 5e-3)
+    stages = resolve("exact").definition.stages_of(sim.method.options).named
+    for _ in range(100):
+        for name, stage in stages.items():
+            if name == "end" and sim.work.impacts[0] > 0:
+                sim.data.held_force[1] += wrong / sim.dt
+            stage(sim.model, sim.data, sim.work, sim.dt)
+        if sim.work.impacts[0] > 0:
+            break
+    assert sim.work.impacts[0] > 0
+    assert sim.report.momentum_residual == pytest.approx(wrong, rel=1e-9, abs=1e-14)

@@ -10,12 +10,13 @@ proximal_newton.py solves that law, island by island, beside the rows of joints.
     free        v_free = v + dt H^-1 (forces - bias at the predicted middle velocity); free bodies by `spin`
     hold        joints that friction holds are locked, those that slip get its force (`locks`)
     pose        rows of contacts and joints, with velocities of the step's ends (`turning`); impacts are told from
-                resting contacts and given their instant (`pose`)
+                resting contacts, and those of lone bodies given the geometry of their instant (`instant`)
     solve       impulses; static and kinetic friction by what the solution does, and restitution lowered where it
                 would bring energy (`islands`)
     release     joints whose friction does not agree with the solution are switched, and it is solved again (`locks`)
     apply       v+ = v_free + H^-1 J^T impulse; forces, report
-    end         q+ = q_M (+) (dt/2 v+ + what impacts act longer or shorter than the rest of the step)
+    end         q+ = q_M (+) (dt/2 v+ + what impacts act longer or shorter than the rest of the step); lone bodies
+                turn from their instants on, and keep their angular momentum (`momentum`)
 
 Static friction holds as long as the law has a solution in which nothing moves; a contact that moves has kinetic
 friction, and one that turns back is first tried at rest. All points of a sole are judged on the solved motion, so they
@@ -56,7 +57,7 @@ from sesshoku.methods.exact.options import MIDPOINT, Options
 from sesshoku.methods.exact.problem import add_impact, build_problem, frame_contacts, impact_longer, keep_anchors
 from sesshoku.methods.exact.solve import count_unsolved, keep_states, solve_islands
 from sesshoku.methods.exact.spin import spin_evenly, turn_along
-from sesshoku.methods.exact.work import BOUNCE, FREE_ISLANDS, IMPACTS, SUPPORT, Work, make_work
+from sesshoku.methods.exact.work import BOUNCE, FOUND, FREE_ISLANDS, IMPACTS, SUPPORT, Work, make_work
 from sesshoku.methods.registry import register
 from sesshoku.solvers.problem import TURNING, push_contact
 from sesshoku.stages.books import applied_work
@@ -122,6 +123,7 @@ def predict(model, data, work, dt):
 def find_contacts(model, data, work, dt):
     """Contacts that are closed or may close within the step, and their axes and velocities."""
     contacts, options = work.contacts, work.options
+    work.impacts[FOUND] = 0
     look_ahead(model, data, work, dt)
     detect(model, data, contacts, options.margin, options.ahead * dt, options.most_per_pair)
     frame_contacts(model, data, work, dt)

@@ -26,7 +26,7 @@ from sesshoku.integrate.midpoint import script_lead
 from sesshoku.integrate.rotor import rotor
 from sesshoku.methods.exact.free_islands import comes_alone, contact_is_free
 from sesshoku.methods.exact.spin import turn, turn_back, turn_from_middle
-from sesshoku.methods.exact.work import FREE_ISLANDS, IMPACTS
+from sesshoku.methods.exact.work import FOUND, FREE_ISLANDS, IMPACTS
 from sesshoku.model.arrays import SHAPE_FIELD
 from sesshoku.solvers.problem import diagonal_block
 from sesshoku.spatial.algebra import cross, turn_quaternion
@@ -90,8 +90,24 @@ def meet_impacts(model, data, work, dt):
     """Tell the impacts of the step, and give those of lone bodies the geometry and the rows of their instants.
 
     Needs `contact_rows` and `split_free`. Leaves `met` and `instant` of the contacts, and tree_instant: the first
-    impact of a body.
+    impact of a body. A problem that is built again in a step has the same impacts.
     """
+    if work.impacts[FOUND] == 0:
+        find_impacts(model, data, work, dt)
+        work.impacts[FOUND] = 1
+    if work.impacts[IMPACTS] == 0:
+        return
+    for t in range(model.tree_count):
+        if work.tree_instant[t] < NEVER:
+            frame_body(model, data, work, dt, t)
+    for c in range(work.contacts.counts[CONTACTS]):
+        if work.met[c] == MET:
+            instant_rows(model, data, work, c)
+
+
+@jit
+def find_impacts(model, data, work, dt):
+    """Which contacts are impacts, when, and the geometry of those of lone bodies."""
     contacts, problem = work.contacts, work.problem
     count, some = contacts.counts[CONTACTS], 0
     for c in range(count):
@@ -116,12 +132,6 @@ def meet_impacts(model, data, work, dt):
                     work.tree_instant[t] = min(work.tree_instant[t], work.instant[c])
     if work.impacts[FREE_ISLANDS] > 0:
         share_instants(model, data, work, dt)
-    for t in range(model.tree_count):
-        if work.tree_instant[t] < NEVER:
-            frame_body(model, data, work, dt, t)
-    for c in range(count):
-        if work.met[c] == MET:
-            instant_rows(model, data, work, c)
 
 
 @jit

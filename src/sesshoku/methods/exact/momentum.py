@@ -1,6 +1,6 @@
 """Angular momentum of lone bodies: how they turn after impacts, and how well islands of them keep it.
 
-A body that impacts alone touch spins freely to the instant of the first of them, s, and freely again from there, both by
+A body that impacts alone touch spins freely to the instant of the first of them, and freely again from there, both by
 `rotor`, which keeps energy and angular momentum; in between its angular momentum changes by arm x impulse. All of it in
 the axes that the body has in the middle of the step, E from those of the instant (`instant`). Impulses that act later
 (what carries load from then on, a second impact) turn the body by less, d.

@@ -16,8 +16,8 @@ from sesshoku.stages.contact_rows import contact_rows, contact_velocity, start_p
 from sesshoku.stages.joint_rows import joint_rows
 from sesshoku.stages.turning_rows import choose_turning, turning_rows
 
-# m: as TOUCHING, for a contact that carried load in the step before; as its leg moves on its gap drifts by hundredths of a
-# micrometre per step, and every time it was closed the corners would part and land in turns
+# m: as TOUCHING, for a contact that carried load in the step before; as its leg moves on its gap drifts by hundredths
+# of a micrometre per step, and every time it was closed the corners would part and land in turns
 CARRYING = 1e-6
 ALONE = 1e-9  # impacts are alone where others make less of a velocity than this share of what its own impulse makes
 NOT_YET = 1e30  # free velocity of a contact that is to bounce but has not arrived

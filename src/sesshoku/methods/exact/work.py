@@ -43,7 +43,7 @@ class Work(Record):
     met = array(int, "C")  # whether and how it is an impact, see `instant`
     instant = array(float, "C")  # s: when it closes; of impacts
     later = array(float, "C")  # m: gap of an impact at the instant of an earlier one that shares a body
-    arm = array(float, "C", 2, 3)  # of impacts of lone bodies: from their centres of mass to the point, then, world axes
+    arm = array(float, "C", 2, 3)  # of impacts of lone bodies: from their centres of mass to the point then, world
     longer = array(float, "C")  # s: how much longer than half a step the impulse acts
     held = array(int, "C")  # 1: held open, would rebound if it arrived
     anchor = array(float, "C", 2, 3)  # where the links touched when the contact began to stick, in their frames
@@ -82,7 +82,7 @@ class Work(Record):
     gyration = array(float, "V")  # change of a lone body's spin by gyroscopic torque
     # ---- lone bodies, see `instant` and `momentum`
     tree_lone = array(int, "T")  # 1: a free body by itself, in no loop
-    impacts = array(int, 2)  # how many there are, and how many islands of lone bodies alone
+    impacts = array(int, 3)  # how many, how many islands of lone bodies alone, and 1: they are found
     tree_instant = array(float, "T")  # s: of its first impact
     frame = array(float, "T", 4)  # quaternion: its turn from the middle to then
     instant_spin = array(float, "V")  # its spin then, axes of the middle
@@ -104,7 +104,7 @@ class Work(Record):
 # places in `impact`: when (s), velocity then, what free motion adds until the end, restitution; and of the velocity
 # that the impulse makes the impact's part, and the part that carries load from then on
 INSTANT, SPEED, GAINED, BOUNCE, TAKEN, SUPPORT = range(6)
-IMPACTS, FREE_ISLANDS = range(2)  # places in `impacts`
+IMPACTS, FREE_ISLANDS, FOUND = range(3)  # places in `impacts`
 
 
 def make_work(compiled: CompiledScene, options: Options) -> Work:
