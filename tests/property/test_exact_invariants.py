@@ -10,6 +10,7 @@ import sesshoku as ss
 from property_scenes import random_scene
 from sesshoku.methods.exact.instant import MET
 from sesshoku.methods.exact.momentum import HIT
+from sesshoku.methods.exact.work import GIVEN, IMPACTS
 from sesshoku.solvers.problem import read_contact
 from support import SEED, sample_count
 
@@ -54,7 +55,8 @@ def friction_power(sim, before):
     for c, contact in enumerate(sim.contacts):
         if "paddle" in contact.bodies or contact.normal_force <= 0.0:
             continue
-        if work.impacts[0] > 0 and (work.met[c] == MET or hit_alone(sim, contact)):
+        carried = work.impacts[GIVEN] > 0 and work.given[c].any()  # until an impact, when it slipped otherwise
+        if work.impacts[IMPACTS] > 0 and (work.met[c] == MET or carried or hit_alone(sim, contact)):
             x, free = work.problem.impulse[c], work.problem.free[c]
             u = np.array(read_contact(sim.model.row_dof, work.problem, c, work.problem.y))[:2] + free[:2]
             worst = max(worst, float(x[:2] @ u - 1e-7 * np.linalg.norm(x[:2])) / sim.dt)

@@ -10,7 +10,8 @@ proximal_newton.py solves that law, island by island, beside the rows of joints.
     free        v_free = v + dt H^-1 (forces - bias at the predicted middle velocity); free bodies by `spin`
     hold        joints that friction holds are locked, those that slip get its force (`locks`)
     pose        rows of contacts and joints, with velocities of the step's ends (`turning`); impacts are told from
-                resting contacts, and those of lone bodies given the geometry of their instant (`instant`)
+                resting contacts, and those of lone bodies given the geometry of their instant (`instant`);
+                what carried such a body until then is given (`until`)
     solve       impulses; static and kinetic friction by what the solution does, and restitution lowered where it
                 would bring energy (`islands`)
     release     joints whose friction does not agree with the solution are switched, and it is solved again (`locks`)
@@ -57,7 +58,8 @@ from sesshoku.methods.exact.options import MIDPOINT, Options
 from sesshoku.methods.exact.problem import add_impact, build_problem, frame_contacts, impact_longer, keep_anchors
 from sesshoku.methods.exact.solve import count_unsolved, keep_states, solve_islands
 from sesshoku.methods.exact.spin import spin_evenly, turn_along
-from sesshoku.methods.exact.work import BOUNCE, FOUND, FREE_ISLANDS, IMPACTS, SUPPORT, Work, make_work
+from sesshoku.methods.exact.until import add_given, note_shaken
+from sesshoku.methods.exact.work import BOUNCE, FOUND, FREE_ISLANDS, GIVEN, IMPACTS, SUPPORT, Work, make_work
 from sesshoku.methods.registry import register
 from sesshoku.solvers.problem import TURNING, push_contact
 from sesshoku.stages.books import applied_work
@@ -143,6 +145,8 @@ def apply(model, data, work, dt):
     """New velocity, forces and states of the contacts, report."""
     contacts, problem, options = work.contacts, work.problem, work.options
     apply_forces(model, data, work, dt)
+    if work.impacts[GIVEN] > 0:
+        add_given(model, data, work, dt)
     keep_joint_friction(model, data, work, dt)
     slip_speed = options.slip_speed
     for c in range(contacts.counts[CONTACTS]):
@@ -155,6 +159,7 @@ def apply(model, data, work, dt):
     keep_torques(work)
     keep_states(model, data, work, slip_speed)
     count_unsolved(model, work)
+    note_shaken(model, work)
     if options.anchor > 0.0:
         keep_anchors(work)
     measure_errors(model, data, data.new_q)
@@ -231,6 +236,11 @@ def shift_impacts(model, data, work, dt):
                 p = problem.contact_capacity + c
                 x = problem.impulse[p]
                 push_contact(model.row_dof, problem, p, longer * x[0], longer * x[1], longer * x[2], y)
+    if work.impacts[GIVEN] > 0:  # it acts from the step's start to the impact
+        some = True
+        for c in range(contacts.counts[CONTACTS]):
+            x, longer = work.given[c], 0.5 * (dt - work.instant[c])
+            push_contact(model.row_dof, problem, c, longer * x[0], longer * x[1], longer * x[2], y)
     if some:
         velocity_change(model, data, problem, y, work.shift)
     if work.impacts[IMPACTS] > 0 or work.impacts[FREE_ISLANDS] > 0:

@@ -1,5 +1,5 @@
-"""Islands of lone free bodies that touch each other and nothing else: no impulse of theirs may change what their momenta
-sum up to."""
+"""Islands of lone free bodies that touch each other and nothing else: no impulse of theirs may change what their
+momenta sum up to."""
 
 from __future__ import annotations
 

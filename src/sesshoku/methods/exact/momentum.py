@@ -45,7 +45,7 @@ def gather_torques(model, data, work, dt):
     for k in range(model.dof_count):
         work.torque[k] = work.hit_torque[k] = work.late[k] = 0.0
     for c in range(contacts.counts[CONTACTS]):
-        x = problem.impulse[c]
+        x = work.impulse_world[c]
         if x[0] == 0.0 and x[1] == 0.0 and x[2] == 0.0:
             continue
         hits = work.met[c] == MET or work.impact[c, TAKEN] > 0.0 or work.impact[c, SUPPORT] > 0.0

@@ -10,7 +10,8 @@ from sesshoku.methods.exact.instant import COMES, MET, PASSES, TOUCHING, meet_im
 from sesshoku.methods.exact.options import MIDPOINT
 from sesshoku.methods.exact.spin import split_free
 from sesshoku.methods.exact.turning import link_rates, measure_turning, turn_blocks, turn_contact, turn_loops
-from sesshoku.methods.exact.work import BOUNCE, GAINED, INSTANT, SPEED, SUPPORT, TAKEN
+from sesshoku.methods.exact.until import carry_until_impacts
+from sesshoku.methods.exact.work import BOUNCE, GAINED, GIVEN, INSTANT, SPEED, SUPPORT, TAKEN
 from sesshoku.solvers.problem import CHAIN, JOINT_ROWS, TURNING, push_contact, read_normal
 from sesshoku.stages.contact_rows import contact_rows, contact_velocity, start_problem
 from sesshoku.stages.joint_rows import joint_rows
@@ -64,6 +65,7 @@ def build_problem(model, data, work, dt):
     if options.integrator == MIDPOINT:
         find_free_islands(model, data, work)
         meet_impacts(model, data, work, dt)
+        carry_until_impacts(model, data, work, dt)
     turning_rows(model, data, work, data.new_v)
     if options.integrator == MIDPOINT:
         turn_loops(model, data, dt)
@@ -173,6 +175,8 @@ def impact_longer(model, work, dt, c, y):
     t, taken, support = work.impact[c, INSTANT], work.impact[c, TAKEN], work.impact[c, SUPPORT]
     if work.met[c] == MET and problem.impulse[c, 2] > 0.0 and contact_is_free(model, work, c):
         return 0.5 * dt - t  # arms are those of t: all of the impulse acts then, or angular momentum would be lost
+    if work.impacts[GIVEN] > 0 and work.given[c, 2] > 0.0:
+        return -0.5 * work.instant[c]
     if not problem.impulse[c, 2] > 0.0 or taken <= 0.0 and support <= 0.0:
         return 0.0
     made, all_made = read_normal(model.row_dof, problem, c, y), read_normal(model.row_dof, problem, c, problem.y)
@@ -222,6 +226,9 @@ def start_contact(model, work, c):
                 axis = problem.axes[c, d]
                 x[d] = axis[0] * f[0] + axis[1] * f[1] + axis[2] * f[2]
         work.slips[c] = work.old_slips[old]
+        if work.impacts[GIVEN] > 0:
+            for d in range(3):
+                x[d] -= work.given[c, d]
     work.mu[c] = contacts.material[c, work.slips[c]]
 
 

@@ -43,6 +43,9 @@ class Work(Record):
     met = array(int, "C")  # whether and how it is an impact, see `instant`
     instant = array(float, "C")  # s: when it closes; of impacts
     later = array(float, "C")  # m: gap of an impact at the instant of an earlier one that shares a body
+    given = array(float, "C", 3)  # impulse until an impact, along the axes, see `until`
+    given_y = array(float, "V")
+    given_energy = array(float, 1)
     arm = array(float, "C", 2, 3)  # of impacts of lone bodies: from their centres of mass to the point then, world
     longer = array(float, "C")  # s: how much longer than half a step the impulse acts
     held = array(int, "C")  # 1: held open, would rebound if it arrived
@@ -58,6 +61,7 @@ class Work(Record):
     old_anchored = array(int, "C", saved=True)
     tree_jammed = array(int, "T", saved=True)  # in an island without solution
     tree_unsolved = array(int, "T", saved=True)  # steps one after the other in which its island was not solved
+    tree_shaken = array(int, "T", saved=True)  # 1: there was an impact in its island
     tree_failed = array(int, "T")  # 1: nor was it in this step
     # ---- joint friction, see `locks`
     tree_rubs = array(int, "T")  # 1: it has joints with friction
@@ -82,7 +86,7 @@ class Work(Record):
     gyration = array(float, "V")  # change of a lone body's spin by gyroscopic torque
     # ---- lone bodies, see `instant` and `momentum`
     tree_lone = array(int, "T")  # 1: a free body by itself, in no loop
-    impacts = array(int, 3)  # how many, how many islands of lone bodies alone, and 1: they are found
+    impacts = array(int, 4)  # how many, islands of lone bodies alone, 1: they are found, given impulses
     tree_instant = array(float, "T")  # s: of its first impact
     frame = array(float, "T", 4)  # quaternion: its turn from the middle to then
     instant_spin = array(float, "V")  # its spin then, axes of the middle
@@ -104,7 +108,7 @@ class Work(Record):
 # places in `impact`: when (s), velocity then, what free motion adds until the end, restitution; and of the velocity
 # that the impulse makes the impact's part, and the part that carries load from then on
 INSTANT, SPEED, GAINED, BOUNCE, TAKEN, SUPPORT = range(6)
-IMPACTS, FREE_ISLANDS, FOUND = range(3)  # places in `impacts`
+IMPACTS, FREE_ISLANDS, FOUND, GIVEN = range(4)  # places in `impacts`
 
 
 def make_work(compiled: CompiledScene, options: Options) -> Work:
