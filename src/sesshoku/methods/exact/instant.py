@@ -132,6 +132,22 @@ def find_impacts(model, data, work, dt):
                     work.tree_instant[t] = min(work.tree_instant[t], work.instant[c])
     if work.impacts[FREE_ISLANDS] > 0:
         share_instants(model, data, work, dt)
+    for t in range(model.tree_count):
+        work.crowded[t] = 0
+    for c in range(count):
+        if work.met[c] <= LANDS and may_carry(work, dt, c):
+            for side in range(2):
+                if contacts.link[c, side] >= 0:
+                    work.crowded[model.link_tree[contacts.link[c, side]]] = 1
+
+
+@jit
+def may_carry(work, dt, c):
+    """Whether contact c, no impact or one of a mechanism, may be loaded in this step."""
+    contacts, gap, old = work.contacts, work.contacts.gap[c], work.contacts.previous[c]
+    if old >= 0 and work.old_parted[old] == 0 or gap <= TOUCHING:
+        return True
+    return contacts.material[c, 2] == 0.0 and work.problem.free[c, 2] + gap / dt < 0.0
 
 
 @jit
@@ -358,9 +374,18 @@ def carried_point(model, data, work, dt, c, t):
 
 @jit
 def frame_body(model, data, work, dt, t):
-    """E of lone tree t at its first impact, and its spin there, in the axes of the middle."""
+    """E of lone tree t at its first impact, and its spin there, in the axes of the middle.
+
+    Where other contacts carry it as well, it has the axes of the middle, and what gyroscopic torque does in the step is
+    done before: all its rows act on one velocity.
+    """
     i = model.tree_link[t]
     k, v, E = model.link_dof[i] + 3, data.v, work.frame[t]
+    if work.crowded[t] == 1:
+        E[0], E[1], E[2], E[3] = 1.0, 0.0, 0.0, 0.0
+        for d in range(k, k + 3):
+            work.instant_spin[d] = v[d] + work.gyration[d]
+        return
     x, y, z, dw, dx, dy, dz = rotor(data.inertia[i], v[k], v[k + 1], v[k + 2], work.tree_instant[t])
     work.instant_spin[k], work.instant_spin[k + 1], work.instant_spin[k + 2] = x, y, z
     E[0], E[1], E[2], E[3] = turn_from_middle(model, data, t, dt, (dw, dx, dy, dz))

@@ -53,7 +53,8 @@ def gather_torques(model, data, work, dt):
             if problem.body[c, side] >= 0:
                 t = model.link_tree[contacts.link[c, side]]
                 if work.tree_lone[t] == 1:
-                    work.touched[t] = max(work.touched[t], HIT if hits else LOADED)
+                    alone = hits and (work.impacts[IMPACTS] == 0 or work.crowded[t] == 0)
+                    work.touched[t] = max(work.touched[t], HIT if alone else LOADED)
                     add_torque(model, data, work, dt, c, side, t)
 
 

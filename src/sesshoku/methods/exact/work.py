@@ -88,6 +88,7 @@ class Work(Record):
     tree_lone = array(int, "T")  # 1: a free body by itself, in no loop
     impacts = array(int, 4)  # how many, islands of lone bodies alone, 1: they are found, given impulses
     tree_instant = array(float, "T")  # s: of its first impact
+    crowded = array(int, "T")  # 1: other contacts may carry it beside its impacts
     frame = array(float, "T", 4)  # quaternion: its turn from the middle to then
     instant_spin = array(float, "V")  # its spin then, axes of the middle
     touch = array(float, 2, 3)  # point and normal of a pair at some instant
