@@ -85,15 +85,17 @@ def test_two_bodies_keep_their_momenta(kinds, bounce, friction, gravity, rng):
         sim = random_pair(rng, kinds, bounce, friction, dt, (0, 0, -gravity))
         start, time = momenta(sim), 0.0
         size = np.abs(start).max() + 1.0
-        energy = sum(sim.energy)
+        energy, given = sum(sim.energy), 0.0
+        kinetic = sim.energy.kinetic
         for _ in range(round(0.3 / dt)):
             sim.step()
             time += dt
+            given += sim.report.correction_work
             touched += any(contact.normal_force > 0.0 for contact in sim.contacts)
             expected = start + np.array([0, 0, -gravity * time * sim_mass(sim), 0, 0, 0])
             assert momenta(sim) == pytest.approx(expected, abs=1e-10 * size)
             assert sim.report.momentum_residual <= 1e-10 * size
-            assert sum(sim.energy) <= energy + 1e-5 * size
+            assert sum(sim.energy) <= energy + given + 1e-3 * kinetic
     assert touched > 0
 
 
