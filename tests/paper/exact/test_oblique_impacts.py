@@ -129,6 +129,8 @@ def test_without_friction_and_losses_the_energy_is_kept(kinds, rng):
         assert sum(sim.energy) == pytest.approx(energy, rel=1e-9)
 
 
+@pytest.mark.nojit
+@pytest.mark.boundscheck
 @pytest.mark.parametrize("wrong", [0.0, 1e-3])
 def test_what_is_missing_is_reported(wrong):
     """The report compares what the bodies have with what is due: an impulse on one that the other lacks is told."""
