@@ -85,7 +85,7 @@ from sesshoku.stages.tunnelling import count_tunnelling
 
 @jit
 def middle(model, data, work, dt):
-    """Poses and velocities of the links in the middle of the step, new_q (semi-implicit: at its start)."""
+    """(E20): poses and velocities of the links in the middle of the step, new_q (semi-implicit: at its start)."""
     options = work.options
     if options.integrator == MIDPOINT:
         to_middle(model, data, dt)
@@ -100,7 +100,8 @@ def middle(model, data, work, dt):
 
 @jit
 def predict(model, data, work, dt):
-    """Forces and inertia; stage_v, the velocity of the middle if nothing touches (semi-implicit: new_v, of the end)."""
+    """(E21): forces and inertia; stage_v, the velocity of the middle if nothing touches (semi-implicit: new_v, that of
+    the end)."""
     options = work.options
     if options.integrator == MIDPOINT:
         joint_forces(model, data, data.new_q, data.v, 0.5 * dt, 0.0)
@@ -123,7 +124,7 @@ def predict(model, data, work, dt):
 
 @jit
 def find_contacts(model, data, work, dt):
-    """Contacts that are closed or may close within the step, and their axes and velocities."""
+    """(E28): contacts that are closed or may close within the step, and their axes and velocities."""
     contacts, options = work.contacts, work.options
     work.impacts[FOUND] = 0
     look_ahead(model, data, work, dt)
@@ -133,7 +134,7 @@ def find_contacts(model, data, work, dt):
 
 @jit
 def free_motion(model, data, work, dt):
-    """new_v: the velocity at the end if there were no contacts, limits or joint friction."""
+    """(E22): new_v: the velocity at the end if there were no contacts, limits or joint friction."""
     options = work.options
     if options.integrator == MIDPOINT:
         middle_velocity(model, data, dt)
@@ -219,7 +220,7 @@ def end(model, data, work, dt):
 
 @jit
 def shift_impacts(model, data, work, dt):
-    """The displacement by which impacts, acting from their own instant, differ from impulses of the step's middle."""
+    """(E24): the displacement by which impacts, acting from their own instant, differ from impulses of the middle."""
     contacts, problem = work.contacts, work.problem
     y, made, some, turning = work.y_before, work.y_direction, False, problem.counts[TURNING] > 0
     for k in range(model.dof_count):

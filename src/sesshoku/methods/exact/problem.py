@@ -26,7 +26,7 @@ NOT_YET = 1e30  # free velocity of a contact that is to bounce but has not arriv
 
 @jit
 def frame_contacts(model, data, work, dt):
-    """Axes (t1, t2, n) of every contact, and its velocity along them. Needs `link_velocities` of v.
+    """(E25): Axes (t1, t2, n) of every contact, and its velocity along them. Needs `link_velocities` of v.
 
     The midpoint rule's new velocity is that of the step's end, and so is that of scripted bodies here.
     """
@@ -54,7 +54,7 @@ def frame_contacts(model, data, work, dt):
 
 @jit
 def build_problem(model, data, work, dt):
-    """Rows, wanted velocities and start of every contact and joint row, at new_q, where the contacts were found."""
+    """(E25): rows, wanted velocities and start of every contact and joint row, at new_q, where contacts were found."""
     contacts, problem, options = work.contacts, work.problem, work.options
     start_problem(model, data, problem)
     for c in range(contacts.counts[CONTACTS]):
@@ -102,7 +102,7 @@ def on_tree(problem, c):
 
 @jit
 def want_velocity(work, dt, c):
-    """Subtract the wanted normal velocity from the free one, for contacts found in the middle of the step.
+    """(E29): Subtract the wanted normal velocity from the free one, for contacts found in the middle of the step.
 
     The target of an impact (`instant`) is what remains at the step's end of a ballistic rebound, forces acting on to
     the end. What gyroscopic torque does in the step counts as done before the impact: e = 1 then keeps the energy.
@@ -136,14 +136,14 @@ def want_velocity(work, dt, c):
 
 @jit
 def correction_speed(work, dt, gap):
-    """Normal velocity that is asked for to undo an overlap, m/s."""
+    """(E29): Normal velocity that is asked for to undo an overlap, m/s."""
     options = work.options
     return min(options.correction * max(-gap - options.slop, 0.0) / dt, options.correction_speed)
 
 
 @jit
 def set_rebound(work, c, share):
-    """Target of an impact with `share` of its restitution, and which of its impulse is impact, which support."""
+    """(E7): Target of an impact with `share` of its restitution, and which of its impulse is impact, which support."""
     problem = work.problem
     impact = work.impact[c]
     speed, bounce = impact[SPEED], share * impact[BOUNCE]
@@ -164,7 +164,7 @@ def add_impact(model, work, c, y_out):
 
 @jit
 def impact_longer(model, work, dt, c, y):
-    """How much longer than half a step the impulse of contact c acts on positions, s: 0 but for impacts.
+    """(E27): How much longer than half a step the impulse of contact c acts on positions, s: 0 but for impacts.
 
     Only the share of it that its own approach speed explains is an impact; what carries load from then on acts through
     the rest of the step. y: of all impacts (`add_impact`). Where nothing but impacts moves the contact, what they make
@@ -189,7 +189,7 @@ def impact_longer(model, work, dt, c, y):
 
 @jit
 def want_velocity_at_end(work, dt, c):
-    """The same for contacts found at the start of a semi-implicit step, where the new velocity moves all of it."""
+    """(E29): the same for contacts found at the start of a semi-implicit step, which the new velocity moves all of."""
     contacts, problem, options = work.contacts, work.problem, work.options
     free, gap, before = problem.free[c], contacts.gap[c], problem.velocity[c, 2]
     bounce = contacts.material[c, 2]
@@ -234,7 +234,7 @@ def start_contact(model, work, c):
 
 @jit
 def start_turning(work):
-    """The same for turning blocks, which begin at zero where their contacts do."""
+    """(E9): The same for turning blocks, which begin at zero where their contacts do."""
     contacts, problem = work.contacts, work.problem
     for n in range(problem.counts[TURNING]):
         p = problem.turning[n]

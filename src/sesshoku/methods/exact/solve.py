@@ -124,7 +124,7 @@ def solve_rounds(model, data, work, dt, effort, lists, rebounding):
 
 @jit
 def late_impacts(model, work, dt, bounce_speed, contact_list):
-    """Contacts that close only because another impact of the step turned a body back rebound, too; returns how many.
+    """(E7): contacts that close only because another impact of the step turned a body back rebound, too; how many.
 
     Until here they were held open, so that the solved velocity is the one they meet with. Their instant is unknown and
     taken as the middle, or that of the impacts they share bodies with.
@@ -165,7 +165,7 @@ def bounces(work, contact_list):
 
 @jit
 def guard_energy(model, data, work, dt, lists, residual, solved):
-    """Newton's restitution may raise energy where there is friction, or in a stack: lower the island's then.
+    """(E8): Newton's restitution may raise energy where there is friction, or in a stack: lower the island's then.
 
     The largest share of every restitution is taken with which the impulses bring no energy, found by the secant rule
     inside a bracket, from below; without restitution they never do. The law holds to the same residual, with smaller
@@ -196,7 +196,7 @@ def guard_energy(model, data, work, dt, lists, residual, solved):
 
 @jit
 def share_restitution(model, data, work, dt, lists, share):
-    """Solve with a share of every restitution; residual and whether solved."""
+    """(E7): Solve with a share of every restitution; residual and whether solved."""
     block_list, _joint_list, _dof_list = lists
     problem = work.problem
     for n in range(contacts_among(problem, block_list)):
@@ -207,8 +207,8 @@ def share_restitution(model, data, work, dt, lists, share):
 
 @jit
 def energy_gain(model, work, dt, lists):
-    """Energy the island's impulses bring beyond what corrections of depth, loops and mimics ask for, J; and the size of
-    what it is the difference of.
+    """(E8): energy the island's impulses bring beyond what corrections of depth, loops and mimics ask for, J; and the
+    size of what it is the difference of.
 
     Kinetic: x . u_free + |y|^2/2. Against the forces on the bodies, by moving them: an impulse displaces what it moves
     for half a step, of an impact longer or shorter. Exact for lone bodies under the midpoint rule, whose free motion
