@@ -10,6 +10,7 @@ import pytest
 
 import sesshoku as ss
 from mechanisms import pendulum
+from sesshoku.methods.registry import keywords
 from snapshot_fuzz import rich_scene, same_state, simulated
 
 pytestmark = pytest.mark.nojit
@@ -117,3 +118,12 @@ def test_copies_of_a_simulation_that_failed_are_copies():
     sim.data.friction_impulse[:] = np.nan
     again = copy.deepcopy(sim)
     assert np.isnan(again.data.friction_impulse).all()
+
+
+@pytest.mark.parametrize("method", keywords())
+def test_the_state_before_the_first_step_comes_back(method):
+    """What a new simulation holds is sound, whatever a method marks as not seen yet."""
+    sim = ss.Simulation(crate(), method)
+    start = sim.save()
+    sim.restore(start)
+    assert same_state(sim.save(), start)

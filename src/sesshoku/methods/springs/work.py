@@ -29,8 +29,9 @@ class Bodies(Record):
     position = array(float, "B", 3, saved=True)  # centre of mass
     quaternion = array(float, "B", 4, saved=True, unit=True)
     velocity = array(float, "B", 6, saved=True)  # of the centre of mass, and angular
-    seen_q = array(float, "Q", saved=True)  # coordinates and velocities as read off the bodies
-    seen_v = array(float, "V", saved=True)
+    # coordinates and velocities as read off the bodies; NaN before the first step
+    seen_q = array(float, "Q", saved=True, finite=False)
+    seen_v = array(float, "V", saved=True, finite=False)
     # ---- constants
     mass = array(float, "B")
     inverse_mass = array(float, "B")  # 0: no force moves it
