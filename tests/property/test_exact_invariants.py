@@ -8,10 +8,6 @@ import pytest
 
 import sesshoku as ss
 from property_scenes import random_scene
-from sesshoku.methods.exact.instant import MET
-from sesshoku.methods.exact.momentum import HIT
-from sesshoku.methods.exact.work import GIVEN, IMPACTS
-from sesshoku.solvers.problem import read_contact
 from support import SEED, sample_count
 
 G = 9.8
@@ -39,7 +35,7 @@ def friction_power(sim, before):
 
     before: q and v at the step's start. Contacts lie in the middle of the step; by its end a corner may have gained
     dt/2 w^2 r, which the law takes into account and this does not. Spins are those of the law, before a body that an
-    impact displaces turns by that, and its spin with it. Impacts of lone bodies are judged at their instant.
+    impact displaces turns by that, and its spin with it.
     """
     worst = -np.inf
     middle = {}
@@ -51,15 +47,8 @@ def friction_power(sim, before):
             spin = max(np.linalg.norm(before[1][k + 3:k + 6]), np.linalg.norm(sim.v[k + 3:k + 6]))
             turned = sim.work.turned[k + 3:k + 6]
             middle[name] = center, sim.v[k:k + 3], turn_back(sim.v[k + 3:k + 6], turned), spin
-    work = sim.work
-    for c, contact in enumerate(sim.contacts):
+    for contact in sim.contacts:
         if "paddle" in contact.bodies or contact.normal_force <= 0.0:
-            continue
-        carried = work.impacts[GIVEN] > 0 and work.given[c].any()  # until an impact, when it slipped otherwise
-        if work.impacts[IMPACTS] > 0 and (work.met[c] == MET or carried or hit_alone(sim, contact)):
-            x, free = work.problem.impulse[c], work.problem.free[c]
-            u = np.array(read_contact(sim.model.row_dof, work.problem, c, work.problem.y))[:2] + free[:2]
-            worst = max(worst, float(x[:2] @ u - 1e-7 * np.linalg.norm(x[:2])) / sim.dt)
             continue
         slip, turned = np.zeros(3), 0.0
         for name, sign in zip(contact.bodies, (-1.0, 1.0), strict=True):
@@ -72,12 +61,6 @@ def friction_power(sim, before):
         unsure = friction * (1.1 * turned + 1e-6 * np.linalg.norm(slip) + 1e-7)
         worst = max(worst, float(contact.friction_force @ slip - unsure))
     return worst
-
-
-def hit_alone(sim, contact):
-    """Whether nothing but impacts touches a body of the contact."""
-    trees = [sim.model.link_tree[sim.bodies[name].link] for name in contact.bodies if name.startswith("b")]
-    return any(sim.work.touched[t] == HIT for t in trees)
 
 
 @pytest.mark.parametrize("chunk", range(2))

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from sesshoku.collision.contacts import Contacts, make_contacts
 from sesshoku.collision.points.detect import contact_capacity, pair_capacity
 from sesshoku.compiled.table import COUNTER, Record, array, part
 from sesshoku.dynamics.data import row_total
 from sesshoku.methods.definition import as_numbers
 from sesshoku.methods.exact.options import RELATIVE, Numbers, Options
-from sesshoku.model.arrays import FREE, Model
 from sesshoku.scene.compiler import CompiledScene
 from sesshoku.solvers.pgs import DISC
 from sesshoku.solvers.problem import Problem, make_problem
@@ -40,14 +37,6 @@ class Work(Record):
     unaided = array(float, "C", 3)  # velocity at the end without contacts, by the rows alone, along the axes
     forced = array(float, "C", 3)  # what forces change it by in the step; the rest is gyroscopic
     turn = array(float, "C", 3)  # what half a step of turning adds to the velocity, along the axes
-    met = array(int, "C")  # whether and how it is an impact, see `instant`
-    instant = array(float, "C")  # s: when it closes; of impacts
-    later = array(float, "C")  # m: gap of an impact at the instant of an earlier one that shares a body
-    given = array(float, "C", 3)  # impulse until an impact, along the axes, see `until`
-    given_y = array(float, "V")
-    given_energy = array(float, 1)
-    arm = array(float, "C", 2, 3)  # of impacts of lone bodies: from their centres of mass to the point then, world
-    longer = array(float, "C")  # s: how much longer than half a step the impulse acts
     held = array(int, "C")  # 1: held open, would rebound if it arrived
     anchor = array(float, "C", 2, 3)  # where the links touched when the contact began to stick, in their frames
     anchored = array(int, "C")
@@ -62,7 +51,6 @@ class Work(Record):
     old_anchored = array(int, "C", saved=True, within=(0, 1))
     tree_jammed = array(int, "T", saved=True, within=(0, 1))  # in an island without solution
     tree_unsolved = array(int, "T", saved=True, within=COUNTER)  # steps in a row in which its island was not solved
-    tree_shaken = array(int, "T", saved=True, within=(0, 1))  # 1: there was an impact in its island
     tree_failed = array(int, "T")  # 1: nor was it in this step
     # ---- joint friction, see `locks`
     tree_rubs = array(int, "T")  # 1: it has joints with friction
@@ -85,32 +73,11 @@ class Work(Record):
     shift = array(float, "V")  # displacement: impacts act from their own instant
     turned = array(float, "V")  # turns of lone bodies by that, along which their spin went after the solve
     gyration = array(float, "V")  # change of a lone body's spin by gyroscopic torque
-    # ---- lone bodies, see `instant` and `momentum`
-    tree_lone = array(int, "T")  # 1: a free body by itself, in no loop
-    impacts = array(int, 4)  # how many, islands of lone bodies alone, 1: they are found, given impulses
-    tree_instant = array(float, "T")  # s: of its first impact
-    crowded = array(int, "T")  # 1: other contacts may carry it beside its impacts
-    frame = array(float, "T", 4)  # quaternion: its turn from the middle to then
-    instant_spin = array(float, "V")  # its spin then, axes of the middle
-    touch = array(float, 2, 3)  # point and normal of a pair at some instant
-    kept_pose = array(float, 2, 3, 4)  # of its shapes: rotation and position
-    touched = array(int, "T")
-    torque = array(float, "V")  # torque impulses of contacts, world axes
-    hit_torque = array(float, "V")  # the same in the axes of the middle
-    late = array(float, "V")
-    spin_goal = array(float, "V")  # angular momentum about its centre of mass at the end, world axes
-    fall = array(float, "T", 3)  # acceleration without contacts
-    far = array(int, "T")  # 1: it turns too far in the step to have a middle
-    island_bound = array(int, "T")
-    due = array(float, "T", 6)  # momentum and angular momentum of free islands without impulses
-    sums = array(float, 6)
-    island_inertia = array(float, 10)
 
 
 # places in `impact`: when (s), velocity then, what free motion adds until the end, restitution; and of the velocity
 # that the impulse makes the impact's part, and the part that carries load from then on
 INSTANT, SPEED, GAINED, BOUNCE, TAKEN, SUPPORT = range(6)
-IMPACTS, FREE_ISLANDS, FOUND, GIVEN = range(4)  # places in `impacts`
 
 
 def make_work(compiled: CompiledScene, options: Options) -> Work:
@@ -127,19 +94,8 @@ def make_work(compiled: CompiledScene, options: Options) -> Work:
                       problem=problem, newton=make_newton_work(C + E, W, V, T, newton),
                       less_effort=small_budget(newton, FEW_STEPS), more_effort=small_budget(newton, MORE_STEPS))
     work.law[:] = DISC
-    work.tree_lone[:] = lone_bodies(m)
     work.tree_rubs[m.link_tree[m.dof_link[m.rubbing_dofs]]] = 1
     return work
-
-
-def lone_bodies(model: Model) -> np.ndarray:
-    """1 for trees of one free link that no loop, mimic or armature takes hold of."""
-    roots = model.tree_link[:-1]
-    single = (np.diff(model.tree_link) == 1) & (model.link_joint[roots] == FREE)
-    joined = np.bincount(model.tree_joined, minlength=model.tree_count)[model.tree_joined] > 1
-    heavy = np.zeros(model.tree_count, bool)
-    np.logical_or.at(heavy, model.link_tree[model.dof_link], model.dof_armature > 0.0)
-    return (single & ~joined & ~heavy).astype(int)
 
 
 def small_budget(options: NewtonOptions, steps: int) -> NewtonNumbers:
