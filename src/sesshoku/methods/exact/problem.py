@@ -187,7 +187,7 @@ def impact_longer(model, work, dt, c, y):
 
 @jit
 def closing_time(gap, speed, rate, dt):
-    """First t in [0, dt] with gap + speed t + rate t^2/2 = 0; 0 where it is closed already."""
+    """(E26): first t in [0, dt] with gap + speed t + rate t^2/2 = 0; 0 where it is closed already."""
     if gap <= 0.0:
         return 0.0
     square = speed * speed - 2.0 * rate * gap
