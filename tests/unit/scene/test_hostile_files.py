@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import sesshoku as ss
-from sesshoku.scene import files
 from sesshoku.scene.geometry import mesh
+from sesshoku.scene.io import files
 from sesshoku.scene.io.mjcf import guard, trial
 
 pytestmark = pytest.mark.nojit

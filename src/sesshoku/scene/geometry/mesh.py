@@ -16,7 +16,6 @@ import numpy as np
 
 from sesshoku.errors import SceneError
 from sesshoku.scene import check
-from sesshoku.scene.files import MOST_MESH_BYTES, check_file, read_file
 from sesshoku.scene.geometry.mass import combine, shape_inertial
 from sesshoku.scene.geometry.pieces import DEFAULT_THRESHOLD, convex_pieces
 from sesshoku.scene.geometry.repair import (
@@ -32,6 +31,7 @@ from sesshoku.scene.geometry.repair import (
 )
 from sesshoku.scene.geometry.shapes import ConvexMesh, Mesh
 from sesshoku.scene.geometry.surfaces import surface
+from sesshoku.scene.io.files import MOST_MESH_BYTES, check_file, read_file
 
 __all__ = ["combine", "convex_mesh", "read", "shape_inertial", "surface", "triangle_mesh"]
 

@@ -21,10 +21,10 @@ import numpy as np
 from sesshoku.errors import SceneError, in_file
 from sesshoku.scene import check
 from sesshoku.scene.elements import RobotDescription
-from sesshoku.scene.files import check_file, parse_xml, read_file
 from sesshoku.scene.geometry import mass, mesh
 from sesshoku.scene.geometry.shapes import Mesh, Shape
 from sesshoku.scene.io.described import described_robot, is_described
+from sesshoku.scene.io.files import check_file, parse_xml, read_file
 from sesshoku.scene.io.unsupported import Grade, Unsupported
 
 #: of robot files; what they are, their content says

@@ -17,7 +17,7 @@ import numpy as np
 
 from sesshoku.errors import SceneError
 from sesshoku.scene import check
-from sesshoku.scene.files import read_file
+from sesshoku.scene.io.files import read_file
 from sesshoku.scene.io.spec import within
 from sesshoku.scene.io.unsupported import Grade, Unsupported
 

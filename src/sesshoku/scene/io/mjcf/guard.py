@@ -19,7 +19,7 @@ from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from sesshoku.errors import SceneError
-from sesshoku.scene.files import MOST_MESH_BYTES, check_file, is_odd, parse_xml, read_file
+from sesshoku.scene.io.files import MOST_MESH_BYTES, check_file, is_odd, parse_xml, read_file
 from sesshoku.scene.io.spec import within
 
 MOST_COPIES = 4096  # that replicates make, those within each other multiplied: MuJoCo takes seconds for them

@@ -13,9 +13,9 @@ from sesshoku.errors import SceneError, did_you_mean, in_file
 from sesshoku.scene import check
 from sesshoku.scene.actuators import belongs_to
 from sesshoku.scene.elements import Geometry, Joint, Material, Motion
-from sesshoku.scene.files import read_file
 from sesshoku.scene.geometry.shapes import Shape
 from sesshoku.scene.io.described import is_described
+from sesshoku.scene.io.files import read_file
 from sesshoku.scene.io.spec import ROBOT_SUFFIXES
 from sesshoku.scene.io.toml import schema as toml_schema
 from sesshoku.scene.io.toml.errors import Places, parse, validated

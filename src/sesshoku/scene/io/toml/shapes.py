@@ -12,9 +12,9 @@ import numpy as np
 
 from sesshoku.errors import SceneError
 from sesshoku.scene.elements import Geometry, Inertial
-from sesshoku.scene.files import read_file
 from sesshoku.scene.geometry import mesh
 from sesshoku.scene.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Shape, Sphere
+from sesshoku.scene.io.files import read_file
 from sesshoku.scene.io.toml.schema import BodyTable
 
 #: keys each shape needs, and those it may have

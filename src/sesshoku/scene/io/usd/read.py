@@ -29,7 +29,7 @@ import numpy as np
 from sesshoku.errors import SceneError, in_file
 from sesshoku.scene import check
 from sesshoku.scene.elements import Body, Joint, RobotDescription
-from sesshoku.scene.files import MOST_MESH_BYTES, check_file
+from sesshoku.scene.io.files import MOST_MESH_BYTES, check_file
 from sesshoku.scene.io.spec import Names, Unsupported, within
 
 Y_UP = np.array([[1.0, 0, 0, 0], [0, 0, -1.0, 0], [0, 1.0, 0, 0], [0, 0, 0, 1.0]])

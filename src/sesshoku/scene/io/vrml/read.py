@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from sesshoku.errors import SceneError, in_file
-from sesshoku.scene.files import read_file
+from sesshoku.scene.io.files import read_file
 
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]|[^\s,{}\[\]"#]+')
 BLANK = re.compile(r"(?:[\s,]+|#[^\n]*)*")
