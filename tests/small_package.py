@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from sesshoku.compiled import jit
+from sesshoku.compiled import jit, signatures
 from waiting import PATIENCE
 
 SOURCES = Path(jit.__file__).parents[1]
@@ -65,3 +65,15 @@ class Package:
     def files(self, kind: str) -> list[Path]:
         """The stored files of a kind."""
         return sorted((self.cache / "kernels").glob(f"??-{kind}/*"))
+
+
+def chain_package(folder: Path, count: int) -> Package:
+    """A package with so many kernels, each of which calls the one before, in a module with an entry like a method's."""
+    package = Package(folder)
+    lines = ["@jit\ndef level0(x):\n    return x + 1.0\n"]
+    lines += [f"@jit\ndef level{n}(x):\n    return level{n - 1}(x) + 1.0\n" for n in range(1, count)]
+    lines += [f"@jit\ndef run(options, dt, steps):\n    return level{count - 1}(dt) + options[0] + steps\n"]
+    package.write("method", "\n".join(lines))
+    listed = {f"sesshoku.method:level{n}": [["float64"]] for n in range(count)}
+    signatures.write(listed, package.package / "compiled" / "signatures.json")
+    return package

@@ -83,7 +83,8 @@ class KernelLibrary(JITCodeLibrary):
         """A kernel that calls itself does so through a pointer, which Numba would fill in when it runs."""
         for name in [v.name for v in module.global_variables if v.name.startswith(RuntimeLinker.PREFIX)]:
             if name != RuntimeLinker.PREFIX + self.symbol:
-                raise NotImplementedError(f"{self.name}: kernels that call each other in a circle")
+                raise NotImplementedError(f"{self.name}: kernels that call each other in a circle are not linked; "
+                                          "make one of them, which may call itself")
             pointer = f'@"{name}" = internal constant ptr @"{self.symbol}"\ndeclare void @"{self.symbol}"()\n'
             stub = ll.parse_assembly(pointer.replace("internal", "linkonce_odr"))
             stub.triple, stub.data_layout = module.triple, module.data_layout

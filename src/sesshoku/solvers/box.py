@@ -74,7 +74,7 @@ def active_set(n, system, bounds, eps, center, x, space):
     """
     G, b = system
     low, high = bounds
-    _factor, _y, active = space
+    active = space[2]
     for i in range(n):
         active[i] = -2
     fewest, patience = n + 1, PATIENCE

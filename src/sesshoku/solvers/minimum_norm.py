@@ -254,19 +254,19 @@ def through_factor(size, factors, b, z, x_out):
 
 
 @jit
-def by_factor(size_, factors, b, work, x_out):
+def by_factor(sizes, factors, b, work, x_out):
     """x_out (n) from a factor and the roots of its Gram matrices, refined once; False if that moved it too far."""
-    n, k = size_
-    factor, _root, other, _root_other = factors
+    n, k = sizes
+    factor, other = factors[0], factors[2]
     r, change, z = work.residual, work.change, work.small[1]
-    through_factor(size_, factors, b, z, x_out)
+    through_factor(sizes, factors, b, z, x_out)
     for i in range(n):
         r[i] = b[i]
     for j in range(k):
         t, row = dot(n, other[j], x_out), factor[j, :n]
         for i in range(n):
             r[i] -= t * row[i]
-    through_factor(size_, factors, r, z, change)
+    through_factor(sizes, factors, r, z, change)
     moved = size = wanted = largest = 0.0
     for i in range(n):
         moved, size, wanted = max(moved, abs(change[i])), max(size, abs(x_out[i])), max(wanted, abs(b[i]))

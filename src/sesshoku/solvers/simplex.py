@@ -62,7 +62,7 @@ def feasible(rows, count, columns, rhs, tolerance, space):
 @jit
 def solve_lp(programme, tolerance, space, x_out):
     """Maximise cost . x; returns (status, iterations). x (>= count) is zero where there is no optimum."""
-    rows, count, columns, rhs, _cost = programme
+    rows, count, columns, rhs = programme[0], programme[1], programme[2], programme[3]
     for j in range(count):
         x_out[j] = 0.0
     status, _, first = feasible(rows, count, columns, rhs, tolerance, space)

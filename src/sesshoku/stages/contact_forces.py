@@ -36,7 +36,7 @@ def apply_forces(model, data, work, dt):
     count = contacts.counts[CONTACTS]
     for k in range(model.dof_count):
         fresh[k] = 0.0
-    worst = energy = brought = undone = deepest = outside = 0.0
+    worst = undone = deepest = outside = 0.0
     for c in range(count):
         x, axes, free = problem.impulse[c], problem.axes[c], problem.free[c]
         if x[2] != 0.0 or x[0] != 0.0 or x[1] != 0.0:
@@ -67,20 +67,27 @@ def apply_forces(model, data, work, dt):
     report[RESIDUAL], report[CORRECTION_WORK], report[PENETRATION] = worst, undone, deepest
     report[CONE_VIOLATION] = outside / dt
     report[REPORT_OVERFLOW] = float(contacts.counts[OVERFLOW] + problem.counts[PROBLEM_OVERFLOW])
-    change = work.y_direction
-    velocity_change(model, data, problem, fresh, change)
-    report[MOMENTUM_RESIDUAL] = momentum_imbalance(model, data, problem, y, change, data.held_force)
-    generalized_impulse(model, data, problem, fresh, data.held_force)
-    for k in range(model.dof_count):  # kinetic energy: v . J^T x + 1/2 |y|^2, targets of the rows left aside
-        energy += data.new_v[k] * data.held_force[k] + 0.5 * fresh[k] * fresh[k]
-        data.new_v[k] += change[k]  # (E23); eq. (15), multipoint: H^-1 K Delta f
-        brought += 0.5 * data.held_force[k] * (data.v[k] + data.new_v[k])
-        data.held_force[k] /= dt
-    report[ENERGY_CHANGE], report[CONSTRAINT_WORK] = energy, brought
+    take_impulses(model, data, work, dt)
     for c in range(count):
         for a in range(3):
             work.old_impulse[c, a] = work.impulse_world[c, a]
     store_joint_impulses(model, data, problem)
+
+
+@jit
+def take_impulses(model, data, work, dt):
+    """new_v and held_force by the impulses whose y is work.y_before; what they change of energy and momentum."""
+    problem, report, fresh, change = work.problem, data.report, work.y_before, work.y_direction
+    energy = brought = 0.0
+    velocity_change(model, data, problem, fresh, change)
+    report[MOMENTUM_RESIDUAL] = momentum_imbalance(model, data, problem, problem.y, change, data.held_force)
+    generalized_impulse(model, data, problem, fresh, data.held_force)
+    for k in range(model.dof_count):  # kinetic energy: v . J^T x + 1/2 |y|^2, targets of the rows left aside
+        energy += data.new_v[k] * data.held_force[k] + 0.5 * fresh[k] * fresh[k]
+        data.new_v[k] += change[k]  # (E23); eq. (15), multipoint: H^-1 K Delta f; eq. (13), volume: H^-1 J^T p
+        brought += 0.5 * data.held_force[k] * (data.v[k] + data.new_v[k])
+        data.held_force[k] /= dt
+    report[ENERGY_CHANGE], report[CONSTRAINT_WORK] = energy, brought
 
 
 @jit

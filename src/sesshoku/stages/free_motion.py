@@ -192,6 +192,13 @@ def finish(model, data, scheme, dt):
         data.report[APPLIED_WORK] = applied_work(model, data, data.implicit_diagonal, dt)
         finish_euler(model, data, data.new_v, dt)
         finish_turns(model, data, data.q, data.v)
+    end_step(model, data, fast, dt)
+    return True
+
+
+@jit
+def end_step(model, data, fast, dt):
+    """What follows once q and v are taken over. fast: trees whose joints turn far in the step (`note_start`)."""
     return_to_limits(model, data.q)
     close_loops(model, data, dt)
     advance_activations(model, data, dt)
@@ -199,7 +206,6 @@ def finish(model, data, scheme, dt):
         carry_on(model, data)
     data.report[REPORTED] = fast
     data.time[0] += dt
-    return True
 
 
 @jit

@@ -8,6 +8,18 @@ from __future__ import annotations
 from sesshoku.collision.contacts import ISLANDS
 from sesshoku.compiled.jit import jit
 from sesshoku.solvers.problem import JOINT_ROWS
+from sesshoku.stages.report import CONVERGED
+
+
+@jit
+def start_solve(model, data, problem):
+    """Nothing is solved yet: an empty report that says converged, and y of no impulses."""
+    report = data.report
+    for n in range(len(report)):
+        report[n] = 0.0
+    report[CONVERGED] = 1.0
+    for k in range(model.dof_count):
+        problem.y[k] = 0.0
 
 
 @jit

@@ -15,7 +15,7 @@ from numba.core import config
 import sesshoku as ss
 from sesshoku.compiled import prepare, signatures
 from sesshoku.methods import registry
-from small_package import Package
+from small_package import Package, chain_package
 from waiting import PATIENCE, interruptible
 
 METHODS = list(registry.MODULES)
@@ -26,14 +26,7 @@ compiled_only = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is 
 @pytest.fixture
 def package(tmp_path: Path) -> Package:
     """Some thirty kernels that call each other, in a module with an entry like a method's."""
-    package = Package(tmp_path)
-    lines = ["@jit\ndef level0(x):\n    return x + 1.0\n"]
-    lines += [f"@jit\ndef level{n}(x):\n    return level{n - 1}(x) + 1.0\n" for n in range(1, 30)]
-    lines += ["@jit\ndef run(options, dt, steps):\n    return level29(dt) + options[0] + steps\n"]
-    package.write("method", "\n".join(lines))
-    listed = {f"sesshoku.method:level{n}": [["float64"]] for n in range(30)}
-    signatures.write(listed, package.package / "compiled" / "signatures.json")
-    return package
+    return chain_package(tmp_path, 30)
 
 
 def crate(keyword: str) -> ss.Simulation:

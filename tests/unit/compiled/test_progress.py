@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from sesshoku.compiled import progress, signatures
+from sesshoku.compiled import progress
 from sesshoku.compiled.progress import CompileProgress, Progress, seconds, sentence
-from small_package import Package
+from small_package import Package, chain_package
 from waiting import PATIENCE, interruptible
 
 
@@ -138,14 +138,7 @@ with CompileProgress("method") as line:
 @pytest.fixture
 def package(tmp_path: Path) -> Package:
     """Twenty-eight kernels that call each other, and an entry like a method's."""
-    package = Package(tmp_path)
-    lines = ["@jit\ndef level0(x):\n    return x + 1.0\n"]
-    lines += [f"@jit\ndef level{n}(x):\n    return level{n - 1}(x) + 1.0\n" for n in range(1, 28)]
-    lines += ["@jit\ndef run(options, dt, steps):\n    return level27(dt) + options[0] + steps\n"]
-    package.write("method", "\n".join(lines))
-    listed = {f"sesshoku.method:level{n}": [["float64"]] for n in range(28)}
-    signatures.write(listed, package.package / "compiled" / "signatures.json")
-    return package
+    return chain_package(tmp_path, 28)
 
 
 @pytest.mark.parametrize("cores", ["{0}", "{0, 1}"])

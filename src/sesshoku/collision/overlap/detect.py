@@ -143,10 +143,10 @@ def set_prism(contacts, polyhedra, field):
 
 
 @jit
-def overlap_shapes(model, contacts, polyhedra, overlaps, pair, k, measure_):
+def overlap_shapes(model, contacts, polyhedra, overlaps, pair, k, rule):
     """Overlap of shapes a and b into place k: its outcome. Writes point, normal, tangent of contact k."""
     a, b = pair
-    integral, thin = measure_
+    integral, thin = rule
     plane_a, plane_b = model.shape_type[a] == SHAPE_PLANE, model.shape_type[b] == SHAPE_PLANE
     if plane_a and plane_b:
         return NOTHING

@@ -113,14 +113,14 @@ def box_axis(A, h, B, g, offset, margin, size):
 
 
 @jit
-def best_edge_axis(box_a, box_b, offset, best_, normal, bias):
+def best_edge_axis(box_a, box_b, offset, so_far, normal, bias):
     """Of the edge pairs marked in `found` the axis that separates most, if any beats `best` along n by `bias`.
 
     Measured afresh along the normalised axis with all six half edges: then even a badly conditioned one is valid.
     """
     A, h = box_a
     B, g = box_b
-    found, best = best_
+    found, best = so_far
     cx, cy, cz = offset
     nx, ny, nz = normal
     bound = best + bias

@@ -200,7 +200,7 @@ def nearest_normal(model, contacts, field, other, cell, offset, scale):
 
 
 @jit
-def triangle_points(model, contacts, field, other, cell_, offset, margin):
+def triangle_points(model, contacts, field, other, place, offset, margin):
     """Contact points of the triangle in `cell` with a shape at c from the field: their number; as `collide_shapes`."""
     cx, cy, cz = offset
     R, V, W = contacts.shape_rotation[field], contacts.cell, contacts.witness
@@ -227,7 +227,7 @@ def triangle_points(model, contacts, field, other, cell_, offset, margin):
             count = with_witness(contacts, count, least, gap, margin, 1e-9 * size, 1e-6 * size, corner)
         to_world(contacts, field, count, nx, ny, nz)
         return count
-    found, gap, x, y, z = nearest_normal(model, contacts, field, other, cell_, offset, (margin, size))
+    found, gap, x, y, z = nearest_normal(model, contacts, field, other, place, offset, (margin, size))
     if found < 0 or (found == 1 and gap > margin):
         return 0
     if found == 1:

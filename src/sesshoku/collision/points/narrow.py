@@ -47,10 +47,10 @@ RIM_SLACK = 1e-7  # of the size: a cylinder's octagon may miss the deepest point
 
 
 @jit
-def one_point(contacts, gap, at, normal_, margin):
+def one_point(contacts, gap, at, direction, margin):
     """A single smooth contact at the world point, if it is within the margin."""
     x, y, z = at
-    nx, ny, nz = normal_
+    nx, ny, nz = direction
     if gap > margin:
         return 0
     point, normal = contacts.manifold_point[0], contacts.manifold_normal

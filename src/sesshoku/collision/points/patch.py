@@ -119,10 +119,10 @@ def normal_velocity(model, data, link, n, x, y, z):
 
 
 @jit
-def recognise(model, data, contacts, pair, count, old_, near):
+def recognise(model, data, contacts, pair, count, old_range, near):
     """Mark the points that were contacts in the step before: those nearest to where the old ones have moved."""
     a, b = pair
-    old_first, old_last = old_
+    old_first, old_last = old_range
     P, frame, o = contacts.work, contacts.frame, contacts.manifold_point[0]
     for old in range(old_first, old_last):
         best, least = -1, near * near

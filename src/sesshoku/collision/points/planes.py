@@ -23,10 +23,10 @@ RIM_TILT = 1e-5  # sine of the tilt above which the lowest point of a rim is tol
 
 
 @jit
-def put_low_point(contacts, count, shape, at_, plane, margin, kind):
+def put_low_point(contacts, count, shape, low, plane, margin, kind):
     """Add the point (x, y, z), seen from the shape's position at height `base` over the plane; returns the count."""
     base, normal = plane
-    x, y, z = at_
+    x, y, z = low
     nx, ny, nz = normal
     gap = base + (x * nx + y * ny + z * nz)
     if gap > margin or count == len(contacts.manifold_gap):

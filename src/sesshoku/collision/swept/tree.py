@@ -74,9 +74,9 @@ def cut(center, order, first, last, axis):
 
 
 @jit
-def refit(node, range_, topology, vertex_box, pad, box_out):
+def refit(node, span, topology, vertex_box, pad, box_out):
     """Boxes (low, high) of nodes first .. last - 1, from those of the ways of the vertices (V, 6), widened by `pad`."""
-    first, last = range_
+    first, last = span
     edge_vertex, face_vertex = topology
     for i in range(last - 1, first - 1, -1):
         one, kind, f = node[i, 0], node[i, 2], node[i, 3]

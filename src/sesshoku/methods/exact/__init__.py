@@ -33,7 +33,7 @@ from sesshoku.collision.contacts import CONTACTS, RELEASED, SLIP, STICK
 from sesshoku.collision.points.detect import detect
 from sesshoku.compiled.jit import jit
 from sesshoku.compiled.stepping import Stages
-from sesshoku.dynamics.actuation import advance_activations, joint_forces
+from sesshoku.dynamics.actuation import joint_forces
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import external_wrenches, link_velocities
 from sesshoku.integrate.fast_joints import FAST as FAST_JOINT
@@ -59,23 +59,21 @@ from sesshoku.methods.exact.work import BOUNCE, SUPPORT, Work, make_work
 from sesshoku.methods.registry import register
 from sesshoku.solvers.problem import TURNING, push_contact
 from sesshoku.stages.books import applied_work
-from sesshoku.stages.closing import close_loops
 from sesshoku.stages.contact_forces import apply_forces
 from sesshoku.stages.contact_rows import velocity_change
 from sesshoku.stages.free_motion import (
     SEMI_IMPLICIT,
     SPIN,
-    carry_on,
     coast,
+    end_step,
     finish,
     finish_turns,
     free_velocity,
     joint_space_inertia,
     note_start,
 )
-from sesshoku.stages.joint_constraints import measure_errors, return_to_limits
+from sesshoku.stages.joint_constraints import measure_errors
 from sesshoku.stages.report import APPLIED_WORK
-from sesshoku.stages.report import FAST_TREES as REPORTED
 from sesshoku.stages.tunnelling import count_tunnelling
 
 
@@ -197,13 +195,7 @@ def end(model, data, work, dt):
         note_start(model, data, data.new_q, data.new_v, data.stage_v, 0.5 * dt)
     from_middle(model, data, work.shift, dt)
     finish_turns(model, data, data.q, data.v)
-    return_to_limits(model, data.q)
-    close_loops(model, data, dt)
-    advance_activations(model, data, dt)
-    if fast > 0:
-        carry_on(model, data)
-    data.report[REPORTED] = fast
-    data.time[0] += dt
+    end_step(model, data, fast, dt)
     return True
 
 

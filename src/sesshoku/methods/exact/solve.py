@@ -11,7 +11,7 @@ from sesshoku.methods.exact.problem import add_impact, impact_longer, set_reboun
 from sesshoku.methods.exact.work import BOUNCE, INSTANT, SPEED
 from sesshoku.solvers.problem import JOINT_ROWS, contacts_among, read_contact, read_joint
 from sesshoku.solvers.proximal.newton import solve_island
-from sesshoku.stages.island_rows import group_joint_rows, island_dofs, island_lists
+from sesshoku.stages.island_rows import group_joint_rows, island_dofs, island_lists, start_solve
 from sesshoku.stages.report import CONVERGED, ITERATIONS, ROWS
 from sesshoku.stages.turning_rows import island_blocks
 
@@ -31,11 +31,7 @@ def solve_islands(model, data, work, dt):
     """Solve every island apart; impulses and y are left in the problem."""
     contacts, problem, newton = work.contacts, work.problem, work.newton
     report = data.report
-    for n in range(len(report)):
-        report[n] = 0.0
-    report[CONVERGED] = 1.0
-    for k in range(model.dof_count):
-        problem.y[k] = 0.0
+    start_solve(model, data, problem)
     for t in range(model.tree_count):
         work.tree_jammed[t] = work.tree_failed[t] = 0
     for j in range(problem.counts[JOINT_ROWS]):
@@ -102,7 +98,7 @@ def solve_rounds(model, data, work, dt, effort, lists, rebounding):
     rebounding: contacts that the first solution brings together rebound, later ones only close: chains of rebounds
     within a step feed on each other. effort: the solver's options. Returns the residual and whether the law is met.
     """
-    block_list, joint_list, _dof_list = lists
+    block_list, joint_list = lists[0], lists[1]
     problem, newton, options = work.problem, work.newton, work.options
     contact_list = block_list[: contacts_among(problem, block_list)]
     made, solved, residual, rounds = 0, False, 0.0, options.rounds
@@ -192,7 +188,7 @@ def guard_energy(model, data, work, dt, lists, residual, solved):
 @jit
 def share_restitution(model, data, work, dt, lists, share):
     """(E7): Solve with a share of every restitution; residual and whether solved."""
-    block_list, _joint_list, _dof_list = lists
+    block_list = lists[0]
     problem = work.problem
     for n in range(contacts_among(problem, block_list)):
         if work.impact[block_list[n], BOUNCE] > 0.0:

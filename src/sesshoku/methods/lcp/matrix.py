@@ -31,7 +31,7 @@ def gather(chains, problem, contact_list, joint_list, y):
 @jit
 def solve_by_matrix(model, data, work, lists, most, tolerance):
     """The paper's way: form K of the island, sweep its rows."""
-    contact_list, joint_list, _dof_list = lists
+    contact_list, joint_list = lists[0], lists[1]
     problem = work.problem
     m, nj, K, x, w = len(contact_list), len(joint_list), work.matrix, work.row_impulse, work.row_velocity
     for i in range(m):

@@ -13,7 +13,7 @@ from sesshoku.methods.lcp.options import (
     NORMALS_FIRST,
 )
 from sesshoku.solvers.pgs import solve_rows
-from sesshoku.stages.island_rows import group_joint_rows, island_dofs, island_lists
+from sesshoku.stages.island_rows import group_joint_rows, island_dofs, island_lists, start_solve
 from sesshoku.stages.report import CONVERGED, ITERATIONS, ROWS
 
 LEAST_SWEEPS = 15  # an island gets at least so many, whatever the budget
@@ -24,12 +24,7 @@ LONG_STEP = 5e-3  # s; the way an error goes grows with stake and step, the squa
 def solve_islands(model, data, work, dt):
     """Solve each island apart, then report how well the whole problem is solved."""
     contacts, problem = work.contacts, work.problem
-    report = data.report
-    for n in range(len(report)):
-        report[n] = 0.0
-    report[CONVERGED] = 1.0
-    for k in range(model.dof_count):
-        problem.y[k] = 0.0
+    start_solve(model, data, problem)
     if work.matrix_by == BY_TEST_FORCES and contacts.counts[CONTACTS] > 0:
         articulate(model, data)
     rest = group_joint_rows(model, work)

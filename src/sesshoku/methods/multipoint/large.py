@@ -29,7 +29,7 @@ STEADY = 1e-6  # and those when no normal impulse changes by more than this shar
 @jit
 def solve_large(model, data, work, dt, lists):
     """The method on one island, matrix-free; impulses in work.impulse. Returns the number of solves."""
-    contact_list, joint_list, _dof_list = lists
+    contact_list, joint_list = lists[0], lists[1]
     options = work.options
     m = len(contact_list)
     prepare(work, contact_list, joint_list)

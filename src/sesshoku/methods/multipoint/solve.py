@@ -12,7 +12,7 @@ from sesshoku.methods.multipoint.removal import put_back, removal_loop, seen_bef
 from sesshoku.methods.multipoint.work import AWAY, IN
 from sesshoku.solvers.island_matrix import fill_contacts, fill_joints
 from sesshoku.solvers.problem import push_contact, push_joint
-from sesshoku.stages.island_rows import group_joint_rows, island_dofs, island_lists
+from sesshoku.stages.island_rows import group_joint_rows, island_dofs, island_lists, start_solve
 from sesshoku.stages.report import CONVERGED, ITERATIONS, ROWS
 
 
@@ -23,12 +23,7 @@ def solve_islands(model, data, work, dt):
     Joint rows of trees that touch nothing come last, those of each group of joined trees apart.
     """
     problem = work.problem
-    report = data.report
-    for n in range(len(report)):
-        report[n] = 0.0
-    report[CONVERGED] = 1.0
-    for k in range(model.dof_count):
-        problem.y[k] = 0.0
+    start_solve(model, data, problem)
     rest = group_joint_rows(model, work)
     for island in range(rest + 1):
         contact_list, joint_list = island_lists(work, island, rest)

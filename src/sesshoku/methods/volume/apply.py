@@ -9,16 +9,12 @@ from sesshoku.compiled.jit import jit
 from sesshoku.methods.volume.work import FREED, SLIDES
 from sesshoku.solvers.pgs import joint_residual
 from sesshoku.solvers.problem import JOINT_ROWS, PROBLEM_OVERFLOW, push_contact, push_joint, read_contact
-from sesshoku.stages.contact_forces import momentum_imbalance
-from sesshoku.stages.contact_rows import generalized_impulse, velocity_change
+from sesshoku.stages.contact_forces import take_impulses
 from sesshoku.stages.joint_constraints import measure_errors
 from sesshoku.stages.joint_rows import store_joint_impulses
 from sesshoku.stages.report import (
     CONE_VIOLATION,
-    CONSTRAINT_WORK,
     CORRECTION_WORK,
-    ENERGY_CHANGE,
-    MOMENTUM_RESIDUAL,
     PENETRATION,
     RESIDUAL,
 )
@@ -33,7 +29,7 @@ def apply_wrenches(model, data, work, dt):
     report, y, fresh, chains = data.report, problem.y, work.y_before, model.row_dof
     for k in range(model.dof_count):
         fresh[k] = 0.0
-    worst = energy = brought = undone = deepest = outside = 0.0
+    worst = undone = deepest = outside = 0.0
     for c in range(contacts.counts[CONTACTS]):
         p = work.wrench[c]
         push_contact(chains, problem, 2 * c, p[0], p[1], p[2], fresh)
@@ -51,16 +47,7 @@ def apply_wrenches(model, data, work, dt):
     report[CORRECTION_WORK], report[PENETRATION] = undone, deepest
     report[CONE_VIOLATION] = outside / dt
     report[REPORT_OVERFLOW] = float(contacts.counts[OVERFLOW] + problem.counts[PROBLEM_OVERFLOW])
-    change = work.y_direction
-    velocity_change(model, data, problem, fresh, change)
-    report[MOMENTUM_RESIDUAL] = momentum_imbalance(model, data, problem, y, change, data.held_force)
-    generalized_impulse(model, data, problem, fresh, data.held_force)
-    for k in range(model.dof_count):  # kinetic energy: v . J^T x + 1/2 |y|^2
-        energy += data.new_v[k] * data.held_force[k] + 0.5 * fresh[k] * fresh[k]
-        data.new_v[k] += change[k]  # (13): H^-1 J^T p
-        brought += 0.5 * data.held_force[k] * (data.v[k] + data.new_v[k])
-        data.held_force[k] /= dt
-    report[ENERGY_CHANGE], report[CONSTRAINT_WORK] = energy, brought
+    take_impulses(model, data, work, dt)  # (13)
     for c in range(contacts.counts[CONTACTS]):
         for a in range(6):
             work.old_wrench[c, a] = work.wrench[c, a]

@@ -275,7 +275,7 @@ def choose_form(chains, problem, lists, options, work):
 @jit
 def sweep_first(chains, problem, mu, lists, options, work, residual):
     """NNCG from the start; its result is taken if it is at most half worse than the start. Returns the residual."""
-    contact_list, joint_list, _dof_list = lists
+    contact_list, joint_list = lists[0], lists[1]
     store_island(problem, contact_list, joint_list, work.impulse)
     made = solve_rows(chains, problem, (work.law, mu), lists, (False, False, True), (options.sweeps, options.tolerance),
                       work, problem.y)
@@ -286,7 +286,7 @@ def sweep_first(chains, problem, mu, lists, options, work, residual):
 @jit
 def take_swept(chains, problem, mu, lists, work, limit):
     """Take the impulses that sweeps left in the problem if their residual is at most `limit`, else go back."""
-    contact_list, joint_list, _dof_list = lists
+    contact_list, joint_list = lists[0], lists[1]
     m, nj, x, kept = len(contact_list), len(joint_list), work.impulse, work.kept
     rows = 3 * m + nj
     for k in range(rows):
@@ -398,12 +398,12 @@ def outer_passes(chains, problem, lists, options, work, goal, sigma, residual):
 
 
 @jit
-def newton_pass(chains, problem, lists, options, work, sigma, goal_, residual):
+def newton_pass(chains, problem, lists, options, work, sigma, limits, residual):
     """(E12), (E14): Newton's method on the fixed point of the images around work.center; returns (steps, settled).
 
     From work.speed, and problem.y in the primal form; work.image belongs to the last velocities, work.y_image to it.
     """
-    tol, budget = goal_
+    tol, budget = limits
     contact_list, joint_list, dof_list = lists
     m, nj, dual = len(contact_list), len(joint_list), work.info[FORM_USED] == DUAL
     rows = 3 * m + nj

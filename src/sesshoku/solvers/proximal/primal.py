@@ -220,7 +220,7 @@ def primal_direction(chains, problem, lists, sigma, work):
 
     Returns (found, slope, size): whether the system could be solved; dy . y and dy . dy, for the line search.
     """
-    _contact_list, _joint_list, dof_list = lists
+    dof_list = lists[2]
     count, step, gap = len(dof_list), work.y_step, work.y_gap
     fill_blocks(chains, problem, lists, sigma, work)
     if work.info[SYMMETRIC]:
@@ -240,7 +240,7 @@ def primal_direction(chains, problem, lists, sigma, work):
 @jit
 def symmetric_direction(chains, problem, lists, work):
     """The same for one tree in which nothing slips."""
-    _contact_list, _joint_list, dof_list = lists
+    dof_list = lists[2]
     first, last = dof_list[0, 0], dof_list[0, 1]
     n, step = last - first, work.y_step[first:last]
     A = work.arena[: n * n].reshape((n, n))

@@ -73,7 +73,7 @@ def read_rows(chains, problem, contact_list, joint_list, y, u_out):
 @jit
 def velocities(chains, problem, lists, x, free, y_out, u_out):
     """(E4): y and velocities u that belong to the impulses x."""
-    contact_list, joint_list, _dof_list = lists
+    contact_list, joint_list = lists[0], lists[1]
     push_rows(chains, problem, lists, x, y_out)
     read_rows(chains, problem, contact_list, joint_list, y_out, u_out)
     for k in range(3 * len(contact_list) + len(joint_list)):
