@@ -6,7 +6,7 @@ smallest norm where they are not determined; points that pull leave and the rest
 Coulomb's law at the end, with static and kinetic coefficients apart.
 
 equation -> function
-    (1) (15)   motion without and with contact  stages.free_motion.free_velocity, stages.contact_forces.apply_forces
+    (1) (15)   motion without and with contact  stages.free_motion.free_velocity, stages.contact_forces.take_impulses
     (5)        K_i = (dp_i/dq)^T                              stages.contact_rows.side_jacobian
     (6)-(9)    decomposition, slip speed and direction        problem.split_velocity
     (10)-(12)  impact law                                     problem.choose_target
