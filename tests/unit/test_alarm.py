@@ -91,7 +91,8 @@ def test_energy_without_a_source_is_told_where_contacts_are_springs(method: str)
 
     sim._run = mad
     told = warned(sim, 20)
-    assert len(told) == 1 and "energy rose by" in told[0] and "body 'crate'" in told[0] and f"method {method!r}" in told[0]
+    assert len(told) == 1 and "energy rose by" in told[0] and f"method {method!r}" in told[0]
+    assert "body 'crate'" in told[0]
 
 
 def test_falls_pushes_and_throws_are_no_news_to_springs() -> None:

@@ -90,6 +90,8 @@ class Ledger:
             return "the method does not book the energy in its springs"
         if not self.books and (self._pushed or self.sim.model.actuator_count > 0):
             return "the method does not book the work of actuators and pushes"
+        if not self.books and self.sim.model.drag_count > 0 and self.sim.model.wind.any():
+            return "the method does not book the work of the wind"
         return ""
 
     def summary(self, times: np.ndarray) -> dict[str, Any]:

@@ -90,6 +90,7 @@ class Simulation(SavedState, ControllerDynamics):
             warnings.warn(f"method {self.method.keyword!r} leaves out {'; '.join(self.left_out)} (strict=True refuses)",
                           UnsupportedFeature, stacklevel=3)
         self.model, self.data = self.compiled.model, make_data(self.compiled)
+        self.data.drag_most[:] = self.model.drag_inertia / time_step
         self._start_state(time_step)
         definition, options = self.method.definition, self.method.options
         self._run = definition.run(options)

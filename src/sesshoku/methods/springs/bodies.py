@@ -11,6 +11,7 @@ from __future__ import annotations
 from math import atan2, pi, sqrt
 
 from sesshoku.compiled.jit import jit
+from sesshoku.dynamics.drag import drag_of_body
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.pushes import add_force, turned
 from sesshoku.dynamics.rnea import link_velocities
@@ -192,7 +193,7 @@ def load_bodies(model, data, work, dt):
 
 @jit
 def push_bodies(model, data, bodies):
-    """Gravity compensation, and actuators that push a body at a place (dynamics/pushes.py), about centres of mass."""
+    """Gravity compensation, actuators that push a body at a place (dynamics/pushes.py), drag; about centres of mass."""
     g, F = model.gravity, bodies.force
     for b in range(model.link_count):
         m, c, o = model.link_lift[b, 0], model.link_lift[b, 1:4], model.link_center[b]
@@ -216,6 +217,15 @@ def push_bodies(model, data, bodies):
             r, t = bodies.position[b], bodies.position[base]
             add_force(F[base], x + r[0] - t[0], y + r[1] - t[1], z + r[2] - t[2], -fx, -fy, -fz)
             F[base, 3], F[base, 4], F[base, 5] = F[base, 3] - nx, F[base, 4] - ny, F[base, 5] - nz
+    for d in range(model.drag_count):
+        b, f = model.drag_link[d], data.drag_wrench[d]
+        c, o, u = model.drag_position[d], model.link_center[b], bodies.velocity[b]
+        x, y, z = turned(bodies.rotation[b], c[0] - o[0], c[1] - o[1], c[2] - o[2])
+        vx, vy, vz = cross(u[3], u[4], u[5], x, y, z)
+        drag_of_body(model, data.drag_most[d], d, bodies.rotation[b], (u[0] + vx, u[1] + vy, u[2] + vz),
+                     (u[3], u[4], u[5]), f)
+        add_force(F[b], x, y, z, f[0], f[1], f[2])
+        F[b, 3], F[b, 4], F[b, 5] = F[b, 3] + f[3], F[b, 4] + f[4], F[b, 5] + f[5]
 
 
 @jit
