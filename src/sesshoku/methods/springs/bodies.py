@@ -166,17 +166,15 @@ def load_bodies(model, data, work, dt):
         for a in range(3):
             F[b, a] = m * g[a] + data.external_force[b, a]
             F[b, 3 + a] = data.external_force[b, 3 + a]
-        w, I = bodies.velocity[b], bodies.inertia[b]
+        w, I = bodies.velocity[b], bodies.ten[4:]
         if m == 0.0:
             continue
+        world_inertia(bodies.rotation[b], bodies.own_plain[b], I)
         hx, hy, hz = times_inertia(I, w[3], w[4], w[5])  # (2.23): L
         if not exact and (w[3] * w[3] + w[4] * w[4] + w[5] * w[5]) * dt * dt < BIG_TURN * BIG_TURN:
             tx, ty, tz = cross(hx, hy, hz, w[3], w[4], w[5])  # (2.26): -w x I w
         else:
-            ten = bodies.ten
-            for a in range(6):
-                ten[4 + a] = I[a]
-            x, y, z, dw, dx, dy, dz = rotor(ten, w[3], w[4], w[5], dt)
+            x, y, z, dw, dx, dy, dz = rotor(bodies.ten, w[3], w[4], w[5], dt)
             R00, R01, R02, R10, R11, R12, R20, R21, R22 = quaternion_matrix(dw, dx, dy, dz)
             ex, ey, ez = R00 * x + R01 * y + R02 * z, R10 * x + R11 * y + R12 * z, R20 * x + R21 * y + R22 * z
             tx, ty, tz = times_inertia(I, (ex - w[3]) / dt, (ey - w[4]) / dt, (ez - w[5]) / dt)
@@ -295,17 +293,34 @@ def advance(model, work, dt):
         for a in range(3):
             bodies.position[b, a] += dt * u[a]
         c = springs.lead[b]
-        w, x, y, z = turn_quaternion(dt * (u[3] + c[0]), dt * (u[4] + c[1]), dt * (u[5] + c[2]))
-        w, x, y, z = quaternion_times(w, x, y, z, q[0], q[1], q[2], q[3])  # (2.28), by the exponential
+        dw, dx, dy, dz = turn_quaternion(dt * (u[3] + c[0]), dt * (u[4] + c[1]), dt * (u[5] + c[2]))
+        if options.rotation == MOMENTUM:
+            carried_momentum(bodies, b, u, (dw, dx, dy, dz))
+        w, x, y, z = quaternion_times(dw, dx, dy, dz, q[0], q[1], q[2], q[3])  # (2.28), by the exponential
         s = 1.0 / sqrt(w * w + x * x + y * y + z * z)
         q[0], q[1], q[2], q[3] = s * w, s * x, s * y, s * z
         turn_body(bodies, b)
         if options.rotation == MOMENTUM:
-            c, v = bodies.gyration[b], bodies.velocity[b]
-            x, y, z = times_inertia(bodies.inertia[b], u[3] - c[0], u[4] - c[1], u[5] - c[2])
+            h, v = bodies.momentum, bodies.velocity[b]
             world_inertia(bodies.rotation[b], bodies.own_inverse[b], bodies.inverse_inertia[b])
-            v[3], v[4], v[5] = times_inertia(bodies.inverse_inertia[b], x, y, z)
+            v[3], v[4], v[5] = times_inertia(bodies.inverse_inertia[b], h[0], h[1], h[2])
     return True
+
+
+@jit
+def carried_momentum(bodies, b, u, turn):
+    """Angular momentum of body b at velocity u (6) that it keeps as it turns; that of its armature turns along."""
+    c, h, plain = bodies.gyration[b], bodies.momentum, bodies.ten[4:]
+    world_inertia(bodies.rotation[b], bodies.own_plain[b], plain)
+    x, y, z = times_inertia(plain, u[3], u[4], u[5])
+    ax, ay, az = times_inertia(bodies.inertia[b], u[3], u[4], u[5])
+    ax, ay, az = ax - x, ay - y, az - z
+    h[0], h[1], h[2] = times_inertia(plain, u[3] - c[0], u[4] - c[1], u[5] - c[2])
+    if ax != 0.0 or ay != 0.0 or az != 0.0:
+        R00, R01, R02, R10, R11, R12, R20, R21, R22 = quaternion_matrix(turn[0], turn[1], turn[2], turn[3])
+        h[0] += R00 * ax + R01 * ay + R02 * az
+        h[1] += R10 * ax + R11 * ay + R12 * az
+        h[2] += R20 * ax + R21 * ay + R22 * az
 
 
 @jit
