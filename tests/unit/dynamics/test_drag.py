@@ -37,6 +37,22 @@ def test_the_box_of_a_box_is_itself() -> None:
     np.testing.assert_allclose(square[3], x * (y**4 + z**4) / 32, rtol=1e-12)
 
 
+@pytest.mark.boundscheck
+@pytest.mark.nojit
+def test_drag_acts_along_the_axes_of_the_box() -> None:
+    """A plate that is turned by a quarter, moves and spins: force and torque in closed form."""
+    scene = ss.Scene(gravity=(0, 0, 0))
+    scene.fluid(density=2.0, viscosity=0.5, wind=(0, 0, 1.0))
+    half = np.sqrt(0.5)
+    scene.add_box("plate", size=(0.1, 0.2, 0.4), mass=3.0, rotation=(half, 0, 0, half), velocity=(0, 3.0, 1.0),
+                  angular_velocity=(0, -2.0, 0))
+    sim = ss.Simulation(scene, "none", dt=1e-6)
+    d = 0.7 / 3
+    force = -(1.5 * np.pi * d * 3.0 + 0.2 * 0.4 * 9.0)  # its x axis points along y
+    torque = 0.5 * np.pi * d**3 * 2.0 + 0.1 * (0.2**4 + 0.4**4) / 32 * 4.0
+    np.testing.assert_allclose(-sim.bias_force(), [0, force, 0, 0, torque, 0], atol=1e-12)  # a principal axis
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_a_ball_sinks_in_oil_by_stokes_law(method: str) -> None:
     viscosity, dt = 0.5, 1e-3
