@@ -123,7 +123,7 @@ def late_impacts(model, work, dt, bounce_speed, contact_list):
     """(E7): contacts that close only because another impact of the step turned a body back rebound, too; how many.
 
     Until here they were held open, so that the solved velocity is the one they meet with. Their instant is unknown and
-    taken as the middle.
+    taken as the middle, or that of the impacts they share bodies with.
     """
     contacts, problem = work.contacts, work.problem
     found = 0
@@ -133,15 +133,20 @@ def late_impacts(model, work, dt, bounce_speed, contact_list):
             continue
         _, _, u = read_contact(model.row_dof, problem, c, problem.y)
         speed, gap, impact = u + work.free_normal[c], contacts.gap[c], work.impact[c]
-        if gap + 0.5 * dt * speed >= 0.0:
+        t = 0.5 * dt
+        if work.later[c] > 0.0:
+            t, gap = work.instant[c], work.later[c]
+        if gap + (dt - t) * speed >= 0.0:
             continue
         work.held[c] = 0
         found += 1
-        if speed < -bounce_speed:
-            impact[INSTANT], impact[SPEED], impact[BOUNCE] = 0.5 * dt, speed, contacts.material[c, 2]
+        if work.later[c] > 0.0:  # both turn round what they came with: e = 1 keeps the energy then
+            speed = work.free_normal[c] - work.forced[c, 2] * (1.0 - t / dt)
+        if speed < -bounce_speed and contacts.material[c, 2] > 0.0:
+            impact[INSTANT], impact[SPEED], impact[BOUNCE] = t, speed, contacts.material[c, 2]
             set_rebound(work, c, 1.0)
         else:
-            problem.free[c, 2] = work.free_normal[c] + gap / (0.5 * dt)
+            problem.free[c, 2] = work.free_normal[c] + gap / max(dt - t, 1e-3 * dt)
     return found
 
 
