@@ -16,7 +16,7 @@ from sesshoku.methods.exact.free_islands import tree_is_free
 from sesshoku.methods.exact.instant import MET
 from sesshoku.methods.exact.spin import turn, turn_back
 from sesshoku.methods.exact.work import IMPACTS, NEVER, SUPPORT, TAKEN
-from sesshoku.solvers.problem import TURNING
+from sesshoku.solvers.problem import ROLLING
 from sesshoku.spatial.algebra import cross, quaternion_times, turn_quaternion
 from sesshoku.stages.free_motion import ALWAYS
 
@@ -58,7 +58,7 @@ def add_torque(model, data, work, dt, c, side, t):
     if work.met[c] == MET:
         x, y, z = work.arm[c, side, 0], work.arm[c, side, 1], work.arm[c, side, 2]
     x, y, z = cross(x, y, z, sign * p[0], sign * p[1], sign * p[2])
-    if work.problem.counts[TURNING] > 0:
+    if work.problem.counts[ROLLING] > 0:
         f, h = contacts.torque[c], sign * dt
         x, y, z = x + h * f[0], y + h * f[1], z + h * f[2]
     work.torque[k], work.torque[k + 1], work.torque[k + 2] = (

@@ -13,7 +13,7 @@ from sesshoku.solvers.problem import JOINT_ROWS, contacts_among, read_contact, r
 from sesshoku.solvers.proximal.newton import solve_island
 from sesshoku.stages.island_rows import group_joint_rows, island_dofs, island_lists, start_solve
 from sesshoku.stages.report import CONVERGED, ITERATIONS, ROWS
-from sesshoku.stages.turning_rows import island_blocks
+from sesshoku.stages.rolling_rows import island_blocks
 
 BROKEN, TRIED = 1, 2  # `locked`: broke away in this step; static friction was tried against a turning back
 STANDS = 1e300  # m/s: no contact rebounds

@@ -83,7 +83,7 @@ def fill_blocks(chains, problem, lists, sigma, work):
             add_contact(chains, problem, contact_list[i], work.slope[i], 1.0 / (sigma * work.scale[i]), work)
     for i in range(m0, m):
         if work.state[i] != OPEN:
-            add_turning(chains, problem, contact_list[i], work.slope[i], 1.0 / (sigma * work.scale[i]), work)
+            add_rolling(chains, problem, contact_list[i], work.slope[i], 1.0 / (sigma * work.scale[i]), work)
     for i in range(len(joint_list)):
         if work.state[m + i] != OPEN:
             stiffness = 1.0 / (sigma * work.scale[m + i])
@@ -135,8 +135,8 @@ def add_contact(chains, problem, c, slope, stiffness, work):
 
 
 @jit
-def add_turning(chains, problem, p, slope, stiffness, work):
-    """(E16): Z^T (D/eps) of the turning block in slot p, times its own rows and its contact's normal row.
+def add_rolling(chains, problem, p, slope, stiffness, work):
+    """(E16): Z^T (D/eps) of the rolling block in slot p, times its own rows and its contact's normal row.
 
     Both blocks lie on the same links, so their chains are the same.
     """
