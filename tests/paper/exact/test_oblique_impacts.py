@@ -137,7 +137,7 @@ def test_what_is_missing_is_reported(wrong):
     for _ in range(100):
         for name, stage in stages.items():
             if name == "end" and sim.work.impacts[0] > 0:
-                sim.data.held_force[1] += wrong / sim.dt
+                sim.data.constraint_force[1] += wrong / sim.dt
             stage(sim.model, sim.data, sim.work, sim.dt)
         if sim.work.impacts[0] > 0:
             break

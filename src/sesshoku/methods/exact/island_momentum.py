@@ -38,7 +38,7 @@ def note_momenta(model, data, work, dt):
         if not tree_is_free(work, t):
             continue
         i = model.tree_link[t]
-        k, v, p, f = model.link_dof[i], data.v, data.new_v, data.held_force
+        k, v, p, f = model.link_dof[i], data.v, data.new_v, data.constraint_force
         m, I, due, h = data.inertia[i, 0], data.inertia[i], work.due[contacts.tree_island[t]], 0.5 * dt
         vx, vy, vz = p[k] - dt * f[k] / m, p[k + 1] - dt * f[k + 1] / m, p[k + 2] - dt * f[k + 2] / m
         rx, ry, rz = relative_place(work, data, t)

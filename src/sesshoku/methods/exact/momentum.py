@@ -77,7 +77,7 @@ def given_torque(model, data, work, dt, i):
     k, g = model.link_dof[i] + 3, work.gyration
     x, y, z = spin_momentum(data.inertia[i], data.new_v[k] - data.v[k] - g[k],
                             data.new_v[k + 1] - data.v[k + 1] - g[k + 1], data.new_v[k + 2] - data.v[k + 2] - g[k + 2])
-    f = data.held_force
+    f = data.constraint_force
     return x - dt * f[k], y - dt * f[k + 1], z - dt * f[k + 2]
 
 

@@ -141,7 +141,7 @@ def add_given(model, data, work, dt):
     contacts, problem, push = work.contacts, work.problem, work.y_before
     generalized_impulse(model, data, problem, work.given_y, push)
     for k in range(model.dof_count):
-        data.held_force[k] += push[k] / dt
+        data.constraint_force[k] += push[k] / dt
         data.report[CONSTRAINT_WORK] += 0.5 * push[k] * (data.v[k] + data.new_v[k])
     data.report[ENERGY_CHANGE] += work.given_energy[0]
     for c in range(contacts.counts[CONTACTS]):
