@@ -6,8 +6,10 @@ from math import sqrt
 
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.constraints.rows import ROW_FRICTION, ROW_UPPER
+from sesshoku.methods.exact.energy import ROUNDING_ENERGY, bound_energy, energy_gain
 from sesshoku.methods.exact.options import MIDPOINT
-from sesshoku.methods.exact.problem import add_impact, impact_longer, set_rebound
+from sesshoku.methods.exact.problem import set_rebound
+from sesshoku.methods.exact.wedged import fastest, give_up_correction, strained
 from sesshoku.methods.exact.work import BOUNCE, INSTANT, SPEED
 from sesshoku.solvers.problem import JOINT_ROWS, contacts_among, read_contact, read_joint
 from sesshoku.solvers.proximal.newton import solve_island
@@ -20,7 +22,6 @@ STANDS = 1e300  # m/s: no contact rebounds
 JAMMED = 0.1  # a residual of this share of the closing speed: no solution, the contacts contradict each other
 GUARD_SOLVES = 8  # of the search for the restitution that brings no energy
 GUARD_SHARE = 0.01  # how close to it, as a share of what full restitution brings more than none
-ROUNDING_ENERGY = 1e-10  # share of the impulses' work
 # steps after which an island that is not solved (its contacts contradict each other, as where a robot begins deep in
 # itself) gets few Newton steps, from a compliant start, and more of them every so many steps
 PATIENCE, TRY_AGAIN = 2, 32
@@ -47,6 +48,9 @@ def solve_islands(model, data, work, dt):
             if hopeless:
                 effort = work.more_effort if unsolved % TRY_AGAIN == 0 else work.less_effort
             residual, solved = solve_rounds(model, data, work, dt, effort, (block_list, joint_list, dof_list), True)
+            if not solved and len(dof_list) <= newton.options.few and give_up_correction(model, work, contact_list,
+                                                                                         joint_list):
+                residual, solved = solve_rounds(model, data, work, dt, effort, (block_list, joint_list, dof_list), True)
             if bounces(work, contact_list) and not hopeless:
                 residual, solved = guard_energy(model, data, work, dt, (block_list, joint_list, dof_list), residual,
                                                 solved)
@@ -55,8 +59,10 @@ def solve_islands(model, data, work, dt):
                 report[CONVERGED] = 0.0
                 if island < rest:
                     mark_trees(contacts, island, work.tree_failed)
-                if residual > JAMMED * fastest(problem, contact_list) and island < rest:
+                jams = residual > JAMMED * fastest(problem, contact_list) or strained(problem, contact_list)
+                if jams and island < rest:
                     mark_trees(contacts, island, work.tree_jammed)
+                bound_energy(model, work, dt, (block_list, joint_list, dof_list))
 
 
 @jit
@@ -80,15 +86,6 @@ def count_unsolved(model, work):
     """For the next step: how long the islands of the trees have not been solved."""
     for t in range(model.tree_count):
         work.tree_unsolved[t] = work.tree_unsolved[t] + 1 if work.tree_failed[t] else 0
-
-
-@jit
-def fastest(problem, contact_list):
-    """Largest normal speed at which contacts would close, m/s."""
-    most = 0.0
-    for n in range(len(contact_list)):
-        most = max(most, -problem.free[contact_list[n], 2])
-    return most
 
 
 @jit
@@ -199,46 +196,6 @@ def share_restitution(model, data, work, dt, lists, share):
         if work.impact[block_list[n], BOUNCE] > 0.0:
             set_rebound(work, block_list[n], share)
     return solve_rounds(model, data, work, dt, work.newton.options, lists, False)
-
-
-@jit
-def energy_gain(model, work, dt, lists):
-    """(E8): energy the island's impulses bring beyond what corrections of depth, loops and mimics ask for, J; and the
-    size of what it is the difference of.
-
-    Kinetic: x . u_free + |y|^2/2. Against the forces on the bodies, by moving them: an impulse displaces what it moves
-    for half a step, of an impact longer or shorter. Exact for lone bodies under the midpoint rule, whose free motion
-    brings none. A semi-implicit step counts a rebound by the speed it meets.
-    """
-    block_list, joint_list, dof_list = lists
-    problem, options = work.problem, work.options
-    gain = size = 0.0
-    count, y = contacts_among(problem, block_list), work.y_direction
-    for r in range(len(dof_list)):
-        for k in range(dof_list[r, 0], dof_list[r, 1]):
-            y[k] = 0.0
-    for n in range(count):
-        add_impact(model, work, block_list[n], y)
-    for n in range(count):
-        c = block_list[n]
-        x, free, forced = problem.impulse[c], work.unaided[c], work.forced[c]
-        share = 1.0 if work.impact[c, BOUNCE] > 0.0 else 0.0
-        if options.integrator == MIDPOINT:
-            share = 0.5 + impact_longer(model, work, dt, c, y) / dt
-        part = x[0] * (free[0] - share * forced[0]) + x[1] * (free[1] - share * forced[1])
-        part += x[2] * (free[2] - share * forced[2] - problem.correction[c])
-        gain, size = gain + part, size + abs(part)
-    for n in range(count, len(block_list)):
-        x, free = problem.impulse[block_list[n]], problem.free[block_list[n]]
-        part = x[0] * free[0] + x[1] * free[1] + x[2] * free[2]
-        gain, size = gain + part, size + abs(part)
-    for n in range(len(joint_list)):
-        part = problem.joint_impulse[joint_list[n]] * problem.joint_free[joint_list[n]]
-        gain, size = gain + part, size + abs(part)
-    for r in range(len(dof_list)):
-        for k in range(dof_list[r, 0], dof_list[r, 1]):
-            gain += 0.5 * problem.y[k] * problem.y[k]
-    return gain, size
 
 
 @jit
