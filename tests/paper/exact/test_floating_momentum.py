@@ -75,6 +75,7 @@ def gripper(dt):
     return ss.Simulation(scene, "exact", dt)
 
 
+@pytest.mark.boundscheck
 def test_forces_bring_what_they_bring():
     """Gravity and a push on one link change the momenta by just their impulses, at second order of where they act."""
     errors = []

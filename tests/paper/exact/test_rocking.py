@@ -34,6 +34,7 @@ def kept_per_impact(dt, tilt=0.1, impacts=3, seconds=2.0):
     return np.array(levels[1:impacts + 1]) / np.array(levels[:impacts])
 
 
+@pytest.mark.boundscheck
 @pytest.mark.parametrize(("dt", "error"), [(2e-3, 4e-4), (1e-3, 1e-4), (5e-4, 2.5e-5)])
 def test_a_rocking_block_keeps_what_housner_says(dt, error):
     """(1 - 3/2 sin^2 a)^2 with tan a = width/height: momentum about the corner that lands is kept."""

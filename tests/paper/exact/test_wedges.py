@@ -31,13 +31,14 @@ def groove(half, depth, friction, shape, dt):
     return ss.Simulation(scene, "exact", dt)
 
 
+@pytest.mark.boundscheck
 @pytest.mark.parametrize("dt", [1e-3, 5e-3, 2e-2])
 @pytest.mark.parametrize("shape", ["ball", "bar"])
 @pytest.mark.parametrize(("half", "friction"), [(0.1, 0.5), (0.3, 0.8), (0.5, 1.2)])
 def test_what_is_wedged_in_bears_what_presses_on_it(half, friction, shape, dt):
     """Walls steeper than friction's angle: to come out it would have to slip, and no normal impulse makes it.
 
-    Each step has a solution, in which the walls bear what is pushed: N sin half is at most half of it, and all where one
+    Each step has a solution, in which the walls bear what is pushed: N sin half is at most half of it, or all where one
     wall bears it. A ball may roll along the groove.
     """
     for depth in (1e-4, 1e-3, 5e-3):

@@ -89,6 +89,7 @@ def test_a_step_stops_what_slides_against_it(ground):
     assert sim.bodies["body"].velocity[0] < 1.0 and sim.bodies["body"].position[0] < 1.1
 
 
+@pytest.mark.boundscheck
 def test_a_wall_on_a_floor_has_all_its_points():
     """A block that is pushed against a wall touches floor and wall with four corners each."""
     scene = ss.Scene()

@@ -57,7 +57,14 @@ from sesshoku.methods.exact.island_momentum import keep_momenta, note_momenta
 from sesshoku.methods.exact.locks import hold_joints, keep_joint_friction, release_joints
 from sesshoku.methods.exact.momentum import gather_torques, turn_from_instants
 from sesshoku.methods.exact.options import MIDPOINT, Options
-from sesshoku.methods.exact.problem import add_impact, build_problem, frame_contacts, impact_longer, keep_anchors
+from sesshoku.methods.exact.problem import (
+    add_impact,
+    build_problem,
+    frame_contacts,
+    impact_longer,
+    is_backed,
+    keep_anchors,
+)
 from sesshoku.methods.exact.solve import count_unsolved, keep_states, solve_islands
 from sesshoku.methods.exact.speculative import speculative_leads
 from sesshoku.methods.exact.spin import spin_evenly, turn_along
@@ -243,6 +250,9 @@ def shift_impacts(model, data, work, dt):
         if longer != 0.0:
             push_contact(model.row_dof, problem, c, longer * x[0], longer * x[1], longer * x[2], y)
             some = True
+            for side in range(2):
+                if is_backed(model, work, c, side):
+                    take_back(problem, c, side, longer, y)
             if rolling and (problem.rolling_bound[c, 0] > 0.0 or problem.rolling_bound[c, 1] > 0.0):
                 p = problem.contact_capacity + c
                 x = problem.impulse[p]
@@ -262,6 +272,15 @@ def shift_impacts(model, data, work, dt):
         turn_from_instants(model, data, work, dt)
     if some:
         turn_along(model, data, work.shift, work.turned, dt)
+
+
+@jit
+def take_back(problem, c, side, longer, y_out):
+    """y less what the impulse of contact c does in `longer` seconds to a lone body, on one side of it."""
+    k, at, x = problem.body[c, side], problem.span[c, side, 2], problem.impulse[c]
+    rows, own = problem.half[at : at + 18], y_out[k : k + 6]
+    for e in range(6):
+        own[e] -= longer * (rows[e] * x[0] + rows[6 + e] * x[1] + rows[12 + e] * x[2])
 
 
 METHOD = Definition(

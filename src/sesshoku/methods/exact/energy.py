@@ -52,10 +52,10 @@ def energy_gain(model, work, dt, lists):
 
 
 @jit
-def bound_energy(model, work, dt, lists):
+def bound_energy(model, work, dt, lists, strained):
     """Shrink the impulses of an island that is not solved until they bring no energy beyond what correction may.
 
-    That is, of a contact, the work of parting its bodies at the speed it asks for, and no more. Shrunk impulses are in
+    That is normal impulse times the speed it asks for; of strained impulses (`wedged`) nothing. Shrunk impulses are in
     their cones, and oppose slip, as before; some contacts go on closing, which the residual tells.
     """
     block_list, joint_list, dof_list = lists
@@ -65,10 +65,8 @@ def bound_energy(model, work, dt, lists):
     for r in range(len(dof_list)):
         for k in range(dof_list[r, 0], dof_list[r, 1]):
             made += 0.5 * problem.y[k] * problem.y[k]
-    for n in range(contacts_among(problem, block_list)):
-        c = block_list[n]
-        asked = problem.correction[c]
-        gain += asked * max(0.0, problem.impulse[c, 2] - asked / max(problem.block[c, 2, 2], 1e-300))
+    for n in range(contacts_among(problem, block_list) if strained else 0):
+        gain += problem.correction[block_list[n]] * problem.impulse[block_list[n], 2]
     if gain <= ROUNDING_ENERGY * size:
         return
     share = min(max((made - gain) / max(made, 1e-300), 0.0), 1.0)

@@ -11,6 +11,7 @@ from sesshoku.methods.exact.work import FLOATING_ISLANDS, FREE_ISLANDS
 from sesshoku.solvers.problem import CHAIN, NOTHING
 
 FREE, BOUND, FLOATING = range(3)  # `island_bound`
+WORLD, NOBODY, SEVERAL = -1, -2, -3  # `tree_partner`, `tree_hit_by`; or a tree
 
 
 @jit
@@ -81,3 +82,9 @@ def tree_is_free(work, t):
     """Whether tree t is in a free island."""
     island = work.contacts.tree_island[t]
     return island >= 0 and work.island_bound[island] == FREE
+
+
+@jit
+def tree_of(model, link):
+    """The tree of a link, WORLD if it is none."""
+    return model.link_tree[link] if link >= 0 else WORLD

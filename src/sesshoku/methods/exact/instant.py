@@ -15,7 +15,7 @@ from sesshoku.collision.contacts import CONTACTS
 from sesshoku.collision.points.detect import tangents
 from sesshoku.compiled.jit import jit
 from sesshoku.methods.exact.flight import carried_point, closing_speed, from_middle_to, touch
-from sesshoku.methods.exact.free_islands import comes_alone, contact_is_free
+from sesshoku.methods.exact.free_islands import NOBODY, SEVERAL, comes_alone, contact_is_free, tree_of
 from sesshoku.methods.exact.until import expect_support
 from sesshoku.methods.exact.work import FREE_ISLANDS, IMPACTS, NEVER
 from sesshoku.solvers.problem import read_normal
@@ -26,6 +26,7 @@ LANDS, MET, PASSES, COMES = 1, 2, 3, 4
 # for nothing and others to close what a step leaves open (dt^3 times a jerk), they would contradict each other, and
 # the corners of a foot whose leg moves on would part and land in turns
 TOUCHING = 1e-7
+BESIDE = 1e-6  # m: bodies so near each other touch
 ROUNDS = 40  # of Newton's method for the instant; three or four are common
 SETTLED = 1e-15  # of the step: the instant is known
 CLOSED = 1e-15  # of the pair's size: the gap is closed
@@ -90,7 +91,7 @@ def find_impacts(model, data, work, dt):
     if some + coming == 0:
         return
     for t in range(model.tree_count):
-        work.tree_instant[t], work.tree_approach[t] = NEVER, NEVER
+        work.tree_instant[t], work.tree_approach[t], work.tree_hit_by[t] = NEVER, NEVER, NOBODY
     carried = expect_support(model, data, work)
     for c in range(count if some > 0 else 0):
         if work.met[c] == LANDS and comes_alone(model, data, work, c, 0) and comes_alone(model, data, work, c, 1):
@@ -99,6 +100,7 @@ def find_impacts(model, data, work, dt):
                 time_bodies(model, data, work, dt, c)
     if some > 0 and work.impacts[FREE_ISLANDS] > 0:
         share_instants(model, data, work, dt)
+    stop_before_others(model, work)
     if carried:
         wait_with_others(model, data, work, dt)
     for t in range(model.tree_count):
@@ -122,11 +124,40 @@ def time_bodies(model, data, work, dt, c):
     speed = 0.0 if free else closing_speed(model, data, work, dt, c, work.instant[c], p, n)
     for side in range(2):
         if problem.body[c, side] >= 0:
-            t = model.link_tree[contacts.link[c, side]]
+            t, other = model.link_tree[contacts.link[c, side]], tree_of(model, contacts.link[c, 1 - side])
+            by = work.tree_hit_by[t]
+            work.tree_hit_by[t] = other if by == NOBODY or by == other else SEVERAL
             if free:
                 work.tree_instant[t] = min(work.tree_instant[t], work.instant[c])
             elif work.tree_instant[t] == NEVER or speed < work.tree_approach[t]:
                 work.tree_instant[t], work.tree_approach[t] = work.instant[c], speed
+
+
+@jit
+def stop_before_others(model, work):
+    """Without restitution what comes to a body that touches a third one is no impact to wait for: stopped on its way.
+
+    The third body would have to be hit in the same instant; its contact lasts, and acts from the middle of the step.
+    """
+    contacts, partner = work.contacts, work.tree_partner
+    for t in range(model.tree_count):
+        partner[t] = NOBODY
+    for c in range(contacts.counts[CONTACTS]):
+        old = contacts.previous[c]
+        if work.met[c] == 0 and (contacts.gap[c] <= BESIDE or old >= 0 and work.old_parted[old] == 0):
+            for side in range(2):
+                link, other = contacts.link[c, side], tree_of(model, contacts.link[c, 1 - side])
+                if link >= 0:
+                    t = model.link_tree[link]
+                    partner[t] = other if partner[t] == NOBODY or partner[t] == other else SEVERAL
+    for c in range(contacts.counts[CONTACTS]):
+        if work.met[c] == COMES and contacts.material[c, 2] == 0.0:
+            for side in range(2):
+                link, other = contacts.link[c, side], tree_of(model, contacts.link[c, 1 - side])
+                if link >= 0:
+                    has = partner[model.link_tree[link]]
+                    if has != NOBODY and has != other:
+                        work.met[c] = 0
 
 
 @jit

@@ -22,6 +22,7 @@ from sesshoku.stages.rolling_rows import choose_rolling, rolling_rows
 # of a micrometre per step, and every time it was closed the corners would part and land in turns
 CARRYING = 1e-6
 ALONE = 1e-9  # impacts are alone where others make less of a velocity than this share of what its own impulse makes
+BACKED = 0.5  # cosine between an impulse and what holds against it
 NOT_YET = 1e30  # free velocity of a contact that is to bounce but has not arrived
 
 
@@ -169,8 +170,8 @@ def impact_longer(model, work, dt, c, y):
 
     Only the share of it that its own approach speed explains is an impact; what carries load from then on acts through
     the rest of the step. y: of all impacts (`add_impact`). Where nothing but impacts moves the contact, what they make
-    of each other counts; where others hold against them (a light body between a heavy one and the floor) only what the
-    impulse itself would make, since theirs are not shifted.
+    of each other counts; where others hold against them only what the impulse itself would make, since theirs are not
+    shifted. A body with something at its back (`is_backed`) is not displaced, the one that hits it by all of it.
     """
     problem = work.problem
     t, taken, support = work.impact[c, INSTANT], work.impact[c, TAKEN], work.impact[c, SUPPORT]
@@ -182,10 +183,35 @@ def impact_longer(model, work, dt, c, y):
         return 0.0
     made, all_made = read_normal(model.row_dof, problem, c, y), read_normal(model.row_dof, problem, c, problem.y)
     own = problem.block[c, 2, 2] * problem.impulse[c, 2]
-    if not abs(all_made - made) <= ALONE * own:
+    if is_backed(model, work, c, 0) or is_backed(model, work, c, 1):
+        made = 0.0
+    elif not abs(all_made - made) <= ALONE * own:
         made = own
     whole = max(made, taken + support)  # others may carry part of both
     return taken / whole * (0.5 * dt - t) - support / whole * 0.5 * t
+
+
+@jit
+def is_backed(model, work, c, side):
+    """Whether another contact holds the lone body on a side of impact c, without restitution, against its impulse.
+
+    It passes the impact on in the same instant: what both do to the body cancels.
+    """
+    contacts, problem = work.contacts, work.problem
+    if problem.body[c, side] < 0 or work.met[c] != MET or work.impact[c, BOUNCE] > 0.0:
+        return False
+    t, n = model.link_tree[contacts.link[c, side]], problem.axes[c, 2]
+    if work.crowded[t] == 0:
+        return False
+    for e in range(contacts.counts[CONTACTS]):
+        if e == c or not problem.impulse[e, 2] > 0.0 or work.met[e] == MET:
+            continue
+        for other in range(2):
+            if contacts.link[e, other] >= 0 and model.link_tree[contacts.link[e, other]] == t:
+                m, sign = problem.axes[e, 2], 1.0 if other == side else -1.0
+                if sign * (n[0] * m[0] + n[1] * m[1] + n[2] * m[2]) < -BACKED:
+                    return True
+    return False
 
 
 @jit

@@ -44,12 +44,12 @@ def solve_islands(model, data, work, dt):
             block_list = island_blocks(problem, contact_list, work.block_list)
             dof_list = work.dof_list[: island_dofs(model, work, island)]
             unsolved = longest_unsolved(work, island) if island < rest else 0
-            effort, hopeless = newton.options, unsolved >= PATIENCE and len(dof_list) <= newton.options.few
+            small = len(dof_list) <= newton.options.few
+            effort, hopeless = newton.options, unsolved >= PATIENCE and small
             if hopeless:
                 effort = work.more_effort if unsolved % TRY_AGAIN == 0 else work.less_effort
             residual, solved = solve_rounds(model, data, work, dt, effort, (block_list, joint_list, dof_list), True)
-            if not solved and len(dof_list) <= newton.options.few and give_up_correction(model, work, contact_list,
-                                                                                         joint_list):
+            if not solved and small and give_up_correction(model, work, contact_list, joint_list):
                 residual, solved = solve_rounds(model, data, work, dt, effort, (block_list, joint_list, dof_list), True)
             if bounces(work, contact_list) and not hopeless:
                 residual, solved = guard_energy(model, data, work, dt, (block_list, joint_list, dof_list), residual,
@@ -59,10 +59,10 @@ def solve_islands(model, data, work, dt):
                 report[CONVERGED] = 0.0
                 if island < rest:
                     mark_trees(contacts, island, work.tree_failed)
-                jams = residual > JAMMED * fastest(problem, contact_list) or strained(problem, contact_list)
-                if jams and island < rest:
+                strain = small and strained(problem, contact_list)
+                if (strain or residual > JAMMED * fastest(problem, contact_list)) and island < rest:
                     mark_trees(contacts, island, work.tree_jammed)
-                bound_energy(model, work, dt, (block_list, joint_list, dof_list))
+                bound_energy(model, work, dt, (block_list, joint_list, dof_list), strain)
 
 
 @jit

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from sesshoku.collision.contacts import CONTACTS
 from sesshoku.compiled.jit import jit
-from sesshoku.methods.exact.free_islands import island_of
+from sesshoku.methods.exact.free_islands import island_of, tree_of
 from sesshoku.methods.exact.work import GIVEN, IMPACTS, NEVER, TAKEN
 from sesshoku.solvers.problem import push_contact, read_contact
 from sesshoku.stages.contact_rows import generalized_impulse, velocity_change
@@ -111,14 +111,19 @@ def old_load(work, c):
 
 @jit
 def share_until_impact(model, work, dt, c):
-    """The share of the step until a lone body that contact c has carried hits something; 0 where none does."""
+    """The share of the step until a lone body that contact c has carried hits what carries it; 0 where none does.
+
+    Not where it is something else: the contact then passes the impact on, and its impulse is mostly that.
+    """
     contacts, first = work.contacts, NEVER
     if not carries_on(model, work, c):
         return 0.0
     for side in range(2):
         link = contacts.link[c, side]
         if link >= 0:
-            first = min(first, work.tree_instant[model.link_tree[link]])
+            t = model.link_tree[link]
+            if work.tree_hit_by[t] == tree_of(model, contacts.link[c, 1 - side]):
+                first = min(first, work.tree_instant[t])
     return first / dt if first < NEVER else 0.0
 
 

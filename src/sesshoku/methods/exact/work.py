@@ -91,6 +91,8 @@ class Work(Record):
     impacts = array(int, 5)  # counts, see below
     tree_instant = array(float, "T")  # s: of its impact, of several the first or the fastest, see `time_bodies`
     tree_approach = array(float, "T")  # m/s: how fast it comes there
+    tree_hit_by = array(int, "T")  # what its impacts are with
+    tree_partner = array(int, "T")  # what it touches, see `stop_before_others`
     tree_waits = array(int, "T")  # 1: something carries it, and an impact comes after the step
     crowded = array(int, "T")  # 1: other contacts may carry it beside its impacts
     frame = array(float, "T", 4)  # quaternion: its turn from the middle to then

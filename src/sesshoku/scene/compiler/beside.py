@@ -24,8 +24,8 @@ def beside_arrays(shapes: dict[str, Any], boxes: np.ndarray) -> dict[str, Any]:
         found[i].append(j)
         found[j].append(i)
     for plane in np.flatnonzero(kind == arrays.SHAPE_PLANE):
-        for i in np.flatnonzero(flat & (link == link[plane])):
-            found[i].append(int(plane))
+        for on_it in np.flatnonzero(flat & (link == link[plane])):
+            found[on_it].append(int(plane))
     start = np.concatenate([[0], np.cumsum([len(row) for row in found])]).astype(np.int64)
     return {"beside_start": start, "beside": np.array([j for row in found for j in sorted(row)], dtype=np.int64)}
 
