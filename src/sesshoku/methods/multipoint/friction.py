@@ -5,7 +5,15 @@ from __future__ import annotations
 from math import sqrt
 
 from sesshoku.compiled.jit import jit
-from sesshoku.methods.multipoint.removal import change, clear, drop_offenders, put_back, seen_before
+from sesshoku.methods.multipoint.joint_friction import start_friction
+from sesshoku.methods.multipoint.removal import (
+    change,
+    clear,
+    drop_offenders,
+    put_back,
+    seen_before,
+    turn_friction,
+)
 from sesshoku.methods.multipoint.work import AWAY, HELD, IN, REMOVED
 from sesshoku.solvers.minimum_norm import solve_general
 
@@ -19,13 +27,12 @@ def classify(work, contact_list):
     `against` is the slip direction; where the point did not slip, minus that of the trial force, which opposes the slip
     that is about to begin.
     """
-    options = work.options
     count = 0
     for i in range(len(contact_list)):
         c = contact_list[i]
         if work.part[i] == AWAY:
             continue
-        if work.speed[c] > options.slip_threshold:  # (26): v_sigma > 0
+        if work.speed[c] > work.threshold[c]:  # (26): v_sigma > 0
             work.slips[c] = 1
         elif work.part[i] == IN:
             break_away(work, i, c)
@@ -73,8 +80,9 @@ def resolve_loop(model, data, work, dt, contact_list, joint_list):
     norm, options = work.norm, work.options
     m, passes, settled = len(contact_list), 0, 0
     for u in range(m + len(joint_list)):
-        if work.part[u] == REMOVED or work.part[u] == HELD:
+        if work.part[u] == REMOVED:
             work.part[u] = IN
+    start_friction(model, data, work, dt, m, joint_list)
     for i in range(m):
         if work.slips[contact_list[i]]:
             check_sliding(work, i, contact_list[i])
@@ -94,6 +102,8 @@ def resolve_loop(model, data, work, dt, contact_list, joint_list):
                     check_sliding(work, i, c)
                     broke = True
         if broke or (options.stop_reversals and stop_reversed(work, contact_list, len(joint_list))):
+            continue
+        if turn_friction(model, data, work, dt, m, joint_list):
             continue
         if options.readmit and settled < m + len(joint_list):
             if not seen_before(work, settled, contact_list, len(joint_list)):
