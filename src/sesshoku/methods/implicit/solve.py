@@ -167,14 +167,14 @@ def update_states(model, data, work, dt, group, letting_go):
 
 @jit
 def end_velocity(model, data, work, dt, c):
-    """Velocity of b relative to a at contact c at the end of the step: u + dt J x.
+    """Velocity of b relative to a at contact c at the end of the step: u + drift + dt J x.
 
     Between links whose pair was solved, x is the solution's own: read off the links' accelerations it would differ by
     their rounding, which a stiff law enlarges, and the force would not be the one that acted.
     """
     contacts = work.contacts
-    u, p, pair = work.before[c], contacts.point[c], work.pair[c]
-    x, y, z = u[0], u[1], u[2]
+    u, w, p, pair = work.before[c], work.drift[c], contacts.point[c], work.pair[c]
+    x, y, z = u[0] + w[0], u[1] + w[1], u[2] + w[2]
     solved = pair >= 0 and work.counts[COUPLED] == 1 and acts(work, pair)
     beyond = work.work[4]
     for side in range(2):

@@ -51,6 +51,8 @@ class Work(Record):
     # ---- contacts of this step
     elastic = array(float, "C", 2)  # stiffness, damping
     before = array(float, "C", 3)  # velocity of b relative to a at the start, world axes
+    drift = array(float, "C", 3)  # what the turning of its links takes off it where the point does not turn with them
+    points = array(int, "C")  # contacts of its two links
     after = array(float, "C", 3)  # at the end
     stretch = array(float, "C", 3)  # from the point to its anchor along the surface, world axes
     on = array(int, "C")  # 1: it pushes
@@ -76,6 +78,7 @@ class Work(Record):
     stiffened = array(int, "L")
     push = array(float, "L", 6)  # f* + G reference
     reference = array(float, "L", 6)  # the acceleration (without gravity's part) at which velocities do not change
+    rate = array(float, "L", 6)  # and what that of joints at rest is beyond it: J' v
     bias = array(float, "L", 6)  # v x* I v - external wrench
     total = array(float, "L", 6)  # push and the wrenches of pairs
     # ---- groups: trees that touch, or that loops and mimics join
