@@ -83,7 +83,7 @@ def step(H, v, free_velocity, points, *, slip_threshold=5e-3, rank_tolerance=1e-
     keep = t.copy()
     if stick_target == "zero":
         keep[speed <= slip_threshold] = 0.0
-    push_out = penetration_rate * np.maximum(points.depth - slop, 0.0)
+    push_out = penetration_rate * np.maximum(points.depth - slop, 0.0) * (points.restitution * approach >= 0.0)
     target = keep + (-points.restitution * approach + push_out)[:, None] * nu
     flat = J.reshape(3 * N, -1)
     M = flat @ np.linalg.solve(H, flat.T)

@@ -20,6 +20,12 @@ class Options:
         system
     stop_reversals: with `friction_coupling` resolve: a slip that friction would turn round within the step is stopped
         instead. Ours
+    friction_shares: how points that stick share friction that is not determined: evenly, as (19) has it, so that the
+        least loaded one leaves its cone first; or by their load, so that a sole breaks away as one. Ours; with
+        `friction_coupling` resolve
+    slip_direction: friction of slipping points acts against the slip before the step, or against that after it: with
+        the former, slow slip (below 0.75 µ g dt for a block) swings sideways and feels too little friction. Ours; with
+        `friction_coupling` resolve
     readmit: removed points that end up approaching come back
     penetration_rate (1/s): how fast an overlap beyond `slop` is pushed out
     slop (m): overlap that is left alone
@@ -37,6 +43,8 @@ class Options:
     stick_target: Literal["zero", "keep"] = "zero"
     friction_coupling: Literal["after", "resolve"] = "after"
     stop_reversals: bool = False
+    friction_shares: Literal["evenly", "by_load"] = "evenly"
+    slip_direction: Literal["before", "after"] = "before"
     readmit: bool = False
     penetration_rate: float = option(0.0, least=0.0)
     slop: float = option(1e-5, least=0.0)
@@ -50,14 +58,18 @@ class Options:
 
     def __post_init__(self) -> None:
         check_options(self, "multipoint")
-        if self.stop_reversals and self.friction_coupling != "resolve":
-            raise MethodError("stop_reversals needs friction_coupling='resolve'", element="method 'multipoint'",
-                              value=self.friction_coupling)
+        asked = {"stop_reversals": self.stop_reversals, "friction_shares='by_load'": self.friction_shares == "by_load",
+                 "slip_direction='after'": self.slip_direction == "after"}
+        for name, wanted in asked.items():
+            if wanted and self.friction_coupling != "resolve":
+                raise MethodError(f"{name} needs friction_coupling='resolve'", element="method 'multipoint'",
+                                  value=self.friction_coupling)
 
 
 PRESETS = {"recommended": Options(
-    friction_coupling="resolve", stop_reversals=True, readmit=True, penetration_rate=10.0, restitution_speed=1e-2,
-    margin=1e-3, ahead=1.0, most_per_pair=4)}
+    friction_coupling="resolve", stop_reversals=True, friction_shares="by_load", slip_direction="after", readmit=True,
+    penetration_rate=10.0, restitution_speed=1e-2, margin=1e-3, ahead=1.0, most_per_pair=4)}
 
 Numbers = numbers_of(Options)
 STICK_ZERO, RESOLVE = code_of(Options, "stick_target", "zero"), code_of(Options, "friction_coupling", "resolve")
+BY_LOAD, AFTER = code_of(Options, "friction_shares", "by_load"), code_of(Options, "slip_direction", "after")

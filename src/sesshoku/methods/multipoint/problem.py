@@ -82,7 +82,7 @@ def choose_target(model, work, dt, c):
         if bounces:  # not there yet: let it arrive at full speed, and bounce off when it has
             work.away[c], free[2] = 1, NEVER
             return
-    else:
+    elif not bounces:  # a rebound parts them anyway
         problem.correction[c] = options.penetration_rate * max(-gap - options.slop, 0.0)
         target[2] += problem.correction[c]
     free[2] -= target[2]

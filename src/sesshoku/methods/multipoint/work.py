@@ -36,7 +36,9 @@ class Work(Record):
     away = array(int, "C")  # 1: would rebound when it arrives, which is not in this step
     speed = array(float, "C")  # slip before the step, m/s
     threshold = array(float, "C")  # epsilon, m/s: faster points slip
+    share = array(float, "C")  # root of a sticking point's share in friction that is not determined
     against = array(float, "C", 2)  # d: kinetic friction is -mu_k f_n d, along the tangential axes
+    new_against = array(float, "C", 2)
     target = array(float, "C", 3)  # velocity wanted after the step, along the axes
     impulse_world = array(float, "C", 3)
     old_impulse = array(float, "C", 3)
