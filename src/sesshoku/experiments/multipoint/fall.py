@@ -60,7 +60,9 @@ def run(progress: Callable[[str], None]) -> Result:
                 Check(f"{name}: way of the centre of mass in the last second",
                       1e3 * float(np.ptp(seen.com[-1000:], axis=0).max()), 10.0, 0.0, "mm", kind="at_most"),
                 Check(f"{name}: fastest coordinate at the end", float(seen.speed[-100:].max()), SPEED[label == "paper"],
-                      0.0, "m/s or rad/s", kind="at_most"),
+                      0.0, "m/s or rad/s",
+                      # a limb on a limp joint may have come to stand on end, and topples when it likes
+                      kind="report" if joints == "limp" else "at_most"),
                 Check(f"{name}: mean force over the last second", float(seen.force[-1000:].mean()) / seen.weight, 1.0,
                       0.02, "of the weight"),
                 Check(f"{name}: peak force, mean of 10 ms", float(seen.smooth_force.max()), 0.0, 0.0,

@@ -25,11 +25,13 @@ class Options:
     friction_tolerance: relative change of the sliding dampers that counts as settled
     lookahead: also points that will touch within the step: softer first impacts
     implicit_drive: joint springs and servos see the end of the step: stiff gains stay stable
-    rate_terms: velocities at the end of the step include J' v (not in mechanisms with loops: at a dead centre it would
-        be divided by nothing); without they are J v', what positions move by
+    rate_terms: velocities at the end of the step include J' v at points that are fixed on a link (not where a ball
+        rolls, and not in mechanisms with loops: at a dead centre it would be divided by nothing); without they are
+        J v', what positions move by
     depth (m): where a material has no stiffness, it is such that the scene's heaviest mechanism sinks so far on four
         points
-    damping_ratio: damping where a material has neither damping nor restitution, as a share of the critical one
+    damping_ratio: damping where a material has neither damping nor restitution, as a share of the critical one, of the
+        scene's heaviest mechanism on four points, or of what touches on the points it has, whichever is more
     tangential: stiffness and damping along the surface over those across it
     schedule: order of assembly; balanced: logarithmic depth, the same result
     most_per_pair: keep at most so many contact points of a pair of shapes, those the motion depends on (0: all). The
