@@ -96,3 +96,40 @@ def test_without_restitution_a_ball_hardly_rebounds(method):
     """Critically damped on the one point it has: exp(-2) of its speed in the limit of small steps."""
     for dt in (1e-4, 1e-3, 5e-3):
         assert -1e-9 <= thrown("ball", 0.0, method, dt) < (0.15 if dt < 5e-3 else 0.18)
+
+
+@pytest.mark.parametrize("dt", [1 / 50, 1 / 100, 5e-3])
+@pytest.mark.parametrize("body", ["ball", "cube"])
+@pytest.mark.parametrize("speed", [3.0, 10.0, 25.0])
+def test_what_enters_within_a_step_is_not_thrown_out(dt, body, speed):
+    """At 1/50 s and 25 m/s a body is half a metre in the floor when it is first seen: that loads no spring."""
+    scene, material = ss.Scene(gravity=(0, 0, -G)), ss.Material(0.5)
+    scene.add_ground(material=material)
+    place = {"mass": 1.0, "position": (0, 0, 0.35), "velocity": (0, 0, -speed), "material": material}
+    if body == "ball":
+        scene.add_sphere("body", radius=0.1, **place)
+    else:
+        scene.add_box("body", size=(0.2, 0.2, 0.2), **place)
+    sim = ss.Simulation(scene, "implicit:recommended", dt)
+    top, fell = 0.0, False
+    for _ in range(round(2.0 / dt)):
+        sim.step()
+        fell = fell or sim.q[2] < 0.1
+        top = max(top, float(sim.q[2]) - 0.1) if fell else 0.0
+    assert top < 0.01 * speed**2 / (2 * G), "a hundredth of the height it came from"
+    assert sim.report.penetration == pytest.approx(4e-4 if body == "ball" else 1e-4, rel=1e-2), "it rests as ever"
+
+
+def test_a_heap_of_balls_gains_no_energy():
+    """Balls that fall on each other in steps of 1/50 s: kinetic, gravity and spring energy never exceed the start's."""
+    rng, scene = np.random.default_rng(1), ss.Scene(gravity=(0, 0, -G))
+    scene.add_ground()
+    for n in range(64):
+        place = (0.11 * (n % 4), 0.11 * (n // 4 % 4), 0.06 + 0.11 * (n // 16)) + 0.004 * rng.normal(size=3)
+        scene.add_sphere(f"ball{n}", radius=0.05, mass=0.5, position=place)
+    for method in METHODS:
+        sim = ss.Simulation(scene, method, 1 / 50)
+        start = sim.energy.total
+        for _ in range(50):
+            sim.step()
+            assert sim.energy.total <= start

@@ -75,7 +75,7 @@ def contact_terms(work, dt, c):
     ux, uy, uz = u[0] + w[0], u[1] + w[1], u[2] + w[2]
     un = ux * n[0] + uy * n[1] + uz * n[2]
     gn = dt * d + dt * dt * k  # (3): G = dt D + dt^2 K
-    normal = -k * contacts.gap[c] - (d + dt * k) * un  # (3): f* = tau - dt K q'
+    normal = -k * (contacts.gap[c] + work.offset[c]) - (d + dt * k) * un  # (3): f* = tau - dt K q'
     if contacts.gap[c] > 0.0:  # seen coming: the damper acts on the part of the way behind the surface
         normal -= d * contacts.gap[c] / dt
     if work.slides[c] != 0:

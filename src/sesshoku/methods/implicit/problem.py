@@ -9,12 +9,14 @@ from sesshoku.collision.filter import find_pair
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.aba import gyroscopic_force
 from sesshoku.integrate.rotor import rotor
-from sesshoku.methods.implicit.options import BALANCED, VISCOUS
+from sesshoku.methods.implicit.options import BALANCED, UNLOADED, VISCOUS
 from sesshoku.methods.implicit.work import CONTACT_PAIR, GROUPS, LOOP_PAIR, MIMIC_PAIR, PAIRS
 from sesshoku.model.arrays import FREE, KINEMATIC, RULED
 from sesshoku.spatial.algebra import cross
 from sesshoku.stages.contact_rows import contact_velocity
 from sesshoku.stages.free_motion import SPIN
+
+LET_OUT = 10.0  # 1/s: how fast springs that began unloaded come to carry all of their depth
 
 
 @jit
@@ -29,6 +31,8 @@ def build_problem(model, data, work, dt):
         elasticity(model, work, dt, c)
         start_contact(model, data, work, dt, c)
         drift(model, data, work, dt, c)
+    if work.options.entry == UNLOADED:
+        share_offsets(work)
     make_pairs(model, work)
 
 
@@ -248,7 +252,8 @@ def start_contact(model, data, work, dt, c):
     near = depth > 0.0
     if options.speculative != 0:
         near = near or depth - dt * un > 0.0
-    normal = max(k * depth - d * un, 0.0)
+    work.offset[c] = first_offset(work, dt, c, un)
+    normal = max(k * (depth - work.offset[c]) - d * un, 0.0)
     if depth <= 0.0:  # about to touch: what stops the approach within the step, roughly
         normal = max(k * (depth - dt * un), 0.0) if near else 0.0
     work.on[c] = 1 if near and normal > 0.0 else 0
@@ -263,6 +268,32 @@ def start_contact(model, data, work, dt, c):
     bound = contacts.material[c, 0] * normal
     work.slides[c] = 1 if options.friction == VISCOUS or fx * fx + fy * fy + fz * fz > bound * bound else 0
     work.damper[c] = contacts.material[c, 1] * normal / max(speed, options.slip_speed)
+
+
+@jit
+def first_offset(work, dt, c, un):
+    """The depth at which the spring of contact c has no load: what it was, let out; or what the point enters by."""
+    depth, old = -work.contacts.gap[c], work.contacts.previous[c]
+    if work.options.entry != UNLOADED or depth <= 0.0:
+        return 0.0
+    if old >= 0 and (work.old_on[old] != 0 or work.old_offset[old] > 0.0):
+        return min((1.0 - min(LET_OUT * dt, 1.0)) * work.old_offset[old], depth)
+    return min(max(-un, 0.0) * dt, depth)
+
+
+@jit
+def share_offsets(work):
+    """New points of two links that are in each other already begin as the others did: not with all of that depth."""
+    contacts = work.contacts
+    c = 0
+    while c < contacts.counts[CONTACTS]:
+        end, most = c + work.points[c], 0.0
+        for n in range(c, end):
+            most = max(most, work.offset[n])
+        for n in range(c, end):
+            if contacts.previous[n] < 0:
+                work.offset[n] = max(min(most, -contacts.gap[n]), work.offset[n])
+        c = end
 
 
 @jit
@@ -315,7 +346,7 @@ def keep_contacts(model, data, work):
     contacts = work.contacts
     for c in range(contacts.counts[CONTACTS]):
         link, e, out = contacts.link[c, 0], work.stretch[c], work.old_stretch[c]
-        work.old_on[c] = work.on[c]
+        work.old_on[c], work.old_offset[c] = work.on[c], work.offset[c]
         if link < 0:
             out[0], out[1], out[2] = e[0], e[1], e[2]
         else:

@@ -200,7 +200,7 @@ def update_contact(model, data, work, dt, c, letting_go):
     un = x * n[0] + y * n[1] + z * n[2]
     tx, ty, tz = x - un * n[0], y - un * n[1], z - un * n[2]
     speed = sqrt(tx * tx + ty * ty + tz * tz)
-    normal = k * (depth - dt * un) - d * un  # (2): of the end of the step, un is u_n'
+    normal = k * (depth - work.offset[c] - dt * un) - d * un  # (2): of the end of the step, un is u_n'
     if depth < 0.0:
         normal += d * depth / dt
     possible = depth > 0.0 or options.speculative != 0

@@ -54,6 +54,7 @@ class Work(Record):
     drift = array(float, "C", 3)  # what the turning of its links takes off it where the point does not turn with them
     points = array(int, "C")  # contacts of its two links
     after = array(float, "C", 3)  # at the end
+    offset = array(float, "C")  # m: of the depth, at which the spring is without load
     stretch = array(float, "C", 3)  # from the point to its anchor along the surface, world axes
     on = array(int, "C")  # 1: it pushes
     slides = array(int, "C")
@@ -64,6 +65,7 @@ class Work(Record):
     # ---- of the step before
     old_stretch = array(float, "C", 3, saved=True)  # in the frame of link a
     old_on = array(int, "C", saved=True, within=(0, 1))
+    old_offset = array(float, "C", saved=True)
     old_count_on = array(int, 1)
     # ---- joints
     limit_on = array(int, "V", 2)  # lower, upper
