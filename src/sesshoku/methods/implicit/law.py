@@ -7,7 +7,7 @@ drift of points that do not turn with a link), and a contact pushes with
                           slide   phi* = -c u,                      g = dt c,  c = mu phi_n / max(|u|, slip_speed)
 phi = k (depth at the end) - d (velocity at the end) and so on: backward Euler, eq. (2), linearised, eq. (3).
 Contacts of a link with the world or with scripted links add up to one G and one f* on that link; contacts between
-moving links to the blocks of their pair. Loops, mimics, limits and sticking joints hold a wanted velocity with g =
+moving links to the blocks of their pair. Mimics, limits and sticking joints hold a wanted velocity with g =
 RIGID times the inertia they meet.
 """
 
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.constraints.rows import loop_error
+from sesshoku.methods.implicit.options import BALANCED
 from sesshoku.methods.implicit.problem import moves
 from sesshoku.methods.implicit.work import LIMIT_ON, PAIRS, RIGID
 from sesshoku.model.arrays import BALL, HINGE
@@ -29,7 +30,7 @@ def build_laws(model, data, work, dt, group):
         c = work.group_contact[n]
         if work.on[c] != 0:
             add_contact(model, data, work, dt, c)
-    for n in range(model.loop_count):
+    for n in range(model.loop_count if work.options.schedule == BALANCED else 0):  # else closed exactly: `loops`
         a, b = model.loop_link[n, 0], model.loop_link[n, 1]
         mover = a if moves(model, a) else b
         if moves(model, mover) and work.tree_group[model.link_tree[mover]] == group:

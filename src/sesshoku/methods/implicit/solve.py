@@ -16,9 +16,8 @@ from sesshoku.dynamics.assembly.tree import assemble_tree, disassemble_tree
 from sesshoku.dynamics.efforts import switch_servo
 from sesshoku.methods.implicit.coupling import acts, couple, has_pairs
 from sesshoku.methods.implicit.law import build_joint_laws, build_laws, limit_gap
-from sesshoku.methods.implicit.options import (
-    VISCOUS,
-)
+from sesshoku.methods.implicit.loops import add_loop_forces, has_loops, in_group
+from sesshoku.methods.implicit.options import VISCOUS
 from sesshoku.methods.implicit.work import (
     COUPLED,
     COUPLING_OVERFLOW,
@@ -65,11 +64,11 @@ def solve(model, data, work, dt):
 def solve_group(model, data, work, dt, group):
     """Accelerations of one group under the laws of the present states."""
     build_laws(model, data, work, dt, group)
-    solve_trees(model, data, work, group)
+    solve_trees(model, data, work, dt, group)
 
 
 @jit
-def solve_trees(model, data, work, group):
+def solve_trees(model, data, work, dt, group):
     """Its trees from the leaves to the root and back, then what couples them."""
     start, end = work.group_tree_start[group], work.group_tree_start[group + 1]
     for m in range(start, end):
@@ -78,13 +77,15 @@ def solve_trees(model, data, work, group):
         disassemble_tree(model, data, t, work.bias, work.push, data.joint_force, work.extra_force,
                          data.free_acceleration)
     work.counts[COUPLED] = 0
-    if not has_pairs(work, group):
+    if not has_pairs(work, group) and not has_loops(model, work, group):
         return
-    if not couple(model, data, work, group):
-        forget_pairs(work, group)
+    if not couple(model, data, work, dt, group):
+        forget_pairs(model, work, group)
     else:
         work.counts[COUPLED] = 1
         add_pair_forces(model, work, group)
+        if has_loops(model, work, group):
+            add_loop_forces(model, data, work, group)
         for m in range(start, end):
             t = work.group_tree[m]
             if work.tree_rows[t] > 0:
@@ -93,8 +94,12 @@ def solve_trees(model, data, work, group):
 
 
 @jit
-def forget_pairs(work, group):
-    """There was no room to couple the group: its pairs did not act."""
+def forget_pairs(model, work, group):
+    """There was no room to couple the group: its pairs and loops did not act."""
+    for n in range(model.loop_count):
+        if in_group(model, work, n, group):
+            for d in range(6):
+                work.loop_force[n, d] = 0.0
     for p in range(work.counts[PAIRS]):
         if work.pair_group[p] == group:
             for a in range(6):

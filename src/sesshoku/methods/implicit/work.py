@@ -22,7 +22,7 @@ MOST_NUMBERS = 8_000_000  # in the coupling matrix and in the rows of handles: a
 RIGID = 1e7  # loops, mimics, limits and sticking joints: implicit laws so many times stiffer than what they hold
 
 # places in `counts`
-GROUPS, PAIRS, PORTS, UNSETTLED, COUPLING_OVERFLOW, PASSES, COUPLED = range(7)
+GROUPS, PAIRS, PORTS, UNSETTLED, COUPLING_OVERFLOW, PASSES, COUPLED, LOOP_ROWS = range(8)
 # states of a joint's limit and of its Coulomb friction
 LIMIT_OFF, LIMIT_ON = range(2)
 
@@ -116,6 +116,16 @@ class Work(Record):
     matrix_row = array(int, "V + 1")
     unknown = array(float, "V")
     loop_mark = array(int, "N")  # pair of the loop, -1: joined to the world
+    # ---- loops that are closed exactly (`loops`): rows of all of them
+    loop_port = array(int, "N", 2)  # handles, -1: the world or a script
+    loop_force = array(float, "N", 6)  # multipliers: on b along the rows
+    loop_index = array(int, "6 * N")  # 6 n + d of a row
+    loop_column = array(float, "6 * N", "V")
+    loop_right = array(float, "6 * N")
+    loop_scale = array(float, "6 * N")
+    loop_order = array(int, "6 * N")
+    loop_answer = array(float, "6 * N")
+    loop_matrix = array(float, "6 * N", "6 * N")
     mimic_mark = array(int, "M")
     work = array(float, 8, 36)
 
@@ -132,7 +142,7 @@ def make_work(compiled: CompiledScene, options: Options) -> Work:
     C = contacts.capacity
     L, V, T, N, M = m.link_count, m.dof_count, m.tree_count, m.loop_count, m.mimic_count
     P = C + N + M
-    R = min(2 * P, L + V)
+    R = min(2 * P + N, L + V)
     links = np.diff(m.tree_link)
     dofs = np.diff(m.tree_dof)
     rows = int(min(MOST_NUMBERS, np.sum((6 * links + dofs) * dofs) + 36 * T + 36)) if P else 0
