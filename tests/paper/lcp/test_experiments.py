@@ -1,4 +1,4 @@
-"""`sesshoku reproduce lcp/...`: every check of every experiment (time against contacts and sensitivity only in the full run)."""
+"""`sesshoku reproduce lcp/...`: every check of every experiment (time and sensitivity only in the full run)."""
 
 from __future__ import annotations
 
