@@ -1,0 +1,18 @@
+"""`Batch`: many worlds of one scene, side by side on all cores.
+
+In: a scene, a method, a number of worlds, what varies between them. Out: plain arrays with the worlds along their first
+axis.
+
+    memory.py    what every world has of its own, and the lanes: the work space of a thread, bound to a world at a time
+    crew.py      threads that take worlds and step them
+    vary.py      how worlds differ: masses, friction, gains, gravity, where they start
+    varied.py    the arrays of a model that follow from that
+    state.py     reset, save, restore; a world as a Simulation
+    views.py     bodies, joints, actuators by name
+    sensors.py   sensors by name
+    batch.py     `Batch` itself
+"""
+
+from sesshoku.simulation.batch.batch import Batch
+
+__all__ = ["Batch"]

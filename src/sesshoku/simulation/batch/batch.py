@@ -1,0 +1,341 @@
+"""`Batch`: many worlds of one scene."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from sesshoku.collision.contacts import CONTACTS
+from sesshoku.compiled.prepare import prepare
+from sesshoku.compiled.progress import CompileProgress
+from sesshoku.compiled.table import Record
+from sesshoku.dynamics.data import make_data
+from sesshoku.errors import SceneError, SuspectRun
+from sesshoku.methods.registry import DEFAULT, Method
+from sesshoku.model.arrays import KINEMATIC, Model
+from sesshoku.scene.calls import checked
+from sesshoku.scene.compiler import CompiledScene
+from sesshoku.scene.scene import Scene
+from sesshoku.simulation.batch.crew import Crew, Work, run_lane, usable_cores
+from sesshoku.simulation.batch.memory import Lane, WorldMemory, bytes_of_lane, check_room, places_of
+from sesshoku.simulation.batch.observe import Observed
+from sesshoku.simulation.batch.sensed import run_sensed_lane
+from sesshoku.simulation.batch.sensors import DRIVEN, BatchErrors, sensor_batch
+from sesshoku.simulation.batch.state import BatchState, state_name
+from sesshoku.simulation.batch.varied import model_arrays, start_state, varied_scene
+from sesshoku.simulation.batch.vary import draw_all
+from sesshoku.simulation.batch.views import ActuatorBatch, BodyBatch, JointBatch
+from sesshoku.simulation.script import ScriptedBodies
+from sesshoku.simulation.sensors.memory import make_mounts
+from sesshoku.simulation.simulation import Simulation
+from sesshoku.simulation.views import Views
+from sesshoku.stages.report import CONVERGED, OVERFLOW
+
+DEVICES = ("cpu",)
+APART = frozenset({"data.q", "data.v", "data.time", "data.actuator_command", "data.report"})  # users hold these
+
+
+@checked
+class Batch(BatchState):
+    """Many worlds of one scene, stepped side by side.
+
+        batch = Batch(scene, worlds=256, method="lcp:recommended", dt=2e-3)
+        batch.step(5)
+        batch.q                     # (256, Q), live
+
+    method, dt, strict: as `Simulation` takes them. threads: None for all cores. Each world does, bit for bit, what a
+    Simulation in its state would do, whatever the number of threads and of worlds.
+
+    Arrays have the worlds along their first axis. `q`, `v`, `command` are live: writing to them moves the bodies or
+    commands the actuators. `diverged`, `overflow`, `converged` are flags of each world; one that diverged stands still
+    in the state before, until it is reset. `batch[17]` is a Simulation in the state of that world.
+    """
+
+    def __init__(self, scene: Scene, worlds: int, method: str | Method = DEFAULT, dt: float | None = None, *,
+                 device: str = "cpu", threads: int | None = None, seed: int = 0,
+                 vary: Mapping[str, Any] | None = None, strict: bool = False) -> None:
+        if not isinstance(scene, Scene):
+            raise SceneError("a Batch needs a Scene", element="scene", value=type(scene).__name__,
+                             remedy="build one with Scene() or Scene.read(path)")
+        self.worlds, self.seed = _whole(worlds, "worlds", 1), _whole(seed, "seed", 0)
+        if not isinstance(device, str) or device not in DEVICES:
+            raise SceneError('this version steps batches on "cpu" alone', element="Batch: device", value=device,
+                             remedy="leave device out")
+        self.device = device
+        self.threads = min(usable_cores() if threads is None else _whole(threads, "threads", 1), self.worlds)
+        self._first = Simulation(scene, method, dt, strict=strict)  # one world as it begins; never stepped
+        self.scene, self.method, self.dt = scene, self._first.method, self._first.dt
+        self.compiled, self.model, self.left_out = self._first.compiled, self._first.model, self._first.left_out
+        self._said = draw_all(self.compiled, vary, self.worlds, self.seed)
+        self._script = ScriptedBodies(self.compiled)
+        self._allocate(model_arrays(self.compiled, self._said, self.worlds))
+        self._work = self._steps()
+        self._errors = BatchErrors(scene.sensors.values(), self.worlds)
+        self._observed = Observed(self._memory, self.model, self._crew)
+        self._told_overflow = self._warm = self._pushed = False
+        self._ghost: Simulation | None = None  # where one world after the other is read
+        self.reset()
+        self.bodies = Views(self, self.compiled.frame_index, BodyBatch, "body")
+        self.joints = Views(self, self.compiled.joint_link, JointBatch, "joint")
+        self.actuators = Views(self, self.compiled.actuator_index, ActuatorBatch, "actuator")
+        sensors = {name: i for i, name in enumerate([*scene.sensors, *scene.state_sensors])}
+        self.sensors = Views(self, sensors, sensor_batch, "sensor")
+
+    def _allocate(self, varied: dict[str, np.ndarray]) -> None:
+        """The memory of all worlds, with the arrays of the model in which they differ."""
+        roots, definition = self._roots(), self.method.definition
+        self._states = [place for root, record in roots.items() if root != "model"
+                        for place, saved in places_of(root, record) if saved]
+        follows = {f"work.{name}" for name in definition.follows_model} if varied else set()
+        extra = {"data.kinematic_lead"} if self._script.active else set()
+        if any(sensor.kind == DRIVEN for sensor in self.scene.state_sensors.values()):
+            extra.add("data.drive_force")
+        own = follows | extra | {f"model.{name}" for name in varied}
+        if varied and roots.get("mounts") is not None:
+            own |= {f"mounts.part_{name}" for name in ("mass", "center", "inertia")}
+        more = [place for root, record in roots.items() for place, saved in places_of(root, record)
+                if not saved and place.key in own]
+        self._places = self._states + more
+        self.bytes_per_world = WorldMemory.bytes_per_world(self._places, roots)
+        check_room(self.worlds, self.bytes_per_world, self.threads * bytes_of_lane(roots))
+        self._memory = WorldMemory(self._places, roots, self.worlds, APART)
+        self._crew = Crew(self.threads, self._make_lane)
+        arrays = self._memory.arrays
+        self.q, self.v, self.report_array = arrays["data.q"], arrays["data.v"], arrays["data.report"]
+        self.diverged = np.zeros(self.worlds, dtype=bool)
+        self._start = {place.key: place.array(roots).copy() for place in self._states}
+        self._start["data.report"][CONVERGED] = 1.0  # nothing went wrong yet
+        self._start_differs: frozenset[str] = frozenset({"data.q", "data.v"})
+        self._start["data.q"], self._start["data.v"] = start_state(self.compiled, self._said, self.worlds)
+        self._start["data.q"] = self._coordinates(self._start["data.q"])
+        for name, values in varied.items():
+            arrays[f"model.{name}"][:] = values
+        if follows or any(key.startswith("mounts.part_") for key in own):
+            self._follow(follows)
+
+    def _follow(self, follows: set[str]) -> None:
+        """What a method's work, and the sensors' mounts, have of each world's model."""
+        definition, arrays = self.method.definition, self._memory.arrays
+        own_start = {place.key for place in self._states if place.root == "work"} if follows else set()
+        starts: dict[str, list[np.ndarray]] = {key: [] for key in own_start}
+        for w in range(self.worlds):
+            compiled = self._compiled_world(w)
+            roots: dict[str, Record] = {}
+            if follows:
+                roots["work"] = definition.make_work(compiled, self.method.options)
+            if "mounts.part_mass" in arrays:
+                roots["mounts"] = make_mounts(compiled, definition.leave_motion is not None)
+            for place in self._places:
+                if place.key in follows or place.key.startswith("mounts.part_"):
+                    arrays[place.key][w] = place.array(roots)
+                elif place.key in own_start:
+                    starts[place.key].append(place.array(roots))
+        for key, values in starts.items():
+            if any(not np.array_equal(one, self._start[key], equal_nan=one.dtype.kind == "f") for one in values):
+                self._start[key] = np.stack(values)
+                self._start_differs |= {key}
+
+    def _compiled_world(self, world: int) -> CompiledScene:
+        if not self._said:
+            return self.compiled
+        own = {place.name: self._memory.arrays[place.key][world] for place in self._places if place.root == "model"}
+        scene = varied_scene(self.compiled, self._said, world)
+        return replace(self.compiled, scene=scene).with_arrays({name: values.copy() for name, values in own.items()})
+
+    def _steps(self) -> Work:
+        """What makes steps with a lane."""
+        if self._first._sensing is not None:
+            return run_sensed_lane(self.method, self.dt, self._first._sensing.place)
+        return run_lane(self.method.definition.run_worlds(self.method.options), self.dt)
+
+    def _roots(self) -> dict[str, Record]:
+        """The records of a world as it begins."""
+        first = self._first
+        sensed = {} if first._sensing is None else {"mounts": first._sensing.mounts}
+        return {"model": first.model, "data": first.data, "work": first.work, **sensed}
+
+    def _make_lane(self) -> Lane:
+        """Work space for one thread."""
+        definition = self.method.definition
+        roots: dict[str, Record] = {"model": Model(**{name: getattr(self.model, name) for name in self.model.fields}),
+                                    "data": make_data(self.compiled),
+                                    "work": definition.make_work(self.compiled, self.method.options)}
+        if self._first._sensing is not None:
+            roots["mounts"] = make_mounts(self.compiled, definition.leave_motion is not None)
+        return Lane(self._memory, roots)
+
+    # ---- stepping ------------------------------------------------------------------------------------------------
+
+    def step(self, steps: int = 1) -> None:
+        """Advance every world by `steps` time steps, but for those that diverged.
+
+        A world makes all its steps before the next world on the same thread does: many steps a call are cheaper. Ctrl-C
+        ends it soon; `time` says how far each world came.
+        """
+        if not isinstance(steps, (int, np.integer)) or isinstance(steps, bool) or not 0 <= steps < 2**62:
+            raise SceneError("steps must be a whole number, 0 or more", element="step", value=steps)
+        if not self._warm:
+            self._prepare()
+        if steps == 0:
+            return
+        going = np.flatnonzero(~self.diverged)
+        try:
+            done = self._make_steps(going, int(steps))
+        finally:
+            self._release()
+        stopped = going[done < steps]
+        if len(stopped):
+            self._stop(stopped)
+        if self._first._sensing is not None:
+            self._errors.add(self.sensor_readings, np.round(self.time / self.dt), going[done == steps])
+        if not self._told_overflow and self.overflow.any():
+            self._told_overflow = True
+            warnings.warn(f"world {int(np.flatnonzero(self.overflow)[0])}: more contacts than there is room for; some "
+                          "are left out (flag `overflow`)", SuspectRun, stacklevel=3)
+
+    def _make_steps(self, going: np.ndarray, steps: int) -> np.ndarray:
+        """Steps of some worlds; how many each made. Scripts are asked before every step, for every world."""
+        if not self._script.active:
+            return self._crew.step(going, steps, self._work)
+        done, left = np.zeros(len(going), dtype=np.int64), np.arange(len(going))
+        names = ("time", "kinematic_pose", "kinematic_velocity", "kinematic_acceleration", "kinematic_lead")
+        for _ in range(steps):
+            for w in going[left].tolist():
+                rows = {name: self._memory.arrays[f"data.{name}"][w] for name in names}
+                self._script.aim(SimpleNamespace(**rows), self.dt)
+            made = self._crew.step(going[left], 1, self._work)
+            done[left] += made
+            left = left[made == 1]
+        return done
+
+    def _prepare(self) -> None:
+        with CompileProgress(self.method.keyword) as line:
+            prepare([self.method.module], tell=line.tell)
+            self._work(self._crew.lane(), np.zeros(0, dtype=np.int64), 0)
+        self._warm = True
+
+    def _release(self) -> None:
+        """Forces last for one call of `step`."""
+        if self._pushed:
+            self._memory.arrays["data.external_force"][:] = 0.0
+            if "mounts.push" in self._memory.arrays:
+                self._memory.arrays["mounts.push"][:] = 0.0
+            self._pushed = False
+
+    def apply_force(self, body: str, force: Any, torque: Any = (0.0, 0.0, 0.0), point: Any = None) -> None:
+        """Push a body of every world through the next step(): world axes, N and N m, each (3) or (worlds, 3).
+
+        At its link's centre of mass, or at a point of the world. Until the next call of `step` ends.
+        """
+        view, element = self.bodies[body], f"apply_force to body {body!r}"
+        if view.link < 0 or self.model.link_joint[view.link] == KINEMATIC:
+            raise SceneError("the body is fixed or scripted: no force moves it", element=element)
+        f, t = self._vectors(force, "force", element), self._vectors(torque, "torque", element)
+        if point is not None:
+            t = t + np.cross(self._vectors(point, "point", element) - view.center_of_mass, f)
+        wrench = np.concatenate([f, t], axis=1)
+        self._memory.arrays["data.external_force"][:, view.link] += wrench
+        if "mounts.push" in self._memory.arrays:
+            self._memory.arrays["mounts.push"][:, view._frame] += wrench
+        self._pushed = True
+
+    def _vectors(self, given: Any, what: str, element: str) -> np.ndarray:
+        """(worlds, 3) finite numbers."""
+        values = np.asarray(given)
+        if values.dtype.kind not in "fiu" or values.shape not in ((3,), (self.worlds, 3)):
+            raise SceneError(f"{what} does not fit", element=element, value=given if values.ndim < 2 else values.shape,
+                             remedy=f"give (3) numbers or ({self.worlds}, 3)")
+        if not np.isfinite(values).all():
+            raise SceneError(f"{what} is not finite", element=element, remedy="replace NaN and infinity by numbers")
+        return np.broadcast_to(values, (self.worlds, 3)).astype(np.float64)
+
+    # ---- what is -------------------------------------------------------------------------------------------------
+
+    @property
+    def time(self) -> np.ndarray:
+        """(worlds) simulated time, s."""
+        return self._memory.arrays["data.time"][:, 0]
+
+    @property
+    def actuator_command(self) -> np.ndarray:
+        """(worlds, A, 3) target, target velocity, feed-forward of every actuator, live."""
+        return self._memory.arrays["data.actuator_command"]
+
+    @property
+    def command(self) -> np.ndarray:
+        """(worlds, A) what every actuator is told: target of a servo, force of a motor; live."""
+        return self.actuator_command[:, :, 0]
+
+    @property
+    def overflow(self) -> np.ndarray:
+        """(worlds) whether a fixed capacity was too small in the last step, and contacts were left out."""
+        return self.report_array[:, OVERFLOW] != 0.0
+
+    @property
+    def converged(self) -> np.ndarray:
+        """(worlds) whether the last step's residual met the tolerance."""
+        return self.report_array[:, CONVERGED] != 0.0
+
+    def body_poses(self) -> np.ndarray:
+        """(worlds, F, 7) position and quaternion of every named body, in the order of `compiled.frame_names`."""
+        return self._observed.now()[0].copy()
+
+    def body_velocities(self) -> np.ndarray:
+        """(worlds, F, 6) velocity and angular velocity of every named body's frame, world axes."""
+        return self._observed.now()[1].copy()
+
+    @property
+    def sensor_readings(self) -> np.ndarray:
+        """(worlds, S, 6) force and torque, or acceleration and angular velocity, of every sensor."""
+        return self._memory.arrays.get("mounts.reading", np.zeros((self.worlds, 0, 6)))
+
+    @property
+    def contact_count(self) -> np.ndarray:
+        """(worlds) contacts of the last step."""
+        counts = self._memory.arrays.get("work.contacts.counts")
+        return np.zeros(self.worlds, dtype=np.int64) if counts is None else counts[:, CONTACTS].copy()
+
+    def contact_force(self, body: str) -> np.ndarray:
+        """(worlds, 3) sum of the contact forces on a body in the last step, mean over the step, world axes, N."""
+        frame, arrays = self.bodies[body]._frame, self._memory.arrays
+        if "work.contacts.force" not in arrays or not self.model.shape_count:
+            return np.zeros((self.worlds, 3))
+        count = self.contact_count
+        most = int(count.max())
+        owner = self.model.shape_frame[arrays["work.contacts.shape"][:, :most]]  # (worlds, most, 2)
+        sign = (owner[:, :, 1] == frame).astype(np.float64) - (owner[:, :, 0] == frame)
+        sign[np.arange(most) >= count[:, None]] = 0.0
+        force = arrays["work.contacts.force"][:, :most]
+        return np.where(sign[:, :, None] != 0.0, sign[:, :, None] * force, 0.0).sum(axis=1)
+
+    def _one_by_one(self) -> Iterator[Simulation]:
+        """A Simulation in the state of each world in turn: for reading, at once."""
+        for w in range(self.worlds):
+            if self._said:
+                sim = self[w]
+            else:
+                sim = self._ghost = self._ghost or self[0]
+                sim._put({state_name(place): self._memory.arrays[place.key][w] for place in self._states})
+            if "data.drive_force" in self._memory.arrays:
+                sim.data.drive_force[:] = self._memory.arrays["data.drive_force"][w]
+            yield sim
+
+    def __len__(self) -> int:
+        return self.worlds
+
+    def __repr__(self) -> str:
+        lost = int(self.diverged.sum())
+        return (f"Batch of {self.worlds} worlds of {self.scene.name!r}: {self.method.label}, steps of {self.dt:g} s, "
+                f"{self.threads} threads on the {self.device}" + (f"; {lost} diverged" if lost else ""))
+
+
+def _whole(value: Any, what: str, least: int) -> int:
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or not least <= value < 2**62:
+        raise SceneError(f"{what} must be a whole number, {least} or more", element="Batch", value=value,
+                         remedy=f"give a number such as {what}=4")
+    return int(value)

@@ -1,0 +1,133 @@
+"""What users hold of a batch: bodies, joints and actuators by name, of all worlds at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sesshoku.model.arrays import FREE, SPHERICAL
+from sesshoku.scene.calls import checked
+
+if TYPE_CHECKING:
+    from sesshoku.simulation.batch.batch import Batch
+
+
+@checked
+class BodyBatch:
+    """A body in all worlds. World axes; what is read is a copy, (worlds, n)."""
+
+    __slots__ = ("_batch", "_frame", "link", "name")
+
+    def __init__(self, batch: Batch, name: str, frame: int) -> None:
+        self._batch, self.name, self._frame = batch, name, frame
+        self.link = int(batch.model.frame_link[frame])
+
+    def __repr__(self) -> str:
+        return f"BodyBatch({self.name!r}, {self._batch.worlds} worlds)"
+
+    @property
+    def position(self) -> np.ndarray:
+        """(worlds, 3) of the body frame, m."""
+        return self._batch._observed.now()[0][:, self._frame, :3].copy()
+
+    @property
+    def rotation(self) -> np.ndarray:
+        """(worlds, 4) quaternions w x y z."""
+        return self._batch._observed.now()[0][:, self._frame, 3:].copy()
+
+    @property
+    def velocity(self) -> np.ndarray:
+        """(worlds, 3) of the body frame's origin, m/s."""
+        return self._batch._observed.now()[1][:, self._frame, :3].copy()
+
+    @property
+    def angular_velocity(self) -> np.ndarray:
+        """(worlds, 3) rad/s."""
+        return self._batch._observed.now()[1][:, self._frame, 3:].copy()
+
+    @property
+    def center_of_mass(self) -> np.ndarray:
+        """(worlds, 3) of the rigid link the body belongs to, m."""
+        poses, _, centers = self._batch._observed.now()
+        return (poses[:, self._frame, :3] if self.link < 0 else centers[:, self.link]).copy()
+
+    @property
+    def contact_force(self) -> np.ndarray:
+        """(worlds, 3) sum of the contact forces on the body in the last step, N."""
+        return self._batch.contact_force(self.name)
+
+
+@checked
+class JointBatch:
+    """A joint in all worlds; `position` and `velocity` are views of `q` and `v`: what is written to them holds.
+
+    (worlds) for one axis; (worlds, n) for others. Of a free joint they are of its body's centre of mass, as in `q`.
+    """
+
+    __slots__ = ("_batch", "_q", "_v", "link", "name")
+
+    def __init__(self, batch: Batch, name: str, link: int) -> None:
+        self._batch, self.name, self.link = batch, name, link
+        model = batch.model
+        at, first, count = (int(getattr(model, field)[link])
+                            for field in ("link_coordinate", "link_dof", "link_dof_count"))
+        turns = int(model.link_joint[link] in (FREE, SPHERICAL))
+        self._q: Any = at if count + turns == 1 else slice(at, at + count + turns)
+        self._v: Any = first if count == 1 else slice(first, first + count)
+
+    def __repr__(self) -> str:
+        return f"JointBatch({self.name!r}, {self._batch.worlds} worlds)"
+
+    @property
+    def position(self) -> np.ndarray:
+        """Coordinates of the joint, live."""
+        return self._batch.q[:, self._q]
+
+    @property
+    def velocity(self) -> np.ndarray:
+        """Velocities of the joint, live."""
+        return self._batch.v[:, self._v]
+
+
+@checked
+class ActuatorBatch:
+    """An actuator in all worlds; all but `force` are live (worlds) arrays: `actuators["knee"].command[:] = 0.3`."""
+
+    __slots__ = ("_batch", "_index", "name")
+
+    def __init__(self, batch: Batch, name: str, index: int) -> None:
+        self._batch, self.name, self._index = batch, name, index
+
+    def __repr__(self) -> str:
+        return f"ActuatorBatch({self.name!r}, {self._batch.worlds} worlds)"
+
+    @property
+    def command(self) -> np.ndarray:
+        """What it is told: the position wanted of a servo, the force of a motor."""
+        return self._batch.actuator_command[:, self._index, 0]
+
+    @property
+    def target(self) -> np.ndarray:
+        """The same as `command`, by the name it has in a Simulation."""
+        return self.command
+
+    @property
+    def target_velocity(self) -> np.ndarray:
+        """Velocity wanted of a servo."""
+        return self._batch.actuator_command[:, self._index, 1]
+
+    @property
+    def feed_forward(self) -> np.ndarray:
+        """Force added to a servo's."""
+        return self._batch.actuator_command[:, self._index, 2]
+
+    @property
+    def activation(self) -> np.ndarray:
+        """What a general actuator with dynamics takes for its command."""
+        return self._batch._memory.arrays["data.activation"][:, self._index]
+
+    @property
+    def force(self) -> np.ndarray:
+        """Force given in the last step along the joint or tendon, after clipping and gear; a copy."""
+        return self._batch._memory.arrays["data.actuator_force"][:, self._index].copy()
