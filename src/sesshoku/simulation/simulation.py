@@ -286,7 +286,8 @@ class Simulation(SavedState, ControllerDynamics):
 
         Compiled code holds addresses.
         """
-        varied = {name: getattr(self.model, name) for name in self.compiled.varied}
+        model = self.model  # a varied one is kept whole: compiled anew, it would differ by rounding
+        varied = {name: getattr(model, name) for name in (model.fields if self.compiled.varied else ())}
         return _rebuild, (self.scene, self.method, self.dt, dict(self.save()), varied, self._world)
 
     # ---- inputs --------------------------------------------------------------------------------------------------
