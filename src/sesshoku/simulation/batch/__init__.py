@@ -8,8 +8,9 @@ axis.
     vary.py      how worlds differ: masses, friction, gains, gravity, where they start
     varied.py    the arrays of a model that follow from that
     state.py     reset, save, restore; a world as a Simulation
-    views.py     bodies, joints, actuators by name
-    sensors.py   sensors by name
+    observe.py   poses and velocities of bodies
+    views.py     bodies, joints, actuators by name; places.py: frames
+    sensors.py   sensors by name; sensed.py: steps that read them
     batch.py     `Batch` itself
 """
 

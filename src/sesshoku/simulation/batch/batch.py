@@ -24,6 +24,7 @@ from sesshoku.scene.scene import Scene
 from sesshoku.simulation.batch.crew import Crew, Work, run_lane, usable_cores
 from sesshoku.simulation.batch.memory import Lane, WorldMemory, bytes_of_lane, check_room, places_of
 from sesshoku.simulation.batch.observe import Observed
+from sesshoku.simulation.batch.places import FrameBatch
 from sesshoku.simulation.batch.sensed import run_sensed_lane
 from sesshoku.simulation.batch.sensors import DRIVEN, BatchErrors, sensor_batch
 from sesshoku.simulation.batch.state import BatchState, state_name
@@ -83,6 +84,7 @@ class Batch(BatchState):
         self.bodies = Views(self, self.compiled.frame_index, BodyBatch, "body")
         self.joints = Views(self, self.compiled.joint_link, JointBatch, "joint")
         self.actuators = Views(self, self.compiled.actuator_index, ActuatorBatch, "actuator")
+        self.frames = Views(self, dict.fromkeys(scene.frames, 0), FrameBatch, "frame")
         sensors = {name: i for i, name in enumerate([*scene.sensors, *scene.state_sensors])}
         self.sensors = Views(self, sensors, sensor_batch, "sensor")
 

@@ -9,6 +9,7 @@ import numpy as np
 from sesshoku.scene.calls import checked
 from sesshoku.scene.sensors import ForceSensor
 from sesshoku.scene.state_sensors import KINDS
+from sesshoku.simulation.batch.places import PlaceBatch
 from sesshoku.simulation.sensors.sensing import SensorErrors
 from sesshoku.simulation.sensors.state import StateSensorView
 
@@ -88,9 +89,10 @@ class StateSensorBatch:
     def value(self) -> np.ndarray:
         """(worlds) or (worlds, n): the readings, clipped by the sensor's cutoff."""
         batch, sensor = self._batch, self._batch.scene.state_sensors[self.name]
-        found = DIRECT[sensor.kind](batch, sensor) if sensor.kind in DIRECT and sensor.of is not None else None
-        if found is None:  # one world after the other, by what reads it in a Simulation
+        kinds = DIRECT if sensor.of is not None else {} if sensor.relative else AT_PLACES
+        if sensor.kind not in kinds:  # one world after the other, by what reads it in a Simulation
             return np.array([StateSensorView(sim, self.name).value for sim in batch._one_by_one()])
+        found = kinds[sensor.kind](batch, sensor)
         clip = KINDS[sensor.kind].clip
         if sensor.cutoff > 0.0 and clip:
             found = np.clip(found, -np.inf if clip == "positive" else -sensor.cutoff, sensor.cutoff)
@@ -107,6 +109,24 @@ DIRECT: dict[str, Any] = {
     "accelerometer": lambda batch, s: batch.sensors[s.of].acceleration,
     "force": lambda batch, s: batch.sensors[s.of].force,
     "torque": lambda batch, s: batch.sensors[s.of].torque,
+}
+
+
+def _place(batch: Batch, s: Any) -> PlaceBatch:
+    return PlaceBatch(batch, s.body, s.position, s.rotation)
+
+
+AT_PLACES: dict[str, Any] = {
+    "framepos": lambda batch, s: _place(batch, s).position,
+    "framequat": lambda batch, s: _place(batch, s).rotation,
+    "framexaxis": lambda batch, s: _place(batch, s).rotation_matrix[:, :, 0],
+    "frameyaxis": lambda batch, s: _place(batch, s).rotation_matrix[:, :, 1],
+    "framezaxis": lambda batch, s: _place(batch, s).rotation_matrix[:, :, 2],
+    "framelinvel": lambda batch, s: _place(batch, s).velocity,
+    "frameangvel": lambda batch, s: _place(batch, s).angular_velocity,
+    "velocimeter": lambda batch, s: _place(batch, s).local(_place(batch, s).velocity),
+    "gyro": lambda batch, s: _place(batch, s).local(_place(batch, s).angular_velocity),
+    "clock": lambda batch, s: batch.time.copy(),
 }
 
 

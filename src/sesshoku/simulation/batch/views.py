@@ -37,6 +37,15 @@ class BodyBatch:
         return self._batch._observed.now()[0][:, self._frame, 3:].copy()
 
     @property
+    def rotation_matrix(self) -> np.ndarray:
+        """(worlds, 3, 3) R_world_body."""
+        w, x, y, z = self.rotation.T
+        return np.stack([
+            1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y),
+            2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x),
+            2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)], axis=1).reshape(-1, 3, 3)
+
+    @property
     def velocity(self) -> np.ndarray:
         """(worlds, 3) of the body frame's origin, m/s."""
         return self._batch._observed.now()[1][:, self._frame, :3].copy()
