@@ -50,9 +50,9 @@ from sesshoku.simulation.snapshots import Snapshot
 from sesshoku.stages.report import Report
 
 __all__ = [
-    "Actuator", "Batch", "Body", "Box", "Camera", "Capsule", "Contact", "ConvexMesh", "Cylinder", "Ellipsoid", "ForceSensor",
-    "Frame", "Geometry", "HeightField", "Imu", "Inertial", "Joint", "Loop", "Material", "Mesh", "MethodError", "Mimic",
-    "Motion", "Plane", "Recording", "RecordingError", "Report", "Robot", "Scene", "SceneError", "SesshokuError",
-    "Simulation", "SimulationDiverged", "Snapshot", "Sphere", "StateSensor", "SuspectRun", "Tendon", "UnstableStep",
-    "UnsupportedFeature", "__version__", "compare", "methods", "robots",
+    "Actuator", "Batch", "Body", "Box", "Camera", "Capsule", "Contact", "ConvexMesh", "Cylinder", "Ellipsoid",
+    "ForceSensor", "Frame", "Geometry", "HeightField", "Imu", "Inertial", "Joint", "Loop", "Material", "Mesh",
+    "MethodError", "Mimic", "Motion", "Plane", "Recording", "RecordingError", "Report", "Robot", "Scene", "SceneError",
+    "SesshokuError", "Simulation", "SimulationDiverged", "Snapshot", "Sphere", "StateSensor", "SuspectRun", "Tendon",
+    "UnstableStep", "UnsupportedFeature", "__version__", "compare", "methods", "robots",
 ]  # fmt: skip

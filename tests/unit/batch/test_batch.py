@@ -181,3 +181,24 @@ def test_overflow_is_told_once_and_flagged(monkeypatch):
     with warnings.catch_warnings():
         warnings.simplefilter("error", ss.SuspectRun)
         batch.step(1)
+
+
+def test_a_batch_nobody_holds_is_freed_at_once():
+    import gc
+    import weakref
+
+    gc.collect()
+    gc.disable()
+    try:
+        batch = made(threads=2)
+        batch.step(2)
+        body = batch.bodies["crate"]
+        kept = weakref.ref(batch._memory)
+        batch.contact_force("crate")
+        assert np.isfinite(body.position).all()
+        del batch
+        assert kept() is not None  # a view keeps its batch
+        del body
+        assert kept() is None
+    finally:
+        gc.enable()

@@ -11,6 +11,7 @@ axis.
     observe.py   poses and velocities of bodies
     views.py     bodies, joints, actuators by name; places.py: frames
     sensors.py   sensors by name; sensed.py: steps that read them
+    kernels.py   small compiled functions of these
     batch.py     `Batch` itself
 """
 

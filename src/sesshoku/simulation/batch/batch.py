@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -81,12 +82,6 @@ class Batch(BatchState):
         self._told_overflow = self._warm = self._pushed = False
         self._ghost: Simulation | None = None  # where one world after the other is read
         self.reset()
-        self.bodies = Views(self, self.compiled.frame_index, BodyBatch, "body")
-        self.joints = Views(self, self.compiled.joint_link, JointBatch, "joint")
-        self.actuators = Views(self, self.compiled.actuator_index, ActuatorBatch, "actuator")
-        self.frames = Views(self, dict.fromkeys(scene.frames, 0), FrameBatch, "frame")
-        sensors = {name: i for i, name in enumerate([*scene.sensors, *scene.state_sensors])}
-        self.sensors = Views(self, sensors, sensor_batch, "sensor")
 
     def _allocate(self, varied: dict[str, np.ndarray]) -> None:
         """The memory of all worlds, with the arrays of the model in which they differ."""
@@ -106,7 +101,7 @@ class Batch(BatchState):
         self.bytes_per_world = WorldMemory.bytes_per_world(self._places, roots)
         check_room(self.worlds, self.bytes_per_world, self.threads * bytes_of_lane(roots))
         self._memory = WorldMemory(self._places, roots, self.worlds, APART)
-        self._crew = Crew(self.threads, self._make_lane)
+        self._crew = Crew(self.threads, partial(make_lane, self._memory, self.compiled, self.method))
         arrays = self._memory.arrays
         self.q, self.v, self.report_array = arrays["data.q"], arrays["data.v"], arrays["data.report"]
         self.diverged = np.zeros(self.worlds, dtype=bool)
@@ -160,16 +155,6 @@ class Batch(BatchState):
         first = self._first
         sensed = {} if first._sensing is None else {"mounts": first._sensing.mounts}
         return {"model": first.model, "data": first.data, "work": first.work, **sensed}
-
-    def _make_lane(self) -> Lane:
-        """Work space for one thread."""
-        definition = self.method.definition
-        roots: dict[str, Record] = {"model": Model(**{name: getattr(self.model, name) for name in self.model.fields}),
-                                    "data": make_data(self.compiled),
-                                    "work": definition.make_work(self.compiled, self.method.options)}
-        if self._first._sensing is not None:
-            roots["mounts"] = make_mounts(self.compiled, definition.leave_motion is not None)
-        return Lane(self._memory, roots)
 
     # ---- stepping ------------------------------------------------------------------------------------------------
 
@@ -256,6 +241,35 @@ class Batch(BatchState):
             raise SceneError(f"{what} is not finite", element=element, remedy="replace NaN and infinity by numbers")
         return np.broadcast_to(values, (self.worlds, 3)).astype(np.float64)
 
+    # ---- by name -------------------------------------------------------------------------------------------------
+    # made when asked for: views hold the batch, and a batch that held them would outlive its last user
+
+    @property
+    def bodies(self) -> Mapping[str, BodyBatch]:
+        """name -> a body in all worlds."""
+        return Views(self, self.compiled.frame_index, BodyBatch, "body")
+
+    @property
+    def joints(self) -> Mapping[str, JointBatch]:
+        """name -> a joint in all worlds."""
+        return Views(self, self.compiled.joint_link, JointBatch, "joint")
+
+    @property
+    def actuators(self) -> Mapping[str, ActuatorBatch]:
+        """name -> an actuator in all worlds."""
+        return Views(self, self.compiled.actuator_index, ActuatorBatch, "actuator")
+
+    @property
+    def frames(self) -> Mapping[str, FrameBatch]:
+        """name -> a frame of the scene in all worlds."""
+        return Views(self, dict.fromkeys(self.scene.frames, 0), FrameBatch, "frame")
+
+    @property
+    def sensors(self) -> Mapping[str, Any]:
+        """name -> a sensor in all worlds: ForceSensorBatch, ImuBatch or StateSensorBatch."""
+        index = {name: i for i, name in enumerate([*self.scene.sensors, *self.scene.state_sensors])}
+        return Views(self, index, sensor_batch, "sensor")
+
     # ---- what is -------------------------------------------------------------------------------------------------
 
     @property
@@ -341,3 +355,14 @@ def _whole(value: Any, what: str, least: int) -> int:
         raise SceneError(f"{what} must be a whole number, {least} or more", element="Batch", value=value,
                          remedy=f"give a number such as {what}=4")
     return int(value)
+
+
+def make_lane(memory: WorldMemory, compiled: CompiledScene, method: Method) -> Lane:
+    """Work space for one thread. It knows nothing of the batch, which may then be freed when nobody holds it."""
+    definition = method.definition
+    roots: dict[str, Record] = {
+        "model": Model(**{name: getattr(compiled.model, name) for name in compiled.model.fields}),
+        "data": make_data(compiled), "work": definition.make_work(compiled, method.options)}
+    if compiled.scene.sensors or compiled.scene.read_in_steps:
+        roots["mounts"] = make_mounts(compiled, definition.leave_motion is not None)
+    return Lane(memory, roots)

@@ -116,12 +116,6 @@ class Crew:
                 self._lanes[number] = None
         return made
 
-    def close(self) -> None:
-        """End the threads."""
-        if self._pool is not None:
-            self._pool.shutdown()
-            self._pool = None
-
 
 def run_lane(run_worlds: Any, dt: float) -> Work:
     """What makes plain steps."""

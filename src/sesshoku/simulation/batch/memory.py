@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numba.core import config
 
-from sesshoku.compiled.jit import jit
 from sesshoku.compiled.table import Record
 from sesshoku.errors import SceneError
+from sesshoku.simulation.batch.kernels import bind
 
 WORD = 8  # bytes of an element
 LINE = 8  # words that share a cache line: two threads must not write to one
@@ -121,17 +121,6 @@ def check_room(worlds: int, per_world: int, lanes: int) -> None:
         raise SceneError(f"not enough memory: {per_world / 1024:.0f} KiB a world and {lanes / 2**20:.0f} MiB for the "
                          f"threads, {free / 2**20:.0f} MiB are free", element="Batch: worlds", value=worlds,
                          remedy=f"{fit} worlds fit" if fit else "fewer threads need less")
-
-
-@jit
-def bind(flat, places, pitches, bases, strides, worlds):
-    """Fill the addresses of what worlds own into the tables of a lane: row b becomes world worlds[b].
-
-    flat: all tables; entry k of row b stands at places[k] + b * pitches[k].
-    """
-    for b in range(len(worlds)):
-        for k in range(len(places)):
-            flat[places[k] + b * pitches[k]] = bases[k] + worlds[b] * strides[k]
 
 
 class Lane:

@@ -6,22 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.compiled.jit import jit
-from sesshoku.dynamics.observe import observe_bodies
 from sesshoku.model.arrays import Model
 from sesshoku.simulation.batch.crew import Crew
+from sesshoku.simulation.batch.kernels import observe_worlds
 from sesshoku.simulation.batch.memory import Lane, WorldMemory
 
 STATE = ("data.q", "data.v", "data.kinematic_pose", "data.kinematic_velocity")
-
-
-@jit(nogil=True)
-def observe_worlds(model_tables, data_tables, worlds, poses_out, velocities_out, centers_out):
-    """`observe_bodies` of some worlds: poses (worlds, F, 7), velocities (worlds, F, 6), centres of mass (worlds, L, 3).
-    """
-    for b in range(len(worlds)):
-        w = worlds[b]
-        observe_bodies(model_tables[b], data_tables[b], 1, poses_out[w], velocities_out[w], centers_out[w])
 
 
 class Observed:

@@ -13,20 +13,12 @@ from sesshoku.dynamics.data import as_data
 from sesshoku.methods.registry import Method
 from sesshoku.model.arrays import as_model
 from sesshoku.simulation.batch.crew import Work
+from sesshoku.simulation.batch.kernels import remember
 from sesshoku.simulation.batch.memory import Lane
 from sesshoku.simulation.sensors.measure import measure
 from sesshoku.simulation.sensors.memory import as_mounts
 
 _made: dict[Any, Any] = {}
-
-
-@jit
-def remember(data, mounts):
-    """The state before the step that is read."""
-    for k in range(len(data.v)):
-        mounts.old_v[k] = data.v[k]
-    for k in range(len(data.q)):
-        mounts.old_q[k] = data.q[k]
 
 
 def make_run_sensed(method: Method) -> Any:
@@ -44,8 +36,8 @@ def make_run_sensed(method: Method) -> Any:
     lines = ["def sensed(model_tables, data_tables, work_tables, mount_tables, dt, steps, place, none, done_out):",
              "    for w in range(len(done_out)):",
              f"        done_out[w] = run({tables}, dt, steps - 1) if steps > 1 else 0",
-             "        model, data, mounts = as_model(model_tables[w]), as_data(data_tables[w]), as_mounts(mount_tables[w])",
-             "        work = as_work(work_tables[w])",
+             "        model, data = as_model(model_tables[w]), as_data(data_tables[w])",
+             "        work, mounts = as_work(work_tables[w]), as_mounts(mount_tables[w])",
              "        if done_out[w] == steps - 1:",
              *(["            start_motion(model, data, work, mounts.start)"] if own else []),
              "            remember(data, mounts)",
