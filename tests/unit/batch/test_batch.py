@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import threading
 import time
 import warnings
@@ -202,3 +203,37 @@ def test_a_batch_nobody_holds_is_freed_at_once():
         assert kept() is None
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_ctrl_c_ends_a_long_call_soon(threads):
+    batch = made(threads=threads)
+    batch.step(1)
+    batch.apply_force("crate", (0, 0, 1.0))
+    timer = threading.Timer(0.3, _thread.interrupt_main)
+    begin = time.perf_counter()
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        batch.step(10**9)
+    timer.join()
+    assert time.perf_counter() - begin < 60.0
+    assert np.isfinite(batch.q).all() and (batch.time > 0.0).all()
+    assert not batch._memory.arrays["data.external_force"].any()
+    before = batch.time.copy()
+    batch.step(3)
+    np.testing.assert_allclose(batch.time - before, 3e-3, atol=1e-9)
+
+
+def test_an_error_in_a_thread_is_told():
+    batch = made(threads=2, worlds=40)
+    batch.step(1)
+    plain = batch._work
+
+    def failing(lane, worlds, steps):
+        if 30 in worlds:
+            raise RuntimeError("a lane failed")
+        return plain(lane, worlds, steps)
+
+    batch._work = failing
+    with pytest.raises(RuntimeError, match="a lane failed"):
+        batch.step(1)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from time import perf_counter
 from typing import Any
 
@@ -65,27 +65,28 @@ class Crew:
                 if first is None:
                     return
                 here = slice(first, first + size)
-                try:
-                    self._step_block(number, worlds[here], steps, done[here], work, stop)
-                except BaseException:
-                    stop.set()
-                    raise
+                self._step_block(number, worlds[here], steps, done[here], work, stop)
 
-        if self.threads == 1 or len(worlds) <= size:
-            serve(0)
-            return done
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(self.threads, thread_name_prefix="sesshoku-batch")
-        running = [self._pool.submit(serve, number) for number in range(self.threads)]
+        running = self._start(serve, min(self.threads, -(-len(worlds) // size)))
         try:
-            for one in running:
-                one.result()
-        except BaseException:  # Ctrl-C above all: worlds end the slice they are in
+            serve(0)
+        except BaseException:  # Ctrl-C above all: the others end the slice they are in
             stop.set()
-            for one in running:
-                one.exception()
             raise
+        finally:
+            failures = [one.exception() for one in running]
+        for failure in failures:
+            if failure is not None:
+                raise failure
         return done
+
+    def _start(self, serve: Callable[[int], None], wanted: int) -> list[Future[None]]:
+        """Have threads serve beside this one, `wanted` in all."""
+        if wanted < 2:
+            return []
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.threads - 1, thread_name_prefix="sesshoku-batch")
+        return [self._pool.submit(serve, number) for number in range(1, wanted)]
 
     def _step_block(self, number: int, worlds: np.ndarray, steps: int, done: np.ndarray, work: Work,
                     stop: threading.Event) -> None:
