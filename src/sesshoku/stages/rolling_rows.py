@@ -43,10 +43,8 @@ def choose_rolling(model, data, contacts, problem):
 
 
 @jit
-def island_blocks(problem, contact_list, block_list):
-    """An island's contacts followed by their rolling blocks, in block_list; just contact_list where there are none."""
-    if problem.counts[ROLLING] == 0:
-        return contact_list
+def list_blocks(problem, contact_list, block_list):
+    """An island's contacts followed by their rolling blocks, in block_list; returns how many."""
     count = len(contact_list)
     for n in range(len(contact_list)):
         c = contact_list[n]
@@ -54,7 +52,7 @@ def island_blocks(problem, contact_list, block_list):
         if problem.rolling_bound[c, 0] > 0.0 or problem.rolling_bound[c, 1] > 0.0:
             block_list[count] = problem.contact_capacity + c
             count += 1
-    return block_list[:count]
+    return count
 
 
 @jit

@@ -7,6 +7,7 @@ are kept in half form; what remains is as sparse as who touches whom.
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
+from sesshoku.compiled.matrix import as_matrix
 from sesshoku.solvers import block_lu
 from sesshoku.solvers.dense_lu import symmetric_factor, symmetric_solve
 from sesshoku.solvers.proximal.local import OPEN, SLIP
@@ -243,7 +244,7 @@ def symmetric_direction(chains, problem, lists, work):
     dof_list = lists[2]
     first, last = dof_list[0, 0], dof_list[0, 1]
     n, step = last - first, work.y_step[first:last]
-    A = work.arena[: n * n].reshape((n, n))
+    A = as_matrix(work.arena, n, n)
     if not symmetric_factor(n, A):
         return False, 0.0, 0.0
     for k in range(n):
