@@ -326,3 +326,72 @@ def test_a_batch_tells_what_it_is():
     assert repr(batch) == (f"Batch of 5 worlds of 'mixed': lcp:recommended, steps of 0.001 s, {batch.threads} threads "
                            "on the cpu; 1 diverged")
     assert batch[-1].time == batch.time[4]
+
+
+def test_robots_are_arrays_in_the_order_of_their_files():
+    scene = ss.Scene()
+    scene.add_ground()
+    robot = scene.load(ss.robots.path("humanoid_large.xml"), pose="stand", position=(0, 0, 0.1))
+    batch = ss.Batch(scene, 3, "none", 1e-3, vary={"rotation": 0.3})
+    stirred(batch, speed=0.2)
+    ours, sims = batch.robots[robot], [batch[w] for w in range(3)]
+    batch.step(5)
+    for sim in sims:
+        sim.step(5)
+    theirs = [sim.robots[robot] for sim in sims]
+    for what in ("q", "v", "command"):
+        np.testing.assert_allclose(getattr(ours, what), [getattr(one, what) for one in theirs], atol=1e-12)
+    assert ours.joint_names == theirs[0].joint_names and ours.actuator_names == theirs[0].actuator_names
+    assert ours.places == theirs[0].places and ours.dofs == theirs[0].dofs
+    q, v = ours.q, ours.v
+    q[:, 7:] += 0.1
+    q[:, 2] += (0.1, 0.2, 0.3)
+    v[:, :6] = np.arange(18.0).reshape(3, 6)
+    ours.q, ours.v = q, v
+    ours.command = np.arange(3.0)[:, None] * np.ones(len(ours.actuator_names))
+    for w, one in enumerate(theirs):
+        one.q, one.v = q[w], v[w]
+        np.testing.assert_allclose(batch.q[w], sims[w].q, atol=1e-12)
+        np.testing.assert_allclose(batch.v[w], sims[w].v, atol=1e-12)
+    np.testing.assert_allclose(ours.q, q, atol=1e-12)
+    np.testing.assert_allclose(ours.v, v, atol=1e-12)
+    assert (ours.command == np.arange(3.0)[:, None]).all() and (batch.command[2] == 2.0).all()
+    np.testing.assert_allclose(ours.base.position, q[:, :3], atol=1e-12)
+    for bad, said in ((np.zeros(3), "command does not fit"), ("up", "command does not fit"),
+                      (np.full(len(ours.actuator_names), np.nan), "command is not finite")):
+        with pytest.raises(ss.SceneError, match=said):
+            ours.command = bad
+    assert list(batch.robots) == [robot.name] and robot in batch.robots and len(batch.robots) == 1
+
+
+def test_a_command_is_what_the_kind_of_actuator_follows():
+    scene = mixed()
+    scene.add_actuator("elbow", "velocity", name="spinner", kd=2.0)
+    batch = ss.Batch(scene, 2, "none", 1e-3)
+    batch.command = [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]]
+    assert batch.actuators["spinner"].target_velocity.tolist() == [0.3, 0.6]
+    assert batch.actuators["spinner"].command.tolist() == [0.3, 0.6]
+    assert batch.actuators["spinner"].target.tolist() == [0.0, 0.0]
+    assert batch.command.tolist() == [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]]
+    with pytest.raises(ValueError, match="read-only"):
+        batch.command[:] = 0.0
+    with pytest.raises(ss.SceneError, match=r"command does not fit \(got \(2,\)\); give \(2, 3\) numbers"):
+        batch.command = [1.0, 2.0]
+
+
+def test_reset_takes_a_pose_of_the_robots_files():
+    scene = humanoid()
+    batch, sim = ss.Batch(scene, 3, "none", 1e-3), ss.Simulation(scene, "none", 1e-3)
+    batch.step(5)
+    before = batch.q[0].copy()
+    batch.reset([1, 2], pose="stand")
+    sim.reset("stand")
+    for w in (1, 2):
+        assert np.array_equal(batch.q[w], sim.q) and np.array_equal(batch.actuator_command[w], sim.actuator_command)
+    assert np.array_equal(batch.q[0], before)
+    batch.reset()
+    assert np.array_equal(batch.q[2], ss.Simulation(scene, "none").q)
+    with pytest.raises(ss.SceneError, match="no such pose"):
+        batch.reset(pose="sand")
+    with pytest.raises(ss.SceneError, match="either a pose or q and v"):
+        batch.reset(q=before, pose="stand")

@@ -26,12 +26,14 @@ from sesshoku.simulation.batch.crew import Crew, Work, run_lane, usable_cores
 from sesshoku.simulation.batch.memory import Lane, WorldMemory, bytes_of_lane, check_room, places_of
 from sesshoku.simulation.batch.observe import Observed
 from sesshoku.simulation.batch.places import FrameBatch
+from sesshoku.simulation.batch.robots import RobotBatches, rows_of
 from sesshoku.simulation.batch.sensed import run_sensed_lane
 from sesshoku.simulation.batch.sensors import DRIVEN, BatchErrors, sensor_batch
 from sesshoku.simulation.batch.state import BatchState, state_name
 from sesshoku.simulation.batch.varied import model_arrays, start_state, varied_scene
 from sesshoku.simulation.batch.vary import draw_all
 from sesshoku.simulation.batch.views import ActuatorBatch, BodyBatch, JointBatch
+from sesshoku.simulation.robot_views import COMMAND_COLUMN
 from sesshoku.simulation.script import ScriptedBodies
 from sesshoku.simulation.sensors.memory import make_mounts
 from sesshoku.simulation.simulation import Simulation
@@ -79,6 +81,7 @@ class Batch(BatchState):
         self._work = self._steps()
         self._errors = BatchErrors(scene.sensors.values(), self.worlds)
         self._observed = Observed(self._memory, self.model, self._crew)
+        self._columns = [COMMAND_COLUMN.get(actuator.kind, 0) for actuator in scene.actuators.values()]
         self._told_overflow = self._warm = self._pushed = False
         self._ghost: Simulation | None = None  # where one world after the other is read
         self.reset()
@@ -222,24 +225,14 @@ class Batch(BatchState):
         view, element = self.bodies[body], f"apply_force to body {body!r}"
         if view.link < 0 or self.model.link_joint[view.link] == KINEMATIC:
             raise SceneError("the body is fixed or scripted: no force moves it", element=element)
-        f, t = self._vectors(force, "force", element), self._vectors(torque, "torque", element)
+        f, t = (rows_of(given, what, element, self.worlds, 3) for what, given in (("force", force), ("torque", torque)))
         if point is not None:
-            t = t + np.cross(self._vectors(point, "point", element) - view.center_of_mass, f)
+            t = t + np.cross(rows_of(point, "point", element, self.worlds, 3) - view.center_of_mass, f)
         wrench = np.concatenate([f, t], axis=1)
         self._memory.arrays["data.external_force"][:, view.link] += wrench
         if "mounts.push" in self._memory.arrays:
             self._memory.arrays["mounts.push"][:, view._frame] += wrench
         self._pushed = True
-
-    def _vectors(self, given: Any, what: str, element: str) -> np.ndarray:
-        """(worlds, 3) finite numbers."""
-        values = np.asarray(given)
-        if values.dtype.kind not in "fiu" or values.shape not in ((3,), (self.worlds, 3)):
-            raise SceneError(f"{what} does not fit", element=element, value=given if values.ndim < 2 else values.shape,
-                             remedy=f"give (3) numbers or ({self.worlds}, 3)")
-        if not np.isfinite(values).all():
-            raise SceneError(f"{what} is not finite", element=element, remedy="replace NaN and infinity by numbers")
-        return np.broadcast_to(values, (self.worlds, 3)).astype(np.float64)
 
     # ---- by name -------------------------------------------------------------------------------------------------
     # made when asked for: views hold the batch, and a batch that held them would outlive its last user
@@ -265,6 +258,11 @@ class Batch(BatchState):
         return Views(self, dict.fromkeys(self.scene.frames, 0), FrameBatch, "frame")
 
     @property
+    def robots(self) -> RobotBatches:
+        """name, or what `scene.load` returned -> a robot in all worlds, as arrays."""
+        return RobotBatches(self)
+
+    @property
     def sensors(self) -> Mapping[str, Any]:
         """name -> a sensor in all worlds: ForceSensorBatch, ImuBatch or StateSensorBatch."""
         index = {name: i for i, name in enumerate([*self.scene.sensors, *self.scene.state_sensors])}
@@ -284,8 +282,20 @@ class Batch(BatchState):
 
     @property
     def command(self) -> np.ndarray:
-        """(worlds, A) what every actuator is told: target of a servo, force of a motor; live."""
-        return self.actuator_command[:, :, 0]
+        """(worlds, A) what every actuator is to follow, by its kind: a position, a velocity or a force.
+
+        Live; a copy that cannot be written to where velocity servos stand beside others: assign, `batch.command = ...`.
+        """
+        if len(set(self._columns)) < 2:
+            return self.actuator_command[:, :, self._columns[0] if self._columns else 0]
+        found = self.actuator_command[:, np.arange(len(self._columns)), self._columns]
+        found.flags.writeable = False
+        return found
+
+    @command.setter
+    def command(self, value: Any) -> None:
+        given = rows_of(value, "command", "Batch", self.worlds, len(self._columns))
+        self.actuator_command[:, np.arange(len(self._columns)), self._columns] = given
 
     @property
     def overflow(self) -> np.ndarray:

@@ -72,13 +72,20 @@ class BatchState:
 
     # ---- back to the start ---------------------------------------------------------------------------------------
 
-    def reset(self, mask: Any = None, q: Any = None, v: Any = None) -> None:
+    def reset(self, mask: Any = None, q: Any = None, v: Any = None, *, pose: Any = None) -> None:
         """Put worlds back to their start: what follows is bit for bit what they did from there.
 
         mask: (worlds) of True where a world is to be reset, or the numbers of such worlds; None: all. q, v: start there
-        instead, (Q) and (V), or a row for each world that is reset, or for each of all worlds.
+        instead, (Q) and (V), or a row for each world that is reset, or for each of all worlds. pose: as of
+        `Simulation.reset`, a named pose of the robots' files or joint -> position, servos aimed at it.
         """
-        chosen = self._chosen(mask)
+        chosen, command = self._chosen(mask), None
+        if pose is not None:
+            if q is not None or v is not None:
+                raise SceneError("either a pose or q and v", element="reset", value=pose, remedy="leave one out")
+            self._first.reset(pose)
+            q, v, command = (values.copy() for values in (self._first.q, self._first.v, self._first.actuator_command))
+            self._first.reset()
         new_q = None if q is None else self._coordinates(self._rows(q, "q", self.model.coordinate_count, chosen))
         new_v = None if v is None else self._rows(v, "v", self.model.dof_count, chosen)
         self._to_start(chosen, frozenset())
@@ -86,6 +93,8 @@ class BatchState:
             self.q[chosen] = new_q
         if new_v is not None:
             self.v[chosen] = new_v
+        if command is not None:
+            self._memory.arrays["data.actuator_command"][chosen] = command
         self.diverged[chosen] = False
 
     def _to_start(self, chosen: np.ndarray, but: frozenset[str]) -> None:

@@ -8,6 +8,8 @@ import numpy as np
 
 from sesshoku.model.arrays import FREE, SPHERICAL
 from sesshoku.scene.calls import checked
+from sesshoku.simulation.batch.robots import quaternions_to_matrices
+from sesshoku.simulation.robot_views import COMMAND_COLUMN
 
 if TYPE_CHECKING:
     from sesshoku.simulation.batch.batch import Batch
@@ -39,11 +41,7 @@ class BodyBatch:
     @property
     def rotation_matrix(self) -> np.ndarray:
         """(worlds, 3, 3) R_world_body."""
-        w, x, y, z = self.rotation.T
-        return np.stack([
-            1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y),
-            2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x),
-            2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)], axis=1).reshape(-1, 3, 3)
+        return quaternions_to_matrices(self.rotation)
 
     @property
     def velocity(self) -> np.ndarray:
@@ -103,23 +101,24 @@ class JointBatch:
 class ActuatorBatch:
     """An actuator in all worlds; all but `force` are live (worlds) arrays: `actuators["knee"].command[:] = 0.3`."""
 
-    __slots__ = ("_batch", "_index", "name")
+    __slots__ = ("_batch", "_column", "_index", "name")
 
     def __init__(self, batch: Batch, name: str, index: int) -> None:
         self._batch, self.name, self._index = batch, name, index
+        self._column = COMMAND_COLUMN.get(batch.scene.actuators[name].kind, 0)
 
     def __repr__(self) -> str:
         return f"ActuatorBatch({self.name!r}, {self._batch.worlds} worlds)"
 
     @property
     def command(self) -> np.ndarray:
-        """What it is told: the position wanted of a servo, the force of a motor."""
-        return self._batch.actuator_command[:, self._index, 0]
+        """What it is to follow, by its kind: a position, a velocity or a force."""
+        return self._batch.actuator_command[:, self._index, self._column]
 
     @property
     def target(self) -> np.ndarray:
-        """The same as `command`, by the name it has in a Simulation."""
-        return self.command
+        """Position wanted (position servo), force wanted (torque), or the command of a general actuator."""
+        return self._batch.actuator_command[:, self._index, 0]
 
     @property
     def target_velocity(self) -> np.ndarray:
