@@ -208,3 +208,22 @@ def test_a_scene_without_what_varies_is_told():
     scene.add_sphere("ball", radius=0.1, mass=0.5)
     with pytest.raises(ss.SceneError, match="the scene has no actuator with gains"):
         ss.Batch(scene, 2, "none", vary={"gain": 0.1})
+
+
+@pytest.mark.parametrize("armature", [False, True])
+def test_what_hangs_on_force_sensors_is_that_of_each_worlds_scene(armature):
+    from sesshoku.simulation.batch.varied import sensed_parts
+    from sesshoku.simulation.sensors.memory import make_mounts
+
+    scene = composite()
+    scene.add_force_sensor("wrist", "fore")
+    scene.add_force_sensor("root", "upper")
+    scene.add_force_sensor("under", "crate")
+    compiled = compile_scene(scene)
+    said = draw_all(compiled, ALL, 3, 5)
+    parts = sensed_parts(compiled, said, 3, armature)
+    for w in range(3):
+        wanted = make_mounts(compile_scene(varied_scene(compiled, said, w)), armature)
+        for name, values in parts.items():
+            np.testing.assert_allclose(values[w], getattr(wanted, name), rtol=1e-12, atol=1e-15)
+        np.testing.assert_allclose(make_mounts(compiled, armature).part_center, wanted.part_center, atol=1e-15)

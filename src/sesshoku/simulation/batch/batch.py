@@ -30,7 +30,7 @@ from sesshoku.simulation.batch.robots import RobotBatches, rows_of
 from sesshoku.simulation.batch.sensed import run_sensed_lane
 from sesshoku.simulation.batch.sensors import DRIVEN, BatchErrors, sensor_batch
 from sesshoku.simulation.batch.state import BatchState, state_name
-from sesshoku.simulation.batch.varied import model_arrays, start_state, varied_scene
+from sesshoku.simulation.batch.varied import model_arrays, sensed_parts, start_state, varied_scene
 from sesshoku.simulation.batch.vary import draw_all
 from sesshoku.simulation.batch.views import ActuatorBatch, BodyBatch, JointBatch
 from sesshoku.simulation.robot_views import COMMAND_COLUMN
@@ -96,8 +96,9 @@ class Batch(BatchState):
         if any(sensor.kind == DRIVEN for sensor in self.scene.state_sensors.values()):
             extra.add("data.drive_force")
         own = follows | extra | {f"model.{name}" for name in varied}
-        if varied and roots.get("mounts") is not None:
-            own |= {f"mounts.part_{name}" for name in ("mass", "center", "inertia")}
+        parts = sensed_parts(self.compiled, self._said, self.worlds, definition.leave_motion is not None) \
+            if "mounts" in roots and {"mass", "inertia", "armature"} & set(self._said) else {}
+        own |= {f"mounts.{name}" for name in parts}
         more = [place for root, record in roots.items() for place, saved in places_of(root, record)
                 if not saved and place.key in own]
         self._places = self._states + more
@@ -113,27 +114,22 @@ class Batch(BatchState):
         self._start_differs: frozenset[str] = frozenset({"data.q", "data.v"})
         self._start["data.q"], self._start["data.v"] = start_state(self.compiled, self._said, self.worlds)
         self._start["data.q"] = self._coordinates(self._start["data.q"])
-        for name, values in varied.items():
-            arrays[f"model.{name}"][:] = values
-        if follows or any(key.startswith("mounts.part_") for key in own):
+        for root, found in (("model", varied), ("mounts", parts)):
+            for name, values in found.items():
+                arrays[f"{root}.{name}"][:] = values
+        if follows:
             self._follow(follows)
 
     def _follow(self, follows: set[str]) -> None:
-        """What a method's work, and the sensors' mounts, have of each world's model."""
+        """What a method's work has of each world's model: arrays, and starts that differ."""
         definition, arrays = self.method.definition, self._memory.arrays
-        own_start = {place.key for place in self._states if place.root == "work"} if follows else set()
-        starts: dict[str, list[np.ndarray]] = {key: [] for key in own_start}
+        starts: dict[str, list[np.ndarray]] = {place.key: [] for place in self._states if place.root == "work"}
         for w in range(self.worlds):
-            compiled = self._compiled_world(w)
-            roots: dict[str, Record] = {}
-            if follows:
-                roots["work"] = definition.make_work(compiled, self.method.options)
-            if "mounts.part_mass" in arrays:
-                roots["mounts"] = make_mounts(compiled, definition.leave_motion is not None)
+            roots = {"work": definition.make_work(self._compiled_world(w), self.method.options)}
             for place in self._places:
-                if place.key in follows or place.key.startswith("mounts.part_"):
+                if place.key in follows:
                     arrays[place.key][w] = place.array(roots)
-                elif place.key in own_start:
+                elif place.key in starts:
                     starts[place.key].append(place.array(roots))
         for key, values in starts.items():
             if any(not np.array_equal(one, self._start[key], equal_nan=one.dtype.kind == "f") for one in values):
@@ -306,6 +302,14 @@ class Batch(BatchState):
     def converged(self) -> np.ndarray:
         """(worlds) whether the last step's residual met the tolerance."""
         return self.report_array[:, CONVERGED] != 0.0
+
+    @property
+    def varied(self) -> dict[str, np.ndarray]:
+        """What was drawn of each quantity in `vary`: (worlds, elements, numbers), elements in the order of its names.
+
+        Factors of masses, inertias, armature and gains; friction and gravity as they are; changes of the start.
+        """
+        return {name: np.concatenate([one.numbers for one in drawn], axis=1) for name, drawn in self._said.items()}
 
     def body_poses(self) -> np.ndarray:
         """(worlds, F, 7) position and quaternion of every named body, in the order of `compiled.frame_names`."""

@@ -61,7 +61,12 @@ class BatchState:
         """A Simulation in the state of a world: what it does from now on is what the world would do."""
         w = self._world(world)
         state = {state_name(place): self._memory.arrays[place.key][w] for place in self._states}
-        return simulation_of(self._compiled_world(w), self.method, self.dt, state, w)
+        sim = simulation_of(self._compiled_world(w), self.method, self.dt, state, w)
+        own, mounts = self._memory.arrays, None if sim._sensing is None else sim._sensing.mounts
+        if mounts is not None and "mounts.part_mass" in own:  # the scene's own differ from these by rounding
+            mounts.part_mass[:], mounts.part_inertia[:] = own["mounts.part_mass"][w], own["mounts.part_inertia"][w]
+            mounts.part_center[:] = self._first._sensing.mounts.part_center  # type: ignore[union-attr]
+        return sim
 
     def _world(self, world: Any) -> int:
         whole = isinstance(world, (int, np.integer)) and not isinstance(world, bool)

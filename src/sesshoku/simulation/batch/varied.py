@@ -17,7 +17,9 @@ from sesshoku.scene.compiler import CompiledScene, link_poses
 from sesshoku.scene.compiler.inertias import LEAST, LIGHT
 from sesshoku.scene.elements import Inertial, Material
 from sesshoku.scene.scene import Scene
+from sesshoku.scene.sensors import ForceSensor
 from sesshoku.simulation.batch.vary import Drawn
+from sesshoku.simulation.sensors.memory import bodies_below, link_parts
 from sesshoku.spatial.rotation import axis_angle, multiply
 
 Said = dict[str, list[Drawn]]
@@ -97,15 +99,44 @@ def _inertia(compiled: CompiledScene, said: Said, worlds: int) -> dict[str, np.n
 
 def _own_inertia(compiled: CompiledScene) -> np.ndarray:
     """(L, 6) sum of the inertias of the bodies of each link, each about its own centre of mass, link axes."""
-    model, own = compiled.model, np.zeros((compiled.model.link_count, 6))
-    for name, f in compiled.frame_index.items():
-        inertial, link = compiled.scene.bodies[name].inertial, int(model.frame_link[f])
-        if link >= 0 and inertial is not None:
+    own = _own_matrices(compiled, list(compiled.scene.bodies))[:-1]
+    own[compiled.model.link_mass == 0.0] = 0.0  # scripted: it counts nowhere
+    return own[:, [0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+
+
+def _own_matrices(compiled: CompiledScene, bodies: list[str]) -> np.ndarray:
+    """(L + 1, 3, 3) the same of some bodies, as matrices; last: of those fixed to the world."""
+    model, own = compiled.model, np.zeros((compiled.model.link_count + 1, 3, 3))
+    for name in bodies:
+        f, inertial = compiled.frame_index[name], compiled.scene.bodies[name].inertial
+        if inertial is not None:
             R = model.frame_rotation[f]
-            I = R @ np.asarray(inertial.matrix) @ R.T
-            own[link] += I[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
-    own[model.link_mass == 0.0] = 0.0  # scripted: it counts nowhere
+            own[int(model.frame_link[f])] += R @ np.asarray(inertial.matrix) @ R.T
     return own
+
+
+def sensed_parts(compiled: CompiledScene, said: Said, worlds: int, armature: bool) -> dict[str, np.ndarray]:
+    """name -> (worlds, P, ...): what hangs on force sensors (`Mounts`), as each world has it.
+
+    armature: it turns with the joint's link (methods with coordinates of their own).
+    """
+    mass = _factors(said.get("mass", []), compiled.link_names, worlds)
+    turn = _factors(said.get("inertia", []), compiled.link_names, worlds)
+    rotor = _factors(said.get("armature", []), compiled.joint_names, worlds)
+    masses, inertias = [np.zeros((worlds, 0))], [np.zeros((worlds, 0, 3, 3))]
+    for sensor in compiled.scene.sensors.values():
+        if not isinstance(sensor, ForceSensor):
+            continue
+        below = bodies_below(compiled, sensor.body)
+        own, turning = _own_matrices(compiled, below), link_parts(compiled, below, armature)
+        for part, turns in zip(link_parts(compiled, below, False), turning, strict=True):
+            m, g, a = (1.0, 1.0, 1.0) if part.link < 0 else (
+                factor[:, part.link, None, None] for factor in (mass, turn, rotor))
+            beside, of_rotor = part.inertia - own[part.link], turns.inertia - part.inertia
+            inertia = m * (beside + g * own[part.link]) + a * of_rotor
+            masses.append(np.broadcast_to(np.reshape(m, (-1, 1)) * part.mass, (worlds, 1)))
+            inertias.append(np.broadcast_to(inertia, (worlds, 3, 3))[:, None])
+    return {"part_mass": np.concatenate(masses, axis=1), "part_inertia": np.concatenate(inertias, axis=1)}
 
 
 def _scales(compiled: CompiledScene, found: dict[str, np.ndarray], worlds: int) -> dict[str, np.ndarray]:
