@@ -129,4 +129,5 @@ def batch_against_simulations(scene: Scene, method: Any, dt: float, *, worlds: i
     for sim in sims:
         sim.step(steps)
     name = f"{scene.name}, {batch.method.label}: {worlds} worlds on {batch.threads} cores, batch.step({steps})"
-    return interleave(name, ours, theirs, f"sim.step({steps}) in a loop", calls=worlds, calls_ours=1, per_ours=worlds, rounds=rounds)
+    return interleave(name, ours, theirs, f"sim.step({steps}) in a loop", calls=worlds, calls_ours=1, per_ours=worlds,
+                      rounds=rounds)

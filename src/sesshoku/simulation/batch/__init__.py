@@ -9,7 +9,7 @@ axis.
     varied.py    the arrays of a model that follow from that
     state.py     reset, save, restore; a world as a Simulation
     observe.py   poses and velocities of bodies
-    views.py     bodies, joints, actuators by name; places.py: frames
+    reading.py   arrays, and what has a name; views.py: bodies, joints, actuators; places.py: frames; robots.py
     sensors.py   sensors by name; sensed.py: steps that read them
     kernels.py   small compiled functions of these
     batch.py     `Batch` itself

@@ -10,7 +10,7 @@ from sesshoku.scene.calls import checked
 from sesshoku.spatial.rotation import matrix_to_quaternion, quaternion_to_matrix
 
 if TYPE_CHECKING:
-    from sesshoku.simulation.batch.batch import Batch
+    from sesshoku.simulation.batch.reading import BatchReading
 
 
 class PlaceBatch:
@@ -18,7 +18,7 @@ class PlaceBatch:
 
     __slots__ = ("_at", "_batch", "_turn", "body")
 
-    def __init__(self, batch: Batch, body: str | None, position: Any, rotation: Any) -> None:
+    def __init__(self, batch: BatchReading, body: str | None, position: Any, rotation: Any) -> None:
         self._batch, self.body = batch, body
         self._at, self._turn = np.asarray(position), quaternion_to_matrix(rotation)
 
@@ -74,7 +74,7 @@ class FrameBatch(PlaceBatch):
 
     __slots__ = ("name",)
 
-    def __init__(self, batch: Batch, name: str, index: int) -> None:
+    def __init__(self, batch: BatchReading, name: str, index: int) -> None:
         frame = batch.scene.frames[name]
         super().__init__(batch, frame.body, frame.position, frame.rotation)
         self.name = name

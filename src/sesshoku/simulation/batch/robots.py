@@ -15,7 +15,7 @@ from sesshoku.scene.scene import Robot
 from sesshoku.simulation.robot_views import COMMAND_COLUMN, RobotView
 
 if TYPE_CHECKING:
-    from sesshoku.simulation.batch.batch import Batch
+    from sesshoku.simulation.batch.reading import BatchReading
     from sesshoku.simulation.batch.views import BodyBatch
 
 
@@ -29,7 +29,7 @@ class RobotBatch:
 
     __slots__ = ("_batch", "_columns", "_like", "_rows", "actuator_names", "dofs", "joint_names", "name", "places")
 
-    def __init__(self, batch: Batch, name: str) -> None:
+    def __init__(self, batch: BatchReading, name: str) -> None:
         self._batch, self.name, self._like = batch, name, batch._first.robots[name]
         like: RobotView = self._like
         self.joint_names, self.actuator_names = like.joint_names, like.actuator_names
@@ -135,7 +135,7 @@ def quaternions_to_matrices(quaternions: np.ndarray) -> np.ndarray:
 class RobotBatches(Mapping[str, RobotBatch]):
     """name, or the Robot that `scene.load` returned -> its view."""
 
-    def __init__(self, batch: Batch) -> None:
+    def __init__(self, batch: BatchReading) -> None:
         self._batch = batch
 
     def __getitem__(self, robot: str | Robot) -> RobotBatch:

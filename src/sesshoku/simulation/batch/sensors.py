@@ -14,7 +14,7 @@ from sesshoku.simulation.sensors.sensing import SensorErrors
 from sesshoku.simulation.sensors.state import StateSensorView
 
 if TYPE_CHECKING:
-    from sesshoku.simulation.batch.batch import Batch
+    from sesshoku.simulation.batch.reading import BatchReading
 
 DRIVEN = "jointactuatorfrc"  # reads what no saved state holds
 
@@ -24,7 +24,7 @@ class SensorBatch:
 
     __slots__ = ("_batch", "_index", "name")
 
-    def __init__(self, batch: Batch, name: str, index: int) -> None:
+    def __init__(self, batch: BatchReading, name: str, index: int) -> None:
         self._batch, self.name, self._index = batch, name, index
 
     def __repr__(self) -> str:
@@ -79,7 +79,7 @@ class StateSensorBatch:
 
     __slots__ = ("_batch", "kind", "name")
 
-    def __init__(self, batch: Batch, name: str) -> None:
+    def __init__(self, batch: BatchReading, name: str) -> None:
         self._batch, self.name, self.kind = batch, name, batch.scene.state_sensors[name].kind
 
     def __repr__(self) -> str:
@@ -112,7 +112,7 @@ DIRECT: dict[str, Any] = {
 }
 
 
-def _place(batch: Batch, s: Any) -> PlaceBatch:
+def _place(batch: BatchReading, s: Any) -> PlaceBatch:
     return PlaceBatch(batch, s.body, s.position, s.rotation)
 
 
@@ -130,7 +130,7 @@ AT_PLACES: dict[str, Any] = {
 }
 
 
-def sensor_batch(batch: Batch, name: str, index: int) -> Any:
+def sensor_batch(batch: BatchReading, name: str, index: int) -> Any:
     """The view of a sensor by its kind."""
     if name in batch.scene.state_sensors:
         return StateSensorBatch(batch, name)

@@ -12,7 +12,7 @@ from sesshoku.simulation.batch.robots import quaternions_to_matrices
 from sesshoku.simulation.robot_views import COMMAND_COLUMN
 
 if TYPE_CHECKING:
-    from sesshoku.simulation.batch.batch import Batch
+    from sesshoku.simulation.batch.reading import BatchReading
 
 
 @checked
@@ -21,7 +21,7 @@ class BodyBatch:
 
     __slots__ = ("_batch", "_frame", "link", "name")
 
-    def __init__(self, batch: Batch, name: str, frame: int) -> None:
+    def __init__(self, batch: BatchReading, name: str, frame: int) -> None:
         self._batch, self.name, self._frame = batch, name, frame
         self.link = int(batch.model.frame_link[frame])
 
@@ -74,7 +74,7 @@ class JointBatch:
 
     __slots__ = ("_batch", "_q", "_v", "link", "name")
 
-    def __init__(self, batch: Batch, name: str, link: int) -> None:
+    def __init__(self, batch: BatchReading, name: str, link: int) -> None:
         self._batch, self.name, self.link = batch, name, link
         model = batch.model
         at, first, count = (int(getattr(model, field)[link])
@@ -103,7 +103,7 @@ class ActuatorBatch:
 
     __slots__ = ("_batch", "_column", "_index", "name")
 
-    def __init__(self, batch: Batch, name: str, index: int) -> None:
+    def __init__(self, batch: BatchReading, name: str, index: int) -> None:
         self._batch, self.name, self._index = batch, name, index
         self._column = COMMAND_COLUMN.get(batch.scene.actuators[name].kind, 0)
 
