@@ -312,7 +312,7 @@ def test_bench_times_stages_and_a_peer(sesshoku: Call, pendulum: Path) -> None:
 def test_bench_times_many_worlds(sesshoku: Call, pendulum: Path) -> None:
     words = ("bench", "batch", pendulum, "--worlds", "8", "--steps", "3", "--method", "none")
     facts = sesshoku(*words, "--json").json
-    assert facts["world_steps_per_second"] > 0 and facts["bytes_per_world"] > 1000
+    assert facts["world_steps_per_second"] > 0 and facts["bytes_per_world"] > 100
     assert facts["against"][0]["ratio"] > 0 and "8 worlds" in facts["against"][0]["name"]
     said = sesshoku(*words)
     assert "KiB a world" in said.out and "sim.step(3) in a loop" in said.out

@@ -375,7 +375,7 @@ def test_a_command_is_what_the_kind_of_actuator_follows():
     assert batch.command.tolist() == [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]]
     with pytest.raises(ValueError, match="read-only"):
         batch.command[:] = 0.0
-    with pytest.raises(ss.SceneError, match=r"command does not fit \(got \(2,\)\); give \(2, 3\) numbers"):
+    with pytest.raises(ss.SceneError, match=r"command does not fit \(got \(2,\)\); give \(2, 3\) or \(3,\)"):
         batch.command = [1.0, 2.0]
 
 
@@ -395,3 +395,59 @@ def test_reset_takes_a_pose_of_the_robots_files():
         batch.reset(pose="sand")
     with pytest.raises(ss.SceneError, match="either a pose or q and v"):
         batch.reset(q=before, pose="stand")
+
+
+def test_copies_go_on_alike():
+    import copy
+    import pickle
+
+    batch = made(vary={"mass": 0.2, "position": {"ball": 0.01}})
+    batch.apply_force("crate", (0, 0, 5.0))
+    others = [copy.deepcopy(batch), pickle.loads(pickle.dumps(batch))]
+    batch.step(3)
+    batch.step(10)
+    for other in others:
+        other.step(3)
+        other.step(10)
+        assert np.array_equal(other.q, batch.q) and np.array_equal(other.sensor_readings, batch.sensor_readings)
+        assert not np.shares_memory(other.q, batch.q)
+
+
+def test_forces_that_wait_are_saved():
+    batch = made()
+    batch.apply_force("crate", (0, 0, 5.0))
+    state = batch.save()
+    batch.step(2)
+    batch.step(2)
+    after = batch.q.copy()
+    batch.restore(state)
+    batch.step(2)
+    batch.step(2)
+    assert np.array_equal(batch.q, after)
+
+
+def test_assigning_writes_and_misspelling_is_refused():
+    batch = made()
+    q, held = batch.q.copy(), batch.q
+    q[:, 2] += 1.0
+    batch.q, batch.v = q, np.zeros(batch.v.shape[1])
+    assert np.array_equal(held, q) and not batch.v.any()
+    batch.actuators["servo"].target = 0.3
+    batch.actuators["motor"].command = np.arange(W)
+    batch.joints["elbow"].position = 0.2
+    batch.joints["elbow"].velocity = np.arange(W)
+    assert (batch.command[:, 0] == 0.3).all() and batch.command[:, 1].tolist() == [0, 1, 2, 3, 4]
+    assert (batch.joints["elbow"].position == 0.2).all() and batch.joints["elbow"].velocity.tolist() == [0, 1, 2, 3, 4]
+    with pytest.raises(ss.SceneError, match="no 'comand' to assign to; did you mean 'command'"):
+        batch.comand = 0.0
+    with pytest.raises(ss.SceneError, match="no 'diverged' to assign to"):
+        batch.diverged = None
+    with pytest.raises(ss.SceneError, match="q does not fit"):
+        batch.q = np.zeros(3)
+    with pytest.raises(ss.SceneError, match="not a unit quaternion"):
+        batch.q = np.zeros_like(q)
+    with pytest.raises(ss.SceneError, match=r"actuator 'motor': command does not fit \(got \(2,\)\); give \(5,\)"):
+        batch.actuators["motor"].command = [1.0, 2.0]
+    with pytest.raises(ss.SceneError, match="target is not finite"):
+        batch.actuators["servo"].target = np.nan
+    assert np.array_equal(held, batch.q)

@@ -15,7 +15,7 @@ from sesshoku.compiled.prepare import prepare
 from sesshoku.compiled.progress import CompileProgress
 from sesshoku.compiled.table import Record
 from sesshoku.dynamics.data import make_data
-from sesshoku.errors import SceneError, SuspectRun
+from sesshoku.errors import SceneError, SuspectRun, did_you_mean
 from sesshoku.methods.registry import DEFAULT, Method
 from sesshoku.model.arrays import KINEMATIC, Model
 from sesshoku.scene.calls import checked
@@ -23,9 +23,9 @@ from sesshoku.scene.compiler import CompiledScene
 from sesshoku.scene.scene import Scene
 from sesshoku.simulation.batch.crew import Crew, Work, run_lane, usable_cores
 from sesshoku.simulation.batch.memory import Lane, WorldMemory, bytes_of_lane, check_room, places_of
+from sesshoku.simulation.batch.numbers import numbers_of
 from sesshoku.simulation.batch.observe import Observed
 from sesshoku.simulation.batch.reading import BatchReading
-from sesshoku.simulation.batch.robots import rows_of
 from sesshoku.simulation.batch.sensed import run_sensed_lane
 from sesshoku.simulation.batch.sensors import DRIVEN, BatchErrors
 from sesshoku.simulation.batch.varied import model_arrays, sensed_parts, start_state, varied_scene
@@ -71,7 +71,7 @@ class Batch(BatchReading):
         self._first = Simulation(scene, method, dt, strict=strict)  # one world as it begins; never stepped
         self.scene, self.method, self.dt = scene, self._first.method, self._first.dt
         self.compiled, self.model, self.left_out = self._first.compiled, self._first.model, self._first.left_out
-        self._said = draw_all(self.compiled, vary, self.worlds, self.seed)
+        self._vary, self._said = vary, draw_all(self.compiled, vary, self.worlds, self.seed)
         self._script = ScriptedBodies(self.compiled)
         self._allocate(model_arrays(self.compiled, self._said, self.worlds))
         self._work = self._steps()
@@ -102,7 +102,6 @@ class Batch(BatchReading):
         self._memory = WorldMemory(self._places, roots, self.worlds, APART)
         self._crew = Crew(self.threads, partial(make_lane, self._memory, self.compiled, self.method))
         arrays = self._memory.arrays
-        self.q, self.v, self.report_array = arrays["data.q"], arrays["data.v"], arrays["data.report"]
         self.diverged = np.zeros(self.worlds, dtype=bool)
         self._start = {place.key: place.array(roots).copy() for place in self._states}
         self._start["data.report"][CONVERGED] = 1.0  # nothing went wrong yet
@@ -216,14 +215,31 @@ class Batch(BatchReading):
         view, element = self.bodies[body], f"apply_force to body {body!r}"
         if view.link < 0 or self.model.link_joint[view.link] == KINEMATIC:
             raise SceneError("the body is fixed or scripted: no force moves it", element=element)
-        f, t = (rows_of(given, what, element, self.worlds, 3) for what, given in (("force", force), ("torque", torque)))
+        wrench, centers = np.zeros((self.worlds, 6)), view.center_of_mass
+        wrench[:, :3] = numbers_of(force, centers, "force", element)
+        wrench[:, 3:] = numbers_of(torque, centers, "torque", element)
         if point is not None:
-            t = t + np.cross(rows_of(point, "point", element, self.worlds, 3) - view.center_of_mass, f)
-        wrench = np.concatenate([f, t], axis=1)
+            wrench[:, 3:] += np.cross(numbers_of(point, centers, "point", element) - centers, wrench[:, :3])
         self._memory.arrays["data.external_force"][:, view.link] += wrench
         if "mounts.push" in self._memory.arrays:
             self._memory.arrays["mounts.push"][:, view._frame] += wrench
         self._pushed = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """A misspelt assignment is an error, and the arrays stay where worlds look for them."""
+        if "_warm" in self.__dict__ and not name.startswith("_") and not isinstance(
+                getattr(type(self), name, None), property):
+            known = [key for key in dir(type(self)) if isinstance(getattr(type(self), key), property)
+                     and getattr(type(self), key).fset is not None]
+            raise SceneError(f"no {name!r} to assign to", element="Batch", remedy=did_you_mean(
+                name, known, f"there are {', '.join(known)}"))
+        super().__setattr__(name, value)
+
+    def __reduce__(self) -> Any:
+        """Copies and pickles are built anew, then put into the same state: compiled code holds addresses."""
+        given = {"device": self.device, "threads": self.threads, "seed": self.seed, "vary": self._vary}
+        state = {key: values.copy() for key, values in self._memory.arrays.items()}
+        return _rebuild, (self.scene, self.worlds, self.method, self.dt, given, state, self.diverged.copy())
 
     def __len__(self) -> int:
         return self.worlds
@@ -232,6 +248,16 @@ class Batch(BatchReading):
         lost = int(self.diverged.sum())
         return (f"Batch of {self.worlds} worlds of {self.scene.name!r}: {self.method.label}, steps of {self.dt:g} s, "
                 f"{self.threads} threads on the {self.device}" + (f"; {lost} diverged" if lost else ""))
+
+
+def _rebuild(scene: Scene, worlds: int, method: Method, dt: float, given: dict[str, Any],
+             state: dict[str, np.ndarray], diverged: np.ndarray) -> Batch:
+    batch = Batch(scene, worlds, method, dt, **given)
+    for key, values in state.items():
+        batch._memory.arrays[key][:] = values
+    batch.diverged[:] = diverged
+    batch._pushed = bool(state["data.external_force"].any())
+    return batch
 
 
 def _whole(value: Any, what: str, least: int) -> int:

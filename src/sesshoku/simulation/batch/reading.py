@@ -9,9 +9,10 @@ import numpy as np
 
 from sesshoku.collision.contacts import CONTACTS
 from sesshoku.scene.scene import Scene
+from sesshoku.simulation.batch.numbers import numbers_of
 from sesshoku.simulation.batch.observe import Observed
 from sesshoku.simulation.batch.places import FrameBatch
-from sesshoku.simulation.batch.robots import RobotBatches, rows_of
+from sesshoku.simulation.batch.robots import RobotBatches
 from sesshoku.simulation.batch.sensors import sensor_batch
 from sesshoku.simulation.batch.state import BatchState, state_name
 from sesshoku.simulation.batch.varied import Said
@@ -25,7 +26,6 @@ class BatchReading(BatchState):
     """Arrays of the present states and the last steps; bodies, joints, actuators, sensors, frames, robots by name."""
 
     scene: Scene
-    report_array: np.ndarray  # (worlds, 16)
     _observed: Observed
     _said: Said
     _columns: list[int]  # of actuator_command: what each actuator follows
@@ -68,6 +68,29 @@ class BatchReading(BatchState):
     # ---- what is -------------------------------------------------------------------------------------------------
 
     @property
+    def q(self) -> np.ndarray:
+        """(worlds, Q) coordinates, live: what is written to them holds. Those of free joints are of centres of mass."""
+        return self._memory.arrays["data.q"]
+
+    @q.setter
+    def q(self, value: Any) -> None:
+        self.q[:] = self._coordinates(np.broadcast_to(numbers_of(value, self.q, "q", "Batch"), self.q.shape).copy())
+
+    @property
+    def v(self) -> np.ndarray:
+        """(worlds, V) velocities, live."""
+        return self._memory.arrays["data.v"]
+
+    @v.setter
+    def v(self, value: Any) -> None:
+        self.v[:] = numbers_of(value, self.v, "v", "Batch")
+
+    @property
+    def report_array(self) -> np.ndarray:
+        """(worlds, 16) how well the last steps kept physics, in the order of `stages.report.CHANNELS`."""
+        return self._memory.arrays["data.report"]
+
+    @property
     def time(self) -> np.ndarray:
         """(worlds) simulated time, s."""
         return self._memory.arrays["data.time"][:, 0]
@@ -91,7 +114,7 @@ class BatchReading(BatchState):
 
     @command.setter
     def command(self, value: Any) -> None:
-        given = rows_of(value, "command", "Batch", self.worlds, len(self._columns))
+        given = numbers_of(value, self.command, "command", "Batch")
         self.actuator_command[:, np.arange(len(self._columns)), self._columns] = given
 
     @property

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sesshoku.errors import SceneError
-from sesshoku.scene import check
 from sesshoku.scene.calls import checked
 from sesshoku.scene.names import unknown
 from sesshoku.scene.scene import Robot
+from sesshoku.simulation.batch.numbers import numbers_of, quaternions_to_matrices
 from sesshoku.simulation.robot_views import COMMAND_COLUMN, RobotView
 
 if TYPE_CHECKING:
@@ -104,32 +103,7 @@ class RobotBatch:
         self._batch.actuator_command[:, self._rows, self._columns] = given
 
     def _array(self, value: Any, what: str, size: int) -> np.ndarray:
-        return rows_of(value, what, f"robot {self.name!r}", self._batch.worlds, size)
-
-
-def rows_of(value: Any, what: str, element: str, worlds: int, size: int) -> np.ndarray:
-    """(worlds, size) finite numbers, from as many or from one row."""
-    try:
-        if not check.is_numeric(value):
-            raise TypeError
-        values = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        values = np.zeros(())
-    if values.shape not in ((size,), (worlds, size)):
-        raise SceneError(f"{what} does not fit", element=element, value=np.shape(value),
-                         remedy=f"give ({worlds}, {size}) numbers, or ({size}) for all worlds")
-    if not np.isfinite(values).all():
-        raise SceneError(f"{what} is not finite", element=element, remedy="replace NaN and infinity by numbers")
-    return np.broadcast_to(values, (worlds, size))
-
-
-def quaternions_to_matrices(quaternions: np.ndarray) -> np.ndarray:
-    """(n, 3, 3) of unit quaternions (n, 4), w x y z."""
-    w, x, y, z = quaternions.T
-    return np.stack([
-        1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y),
-        2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x),
-        2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)], axis=1).reshape(-1, 3, 3)
+        return numbers_of(value, np.empty((self._batch.worlds, size)), what, f"robot {self.name!r}")
 
 
 class RobotBatches(Mapping[str, RobotBatch]):

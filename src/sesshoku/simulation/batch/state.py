@@ -44,8 +44,7 @@ class BatchState:
     compiled: CompiledScene
     model: Model
     diverged: np.ndarray
-    q: np.ndarray
-    v: np.ndarray
+    _pushed: bool  # forces wait for the next step
     _first: Simulation
     _memory: WorldMemory
     _places: list[Place]  # what every world has of its own
@@ -95,9 +94,9 @@ class BatchState:
         new_v = None if v is None else self._rows(v, "v", self.model.dof_count, chosen)
         self._to_start(chosen, frozenset())
         if new_q is not None:
-            self.q[chosen] = new_q
+            self._memory.arrays["data.q"][chosen] = new_q
         if new_v is not None:
-            self.v[chosen] = new_v
+            self._memory.arrays["data.v"][chosen] = new_v
         if command is not None:
             self._memory.arrays["data.actuator_command"][chosen] = command
         self.diverged[chosen] = False
@@ -192,6 +191,7 @@ class BatchState:
         for place in self._states:
             self._memory.arrays[place.key][:] = given[state_name(place)]
         self.diverged[:] = given[DIVERGED]
+        self._pushed = bool(given["external_force"].any())
 
     def _fits(self, name: str, given: Any, like: np.ndarray) -> None:
         if not isinstance(given, np.ndarray) or given.shape != like.shape or given.dtype != like.dtype:

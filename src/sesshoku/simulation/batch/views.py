@@ -8,7 +8,7 @@ import numpy as np
 
 from sesshoku.model.arrays import FREE, SPHERICAL
 from sesshoku.scene.calls import checked
-from sesshoku.simulation.batch.robots import quaternions_to_matrices
+from sesshoku.simulation.batch.numbers import numbers_of, quaternions_to_matrices
 from sesshoku.simulation.robot_views import COMMAND_COLUMN
 
 if TYPE_CHECKING:
@@ -91,10 +91,20 @@ class JointBatch:
         """Coordinates of the joint, live."""
         return self._batch.q[:, self._q]
 
+    @position.setter
+    def position(self, value: Any) -> None:
+        whole = self._batch.q.copy()
+        whole[:, self._q] = numbers_of(value, self.position, "position", f"joint {self.name!r}")
+        self._batch.q[:] = self._batch._coordinates(whole)
+
     @property
     def velocity(self) -> np.ndarray:
         """Velocities of the joint, live."""
         return self._batch.v[:, self._v]
+
+    @velocity.setter
+    def velocity(self, value: Any) -> None:
+        self.velocity[:] = numbers_of(value, self.velocity, "velocity", f"joint {self.name!r}")
 
 
 @checked
@@ -115,25 +125,45 @@ class ActuatorBatch:
         """What it is to follow, by its kind: a position, a velocity or a force."""
         return self._batch.actuator_command[:, self._index, self._column]
 
+    @command.setter
+    def command(self, value: Any) -> None:
+        self.command[:] = numbers_of(value, self.command, "command", f"actuator {self.name!r}")
+
     @property
     def target(self) -> np.ndarray:
         """Position wanted (position servo), force wanted (torque), or the command of a general actuator."""
         return self._batch.actuator_command[:, self._index, 0]
+
+    @target.setter
+    def target(self, value: Any) -> None:
+        self.target[:] = numbers_of(value, self.target, "target", f"actuator {self.name!r}")
 
     @property
     def target_velocity(self) -> np.ndarray:
         """Velocity wanted of a servo."""
         return self._batch.actuator_command[:, self._index, 1]
 
+    @target_velocity.setter
+    def target_velocity(self, value: Any) -> None:
+        self.target_velocity[:] = numbers_of(value, self.target_velocity, "target_velocity", f"actuator {self.name!r}")
+
     @property
     def feed_forward(self) -> np.ndarray:
         """Force added to a servo's."""
         return self._batch.actuator_command[:, self._index, 2]
 
+    @feed_forward.setter
+    def feed_forward(self, value: Any) -> None:
+        self.feed_forward[:] = numbers_of(value, self.feed_forward, "feed_forward", f"actuator {self.name!r}")
+
     @property
     def activation(self) -> np.ndarray:
         """What a general actuator with dynamics takes for its command."""
         return self._batch._memory.arrays["data.activation"][:, self._index]
+
+    @activation.setter
+    def activation(self, value: Any) -> None:
+        self.activation[:] = numbers_of(value, self.activation, "activation", f"actuator {self.name!r}")
 
     @property
     def force(self) -> np.ndarray:
