@@ -18,7 +18,7 @@ from sesshoku.simulation.batch.memory import Lane
 from sesshoku.simulation.sensors.measure import measure
 from sesshoku.simulation.sensors.memory import as_mounts
 
-_made: dict[Any, Any] = {}
+loops: dict[Any, Any] = {}  # a method's loop over steps -> that over worlds
 
 
 def make_run_sensed(method: Method) -> Any:
@@ -28,8 +28,8 @@ def make_run_sensed(method: Method) -> Any:
     equation of motion holds (sensors/measure.py). none: no contacts, (0, 2) and (0, 3), for methods without.
     """
     definition, run = method.definition, method.definition.run(method.options)
-    if run in _made:
-        return _made[run]
+    if run in loops:
+        return loops[run]
     tables = "model_tables[w], data_tables[w], work_tables[w]"
     own = definition.start_motion is not None
     contacts = "contacts" in definition.work.fields
@@ -56,8 +56,8 @@ def make_run_sensed(method: Method) -> Any:
              "remember": remember, "measure": measure, "__name__": definition.module}
     function = written_out(lines, space, "sensed", f"<sensed worlds of {definition.module}>")
     function.__qualname__ = f"sensed_{getattr(run, 'py_func', run).__name__}"
-    _made[run] = jit(function, nogil=True)
-    return _made[run]
+    loops[run] = jit(function, nogil=True)
+    return loops[run]
 
 
 def run_sensed_lane(method: Method, dt: float, place: int) -> Work:
