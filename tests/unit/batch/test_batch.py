@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import os
 import threading
 import time
 import warnings
@@ -242,3 +243,27 @@ def test_an_error_in_a_thread_is_told():
     batch._work = failing
     with pytest.raises(RuntimeError, match="a lane failed"):
         batch.step(1)
+
+
+@pytest.mark.parametrize("method", keywords())
+def test_scenes_without_anything_that_moves_step_too(method):
+    bare, ground = ss.Batch(ss.Scene(), 3, method), ss.Scene()
+    bare.step(2)
+    assert bare.q.shape == (3, 0) and bare.body_poses().shape == (3, 0, 7)
+    ground.add_ground()
+    batch = ss.Batch(ground, 2, method)
+    batch.step(2)
+    batch.restore(batch.save())
+    assert not batch.contact_force("ground").any() and np.allclose(batch.time, 2e-3)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_forked_process_has_threads_of_its_own():
+    batch = made(threads=2, worlds=40)
+    batch.step(1)
+    child = os.fork()
+    if child == 0:
+        batch.step(5)
+        os._exit(0 if np.isfinite(batch.q).all() else 1)
+    assert os.waitpid(child, 0)[1] == 0

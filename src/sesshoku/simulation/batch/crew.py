@@ -41,6 +41,7 @@ class Crew:
         self._make_lane = make_lane
         self._lanes: list[Lane | None] = [None] * self.threads
         self._pool: ThreadPoolExecutor | None = None
+        self._process = os.getpid()
         self._lock = threading.Lock()
         self._pace = 1.0  # steps of one world that fit into a slice, as last seen
 
@@ -84,7 +85,8 @@ class Crew:
         """Have threads serve beside this one, `wanted` in all."""
         if wanted < 2:
             return []
-        if self._pool is None:
+        if self._pool is None or self._process != os.getpid():  # threads do not survive a fork
+            self._process = os.getpid()
             self._pool = ThreadPoolExecutor(self.threads - 1, thread_name_prefix="sesshoku-batch")
         return [self._pool.submit(serve, number) for number in range(1, wanted)]
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -103,6 +104,11 @@ def bytes_of_lane(roots: Roots) -> int:
 
 def free_memory() -> int | None:
     """Bytes that could be had without pushing others out, None where the system does not say."""
+    found = [free for free in (_free_in_machine(), _free_in_container()) if free is not None]
+    return min(found, default=None)
+
+
+def _free_in_machine() -> int | None:
     try:
         with open("/proc/meminfo") as lines:
             for line in lines:
@@ -111,6 +117,18 @@ def free_memory() -> int | None:
         return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, AttributeError):
         return None
+
+
+def _free_in_container() -> int | None:
+    """Where a control group has a limit of its own."""
+    folder = Path("/sys/fs/cgroup")
+    for limit, used in (("memory.max", "memory.current"),
+                        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes")):
+        try:
+            return int((folder / limit).read_text()) - int((folder / used).read_text())
+        except (OSError, ValueError):  # not of this kind, or "max": no limit
+            continue
+    return None
 
 
 def check_room(worlds: int, per_world: int, lanes: int) -> None:
