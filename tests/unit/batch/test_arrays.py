@@ -292,6 +292,7 @@ def test_a_method_that_cannot_carry_the_scene_refuses_it():
     (lambda b: b.apply_force("ground", (0, 0, 1)), "fixed or scripted"),
     (lambda b: b.apply_force("crate", np.zeros((3, 3))), "force does not fit"),
     (lambda b: b.apply_force("crate", (0, np.inf, 0)), "force is not finite"),
+    (lambda b: b.bodies["crate"].push((0, 0, 1), until=2.0), "a batch has no standing forces; call batch.apply_force"),
 ])
 def test_bad_calls_are_refused(call, said):
     with pytest.raises(ss.SceneError, match=said):
@@ -326,6 +327,9 @@ def test_a_batch_tells_what_it_is():
     assert repr(batch) == (f"Batch of 5 worlds of 'mixed': lcp:recommended, steps of 0.001 s, {batch.threads} threads "
                            "on the cpu; 1 diverged")
     assert batch[-1].time == batch.time[4]
+    with pytest.raises(AttributeError, match=r"a Batch has no 'contacts'; of one world: batch\[0\].contacts"):
+        batch.contacts  # noqa: B018
+    assert not hasattr(batch, "speed")
 
 
 def test_robots_are_arrays_in_the_order_of_their_files():

@@ -235,6 +235,12 @@ class Batch(BatchReading):
                 name, known, f"there are {', '.join(known)}"))
         super().__setattr__(name, value)
 
+    def __getattr__(self, name: str) -> Any:
+        """What a Simulation has and a batch has not is asked of one world."""
+        if not name.startswith("_") and hasattr(Simulation, name):
+            raise AttributeError(f"a Batch has no {name!r}; of one world: batch[0].{name}")
+        raise AttributeError(f"a Batch has no {name!r}")
+
     def __reduce__(self) -> Any:
         """Copies and pickles are built anew, then put into the same state: compiled code holds addresses."""
         given = {"device": self.device, "threads": self.threads, "seed": self.seed, "vary": self._vary}

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sesshoku.errors import SceneError
 from sesshoku.model.arrays import FREE, SPHERICAL
 from sesshoku.scene.calls import checked
 from sesshoku.simulation.batch.numbers import numbers_of, quaternions_to_matrices
@@ -58,6 +59,11 @@ class BodyBatch:
         """(worlds, 3) of the rigid link the body belongs to, m."""
         poses, _, centers = self._batch._observed.now()
         return (poses[:, self._frame, :3] if self.link < 0 else centers[:, self.link]).copy()
+
+    def push(self, *given: Any, **options: Any) -> None:
+        """Not in a batch: standing forces are of simulations."""
+        raise SceneError("a batch has no standing forces", element=f"push of body {self.name!r}",
+                         remedy="call batch.apply_force before each step(n) in which it is to act")
 
     @property
     def contact_force(self) -> np.ndarray:
