@@ -269,6 +269,7 @@ def test_a_bad_reset_changes_nothing(given, said):
     ({"dt": 0.0}, "dt must be greater than 0"),
     ({"world": 3}, "unknown keyword 'world'; did you mean 'worlds'"),
     ({"worlds": 10**9}, r"not enough memory: \d+ KiB a world .* \d+ worlds fit"),
+    ({"worlds": 10**9, "vary": {"mass": 0.1, "friction": (0.1, 0.9)}}, r"not enough memory: .* \d+ worlds fit"),
     ({"scene": "mixed"}, "a Batch needs a Scene"),
 ])
 def test_bad_arguments_are_refused(given, said):

@@ -153,6 +153,17 @@ def test_a_quantity_may_be_said_of_some_by_name():
     assert np.array_equal(material[:, ~ball], np.tile(batch.model.shape_material[~ball], (6, 1, 1)))
 
 
+def test_what_was_drawn_can_be_read():
+    batch = ss.Batch(mixed(), 3, "none", vary={"friction": (0.1, 0.9), "mass": {"crate": 0.2, "ball": (1.0, 2.0)},
+                                               "gain": {}})
+    assert {name: values.shape for name, values in batch.varied.items()} == {"friction": (3, 1, 1), "mass": (3, 2, 1)}
+    shapes = batch._memory.arrays["model.shape_material"]
+    assert np.array_equal(shapes[:, 0, 0], batch.varied["friction"][:, 0, 0])
+    crate, ball = (batch.compiled.link_names.index(name) for name in ("crate", "ball"))
+    masses = batch._memory.arrays["model.link_mass"][:, [crate, ball]]
+    np.testing.assert_allclose(masses, batch.varied["mass"][:, :, 0] * (2.0, 0.5))
+
+
 def test_starts_vary_within_what_is_said_and_limits():
     batch = ss.Batch(mixed(), 40, "none", vary={
         "joint_position": 0.5, "joint_velocity": (1.0, 2.0), "position": {"crate": (0.1, 0.2, 0.0)}, "rotation": 0.3,

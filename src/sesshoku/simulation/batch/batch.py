@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
@@ -22,14 +22,14 @@ from sesshoku.scene.calls import checked
 from sesshoku.scene.compiler import CompiledScene
 from sesshoku.scene.scene import Scene
 from sesshoku.simulation.batch.crew import Crew, Work, run_lane, usable_cores
-from sesshoku.simulation.batch.memory import Lane, WorldMemory, bytes_of_lane, check_room, places_of
+from sesshoku.simulation.batch.memory import Lane, Place, WorldMemory, bytes_of_lane, check_room, places_of
 from sesshoku.simulation.batch.numbers import numbers_of
 from sesshoku.simulation.batch.observe import Observed
 from sesshoku.simulation.batch.reading import BatchReading
 from sesshoku.simulation.batch.sensed import run_sensed_lane
 from sesshoku.simulation.batch.sensors import DRIVEN, BatchErrors
-from sesshoku.simulation.batch.varied import model_arrays, sensed_parts, start_state, varied_scene
-from sesshoku.simulation.batch.vary import draw_all
+from sesshoku.simulation.batch.varied import Said, model_arrays, sensed_parts, start_state, varied_scene
+from sesshoku.simulation.batch.vary import draw_all, trial_draw
 from sesshoku.simulation.robot_views import COMMAND_COLUMN
 from sesshoku.simulation.script import ScriptedBodies
 from sesshoku.simulation.sensors.memory import make_mounts
@@ -71,9 +71,10 @@ class Batch(BatchReading):
         self._first = Simulation(scene, method, dt, strict=strict)  # one world as it begins; never stepped
         self.scene, self.method, self.dt = scene, self._first.method, self._first.dt
         self.compiled, self.model, self.left_out = self._first.compiled, self._first.model, self._first.left_out
-        self._vary, self._said = vary, draw_all(self.compiled, vary, self.worlds, self.seed)
         self._script = ScriptedBodies(self.compiled)
-        self._allocate(model_arrays(self.compiled, self._said, self.worlds))
+        self._plan(trial_draw(self.compiled, vary))
+        self._vary, self._said = vary, draw_all(self.compiled, vary, self.worlds, self.seed)
+        self._allocate()
         self._work = self._steps()
         self._errors = BatchErrors(scene.sensors.values(), self.worlds)
         self._observed = Observed(self._memory, self.model, self._crew)
@@ -81,59 +82,68 @@ class Batch(BatchReading):
         self._told_overflow = self._warm = self._pushed = False
         self.reset()
 
-    def _allocate(self, varied: dict[str, np.ndarray]) -> None:
-        """The memory of all worlds, with the arrays of the model in which they differ."""
-        roots, definition = self._roots(), self.method.definition
+    def _plan(self, said: Said) -> None:
+        """What every world has of its own, and whether there is memory for it; said: of one world."""
+        roots = self._roots()
         self._states = [place for root, record in roots.items() if root != "model"
                         for place, saved in places_of(root, record) if saved]
-        follows = {f"work.{name}" for name in definition.follows_model} if varied else set()
-        extra = {"data.kinematic_lead"} if self._script.active else set()
+        own = {key for key, _ in self._varied(said, 1)}
+        if any(key.startswith("model.") for key in own):
+            own |= {f"work.{name}" for name in self.method.definition.follows_model}
+        if self._script.active:
+            own.add("data.kinematic_lead")
         if any(sensor.kind == DRIVEN for sensor in self.scene.state_sensors.values()):
-            extra.add("data.drive_force")
-        own = follows | extra | {f"model.{name}" for name in varied}
-        parts = sensed_parts(self.compiled, self._said, self.worlds, definition.leave_motion is not None) \
-            if "mounts" in roots and {"mass", "inertia", "armature"} & set(self._said) else {}
-        own |= {f"mounts.{name}" for name in parts}
-        more = [place for root, record in roots.items() for place, saved in places_of(root, record)
-                if not saved and place.key in own]
-        self._places = self._states + more
+            own.add("data.drive_force")
+        self._places = self._states + [place for root, record in roots.items()
+                                       for place, saved in places_of(root, record) if not saved and place.key in own]
         self.bytes_per_world = WorldMemory.bytes_per_world(self._places, roots)
         check_room(self.worlds, self.bytes_per_world, self.threads * bytes_of_lane(roots))
+
+    def _varied(self, said: Said, worlds: int) -> Iterator[tuple[str, np.ndarray]]:
+        """Keys of the arrays in which worlds differ by what is said, and the arrays (worlds, ...)."""
+        for name, values in model_arrays(self.compiled, said, worlds).items():
+            yield f"model.{name}", values
+        if self._first._sensing is not None and {"mass", "inertia", "armature"} & set(said):
+            own_motion = self.method.definition.leave_motion is not None
+            for name, values in sensed_parts(self.compiled, said, worlds, own_motion).items():
+                yield f"mounts.{name}", values
+
+    def _allocate(self) -> None:
+        """The memory of all worlds, with the arrays in which they differ."""
+        roots = self._roots()
         self._memory = WorldMemory(self._places, roots, self.worlds, APART)
         self._crew = Crew(self.threads, partial(make_lane, self._memory, self.compiled, self.method))
-        arrays = self._memory.arrays
         self.diverged = np.zeros(self.worlds, dtype=bool)
         self._start = {place.key: place.array(roots).copy() for place in self._states}
         self._start["data.report"][CONVERGED] = 1.0  # nothing went wrong yet
         self._start_differs: frozenset[str] = frozenset({"data.q", "data.v"})
         self._start["data.q"], self._start["data.v"] = start_state(self.compiled, self._said, self.worlds)
         self._start["data.q"] = self._coordinates(self._start["data.q"])
-        for root, found in (("model", varied), ("mounts", parts)):
-            for name, values in found.items():
-                arrays[f"{root}.{name}"][:] = values
+        for key, values in self._varied(self._said, self.worlds):
+            self._memory.arrays[key][:] = values
+        follows = [place for place in self._places if place.key not in self._start and place.root == "work"]
         if follows:
             self._follow(follows)
 
-    def _follow(self, follows: set[str]) -> None:
+    def _follow(self, follows: list[Place]) -> None:
         """What a method's work has of each world's model: arrays, and starts that differ."""
-        definition, arrays = self.method.definition, self._memory.arrays
-        starts: dict[str, list[np.ndarray]] = {place.key: [] for place in self._states if place.root == "work"}
+        starts = [place for place in self._states if place.root == "work"]
         for w in range(self.worlds):
-            roots = {"work": definition.make_work(self._compiled_world(w), self.method.options)}
-            for place in self._places:
-                if place.key in follows:
-                    arrays[place.key][w] = place.array(roots)
-                elif place.key in starts:
-                    starts[place.key].append(place.array(roots))
-        for key, values in starts.items():
-            if any(not np.array_equal(one, self._start[key], equal_nan=one.dtype.kind == "f") for one in values):
-                self._start[key] = np.stack(values)
-                self._start_differs |= {key}
+            roots = {"work": self.method.definition.make_work(self._compiled_world(w), self.method.options)}
+            for place in follows:
+                self._memory.arrays[place.key][w] = place.array(roots)
+            for place in starts:
+                key, values, usual = place.key, place.array(roots), place.array(self._roots())
+                if key not in self._start_differs and values.tobytes() != usual.tobytes():
+                    self._start[key] = np.repeat(usual[None], self.worlds, axis=0)
+                    self._start_differs |= {key}
+                if key in self._start_differs:
+                    self._start[key][w] = values
 
     def _compiled_world(self, world: int) -> CompiledScene:
-        if not self._said:
-            return self.compiled
         own = {place.name: self._memory.arrays[place.key][world] for place in self._places if place.root == "model"}
+        if not own:
+            return self.compiled
         scene = varied_scene(self.compiled, self._said, world)
         return replace(self.compiled, scene=scene).with_arrays({name: values.copy() for name, values in own.items()})
 

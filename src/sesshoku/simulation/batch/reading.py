@@ -131,9 +131,10 @@ class BatchReading(BatchState):
     def varied(self) -> dict[str, np.ndarray]:
         """What was drawn of each quantity in `vary`: (worlds, elements, numbers), elements in the order of its names.
 
-        Factors of masses, inertias, armature and gains; friction and gravity as they are; changes of the start.
+        Factors of what the scene has, or the values in its place, or changes of the start, as it was said.
         """
-        return {name: np.concatenate([one.numbers for one in drawn], axis=1) for name, drawn in self._said.items()}
+        return {name: np.concatenate([one.numbers for one in drawn], axis=1)
+                for name, drawn in self._said.items() if drawn}
 
     def body_poses(self) -> np.ndarray:
         """(worlds, F, 7) position and quaternion of every named body, in the order of `compiled.frame_names`."""

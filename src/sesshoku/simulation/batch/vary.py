@@ -100,19 +100,27 @@ class Drawn:
 
 def draw_all(compiled: CompiledScene, vary: Any, worlds: int, seed: int) -> dict[str, list[Drawn]]:
     """quantity -> what was drawn of it, one entry for all elements or one for each that is named."""
+    return {name: _draw_quantity(compiled, name, said, worlds, seed) for name, said in _checked(vary).items()}
+
+
+def trial_draw(compiled: CompiledScene, vary: Any) -> dict[str, list[Drawn]]:
+    """As `draw_all`, of one world that does not differ: which arrays vary, before all are drawn."""
+    nothing = {"q": compiled.q[None], "v": compiled.v[None]}
+    return draw_all(compiled, {name: nothing.get(name, 0.0) for name in _checked(vary)}, 1, 0)
+
+
+def _checked(vary: Any) -> Mapping[str, Any]:
+    """Known quantities, and what is said of them."""
     if vary is None:
         return {}
     if not isinstance(vary, Mapping):
         raise SceneError("vary is not a mapping of quantities", element="Batch: vary", value=vary,
                          remedy='give one such as {"mass": 0.1, "friction": (0.4, 1.0)}')
-    found: dict[str, list[Drawn]] = {}
-    for name, said in vary.items():
+    for name in vary:
         if name not in QUANTITIES:
-            known = ", ".join(QUANTITIES)
-            raise SceneError(f"unknown quantity {name!r}", element="Batch: vary",
-                             remedy=did_you_mean(name, QUANTITIES, also=f"quantities: {known}"))
-        found[name] = _draw_quantity(compiled, name, said, worlds, seed)
-    return found
+            raise SceneError(f"unknown quantity {name!r}", element="Batch: vary", remedy=did_you_mean(
+                name, QUANTITIES, also=f"quantities: {', '.join(QUANTITIES)}"))
+    return vary
 
 
 def _draw_quantity(compiled: CompiledScene, name: str, said: Any, worlds: int, seed: int) -> list[Drawn]:
