@@ -166,6 +166,7 @@ class Lane:
                  for place in memory.places]
         self._places = np.array([first + slot for (first, _), slot in where], dtype=np.int64)
         self._pitches = np.array([length for (_, length), _ in where], dtype=np.int64)
+        self.bind(np.zeros(0, dtype=np.int64))  # compiles it, before threads ask for it side by side
 
     def _plan(self, path: tuple[str, ...], record: Record, spans: dict[tuple[str, ...], tuple[int, int]]) -> None:
         spans[path] = self._count_entries, len(record.table)

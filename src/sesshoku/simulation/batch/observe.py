@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from sesshoku.compiled.progress import CompileProgress
 from sesshoku.model.arrays import Model
 from sesshoku.simulation.batch.crew import Crew
 from sesshoku.simulation.batch.kernels import observe_worlds
@@ -28,6 +29,10 @@ class Observed:
         """Of the present states."""
         state = [self._memory.arrays[key] for key in STATE]
         same = self._found and all(np.array_equal(a, b, equal_nan=True) for a, b in zip(self._seen, state, strict=True))
+        if not self._found:  # compile before threads ask for it side by side
+            with CompileProgress("the dynamics"):
+                self._found = tuple(np.zeros(size) for size in self._sizes)
+                self._observe(self._crew.lane(), np.zeros(0, dtype=np.int64), 0)
         if not same:
             self._found = tuple(np.zeros(size) for size in self._sizes)
             self._seen = tuple(values.copy() for values in state)
