@@ -279,7 +279,7 @@ def test_info_as_json(sesshoku: Call, robot: Path) -> None:
     said = sesshoku("info", robot, "--json")
     facts = said.json
     assert set(facts) == {"name", "bodies", "total_mass", "degrees_of_freedom", "joints", "actuators", "loops",
-                          "mimics", "shapes", "gravity", "notes", "unsupported"}
+                          "mimics", "shapes", "gravity", "fluid", "notes", "unsupported"}
     assert facts["bodies"] == {"base": pytest.approx(2.0), "link": pytest.approx(1.0)}
     assert facts["total_mass"] == pytest.approx(3.0) and facts["degrees_of_freedom"] == 7
     assert facts["joints"]["hinge"]["upper"] == pytest.approx(np.pi / 2)

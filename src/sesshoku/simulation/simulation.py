@@ -94,6 +94,7 @@ class Simulation(SavedState, ControllerDynamics):
             warnings.warn(f"method {self.method.keyword!r} leaves out {'; '.join(self.left_out)} (strict=True refuses)",
                           UnsupportedFeature, stacklevel=4)
         self.model, self.data = self.compiled.model, make_data(self.compiled)
+        self.data.drag_most[:] = self.model.drag_inertia / time_step
         self._start_state(time_step)
         definition, options = self.method.definition, self.method.options
         self._run = definition.run(options)
@@ -171,6 +172,9 @@ class Simulation(SavedState, ControllerDynamics):
                 if self._sensing is not None:
                     self._sensing.compile(self)
             self._warm = True
+        alarm = self._alarm
+        if alarm.elastic and (self._stale or self.pushed or (self._lent and self._written())):
+            alarm.energy = None  # somebody changed the state since it was weighed, or pushes
         self._stale = True
         sensing = self._sensing if steps > 0 else None
         try:
@@ -182,9 +186,11 @@ class Simulation(SavedState, ControllerDynamics):
             self._release()
         if done != steps:
             raise complaints.diverged(self)
-        judged, alarm = self._judged, self._alarm
+        judged = self._judged
         if judged[RESIDUAL] > alarm.residual or judged[ENERGY_CHANGE] > alarm.gain or alarm.count:
             alarm.look()
+        if alarm.elastic:
+            alarm.weigh()
         if judged[CONVERGED] == 0.0 and not self._told_deep and "contacts" in self.work.fields:
             self._told_deep = complaints.tell_deep_overlap(self)
 

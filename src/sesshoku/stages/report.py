@@ -27,7 +27,7 @@ class Report:
     the tolerance. overflow: a fixed capacity was too small and contacts were left out.
     constraint_work: impulses of constraints and contacts times the mean of the step's two velocities, J: their share in
     the change of energy from step to step (energy_change is relative to the free motion). applied_work: the same of
-    actuators, springs, dampers, pushes and gravity compensation, J (0 in Runge-Kutta schemes and `springs`).
+    actuators, springs, dampers, pushes, gravity compensation and drag, J (0 in Runge-Kutta schemes and `springs`).
     fast_trees: mechanisms of which a joint turns so far in the step that their momentum is carried
     (`integrate.fast_joints`).
     left_out: what of the scene the method does not know and leaves out in every step, in words.

@@ -23,6 +23,7 @@ from sesshoku.model.arrays import (
 )
 from sesshoku.scene.compiler.actuator_arrays import actuator_arrays, lift_array, tendon_arrays
 from sesshoku.scene.compiler.bounds import bound_arrays
+from sesshoku.scene.compiler.drag_arrays import drag_arrays
 from sesshoku.scene.compiler.group_arrays import group_arrays, joined_trees
 from sesshoku.scene.compiler.inertias import inertia_arrays
 from sesshoku.scene.compiler.shape_arrays import shape_arrays
@@ -109,6 +110,7 @@ def compile_scene(scene: Scene) -> CompiledScene:
     }
     frame_index = {body.name: i for i, (body, _, _) in enumerate(frames)}
     joint_link = {link.owner.joint.name or "": link.index for link in links if not link.owner.kinematic}
+    arrays |= drag_arrays(scene.medium, links, frame_index)
     arrays |= tendon_arrays(scene, arrays, joint_link)
     arrays |= actuator_arrays(scene, arrays, joint_link, frame_index)
     q, v, kinematic_pose, kinematic_velocity = _start_state(links, arrays)
