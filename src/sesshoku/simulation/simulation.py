@@ -12,7 +12,7 @@ import numpy as np
 
 from sesshoku.compiled.prepare import prepare
 from sesshoku.compiled.progress import CompileProgress
-from sesshoku.dynamics.data import make_data
+from sesshoku.dynamics.data import start_data
 from sesshoku.errors import MethodError, SceneError, SimulationDiverged, UnstableStep, UnsupportedFeature
 from sesshoku.methods.registry import DEFAULT, Method, left_out, obstacles, resolve
 from sesshoku.model.arrays import KINEMATIC
@@ -93,8 +93,7 @@ class Simulation(SavedState, ControllerDynamics):
         if self.left_out:
             warnings.warn(f"method {self.method.keyword!r} leaves out {'; '.join(self.left_out)} (strict=True refuses)",
                           UnsupportedFeature, stacklevel=4)
-        self.model, self.data = self.compiled.model, make_data(self.compiled)
-        self.data.drag_most[:] = self.model.drag_inertia / time_step
+        self.model, self.data = self.compiled.model, start_data(self.compiled, time_step)
         self._start_state(time_step)
         definition, options = self.method.definition, self.method.options
         self._run = definition.run(options)

@@ -33,7 +33,14 @@ def composite() -> ss.Scene:
     return scene
 
 
-@pytest.mark.parametrize("make", [mixed, composite, humanoid])
+def in_water() -> ss.Scene:
+    """The same under water, which flows."""
+    scene = composite()
+    scene.fluid(density=1000.0, viscosity=1e-3, wind=(0.3, 0, 0))
+    return scene
+
+
+@pytest.mark.parametrize("make", [mixed, composite, in_water, humanoid])
 def test_arrays_of_a_world_are_those_of_its_own_scene(make):
     compiled = compile_scene(make())
     said = draw_all(compiled, ALL, 3, 5)
@@ -238,3 +245,15 @@ def test_what_hangs_on_force_sensors_is_that_of_each_worlds_scene(armature):
         for name, values in parts.items():
             np.testing.assert_allclose(values[w], getattr(wanted, name), rtol=1e-12, atol=1e-15)
         np.testing.assert_allclose(make_mounts(compiled, armature).part_center, wanted.part_center, atol=1e-15)
+
+
+@pytest.mark.parametrize("method", ["none", "exact", "springs"])
+def test_worlds_under_water_do_what_their_simulations_do(method):
+    batch = ss.Batch(in_water(), 3, method, 1e-3, vary={"mass": 0.3, "inertia": 0.3, "velocity": 2.0}, threads=2)
+    sims = [batch[w] for w in range(3)]
+    batch.step(30)
+    for w, sim in enumerate(sims):
+        sim.step(30)
+        assert np.array_equal(batch.q[w], sim.q) and np.array_equal(batch.v[w], sim.v)
+    drag = batch._memory.arrays["model.drag_square"]
+    assert not np.array_equal(drag[0], drag[1])

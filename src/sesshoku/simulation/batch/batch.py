@@ -14,7 +14,7 @@ import numpy as np
 from sesshoku.compiled.prepare import prepare
 from sesshoku.compiled.progress import CompileProgress
 from sesshoku.compiled.table import Record
-from sesshoku.dynamics.data import make_data
+from sesshoku.dynamics.data import start_data
 from sesshoku.errors import SceneError, SuspectRun, did_you_mean
 from sesshoku.methods.registry import DEFAULT, Method
 from sesshoku.model.arrays import KINEMATIC, Model
@@ -90,6 +90,8 @@ class Batch(BatchReading):
         own = {key for key, _ in self._varied(said, 1)}
         if any(key.startswith("model.") for key in own):
             own |= {f"work.{name}" for name in self.method.definition.follows_model}
+        if "model.drag_inertia" in own:
+            own.add("data.drag_most")
         if self._script.active:
             own.add("data.kinematic_lead")
         if any(sensor.kind == DRIVEN for sensor in self.scene.state_sensors.values()):
@@ -112,7 +114,7 @@ class Batch(BatchReading):
         """The memory of all worlds, with the arrays in which they differ."""
         roots = self._roots()
         self._memory = WorldMemory(self._places, roots, self.worlds, APART)
-        self._crew = Crew(self.threads, partial(make_lane, self._memory, self.compiled, self.method))
+        self._crew = Crew(self.threads, partial(make_lane, self._memory, self.compiled, self.method, self.dt))
         self.diverged = np.zeros(self.worlds, dtype=bool)
         self._start = {place.key: place.array(roots).copy() for place in self._states}
         self._start["data.report"][CONVERGED] = 1.0  # nothing went wrong yet
@@ -121,6 +123,8 @@ class Batch(BatchReading):
         self._start["data.q"] = self._coordinates(self._start["data.q"])
         for key, values in self._varied(self._said, self.worlds):
             self._memory.arrays[key][:] = values
+        if "data.drag_most" in self._memory.arrays:
+            self._memory.arrays["data.drag_most"][:] = self._memory.arrays["model.drag_inertia"] / self.dt
         follows = [place for place in self._places if place.key not in self._start and place.root == "work"]
         if follows:
             self._follow(follows)
@@ -283,12 +287,12 @@ def _whole(value: Any, what: str, least: int) -> int:
     return int(value)
 
 
-def make_lane(memory: WorldMemory, compiled: CompiledScene, method: Method) -> Lane:
+def make_lane(memory: WorldMemory, compiled: CompiledScene, method: Method, dt: float) -> Lane:
     """Work space for one thread. It knows nothing of the batch, which may then be freed when nobody holds it."""
     definition = method.definition
     roots: dict[str, Record] = {
         "model": Model(**{name: getattr(compiled.model, name) for name in compiled.model.fields}),
-        "data": make_data(compiled), "work": definition.make_work(compiled, method.options)}
+        "data": start_data(compiled, dt), "work": definition.make_work(compiled, method.options)}
     if compiled.scene.sensors or compiled.scene.read_in_steps:
         roots["mounts"] = make_mounts(compiled, definition.leave_motion is not None)
     return Lane(memory, roots)

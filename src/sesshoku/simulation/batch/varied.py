@@ -7,6 +7,7 @@ for rounding, what `compile_scene` makes of `varied_scene`.
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -15,7 +16,8 @@ import numpy as np
 from sesshoku.model.arrays import PRISMATIC, REVOLUTE, Model
 from sesshoku.scene.compiler import CompiledScene, link_poses
 from sesshoku.scene.compiler.inertias import LEAST, LIGHT
-from sesshoku.scene.elements import Inertial, Material
+from sesshoku.scene.elements import Material
+from sesshoku.scene.fluid import drag_numbers
 from sesshoku.scene.scene import Scene
 from sesshoku.scene.sensors import ForceSensor
 from sesshoku.simulation.batch.vary import Drawn
@@ -92,9 +94,24 @@ def _inertia(compiled: CompiledScene, said: Said, worlds: int) -> dict[str, np.n
     if "mass" in said or "inertia" in said:
         own = _own_inertia(compiled)  # the rest is masses beside their common centre
         found["link_inertia"] = mass[:, :, None] * (model.link_inertia - own + turn[:, :, None] * own)
+        found |= _drag(compiled, mass, turn)
     if "armature" in said:
         found["dof_armature"] = model.dof_armature * rotor
     return found | _scales(compiled, found, worlds)
+
+
+def _drag(compiled: CompiledScene, mass: np.ndarray, turn: np.ndarray) -> dict[str, np.ndarray]:
+    """Drag of a surrounding fluid on bodies, which goes by their masses and moments; nothing without a fluid."""
+    model, worlds = compiled.model, len(mass)
+    if model.drag_count == 0:
+        return {}
+    link = model.drag_link
+    inertia = np.repeat(model.drag_inertia[None], worlds, axis=0)
+    inertia[:, :, :3] *= mass[:, link, None]
+    inertia[:, :, 3:] *= (mass * turn)[:, link, None]
+    found = [drag_numbers(compiled.scene.medium, float(row[0]), row[3:]) for row in inertia.reshape(-1, 6)]
+    linear, square = (np.array(column).reshape(inertia.shape) for column in zip(*found, strict=True))
+    return {"drag_inertia": inertia, "drag_linear": linear, "drag_square": square}
 
 
 def _own_inertia(compiled: CompiledScene) -> np.ndarray:
@@ -260,8 +277,8 @@ def varied_scene(compiled: CompiledScene, said: Said, world: int) -> Scene:
     for name, body in scene.bodies.items():
         link, changed = link_of[name], copy.copy(body)
         if link >= 0 and body.inertial is not None:
-            changed.inertial = Inertial(body.inertial.mass * mass[link], body.inertial.center,
-                                        np.asarray(body.inertial.matrix) * turn[link])
+            changed.inertial = replace(body.inertial, mass=body.inertial.mass * mass[link],
+                                       matrix=np.asarray(body.inertial.matrix) * turn[link])
         if link >= 0 and compiled.link_names[link] == name:
             changed.joint = copy.copy(body.joint)
             changed.joint.armature = body.joint.armature * rotor[link]
