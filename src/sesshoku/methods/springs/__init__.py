@@ -282,6 +282,9 @@ METHOD = Definition(
     Stages((forces, constrain, release, measure, move, find), before=(start,), parts=substeps, takes_over=move),
     presets=PRESETS, supports=supports, leaves_out=leaves_out, cautions=cautions, start_motion=start_motion,
     leave_motion=leave_motion, contact_springs=contact_springs,
+    follows_model=("bodies.mass", "bodies.inverse_mass", "bodies.own_inertia", "bodies.own_inverse",
+                   "bodies.own_plain", "bodies.group_mass", "joints.load", "joints.limit", "joints.width",
+                   "joints.inertia", "breps.shape_material", "breps.pair_material"),
     # friction follows the spring's part of the normal force, so the damper's part puts it outside the cone; springs
     # give back energy
     guarantees={
