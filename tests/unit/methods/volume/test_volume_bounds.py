@@ -9,7 +9,7 @@ import pytest
 
 import sesshoku as ss
 from sesshoku.methods.volume import work as memory
-from volume_scenes import DT, RUBBER, G, box, volume
+from volume_scenes import DT, RUBBER, G, box, turn, volume
 
 PRESET = "volume:recommended"
 
@@ -90,3 +90,69 @@ def test_joint_friction_catches_what_turns_round(integrator, kind, load, speed):
     sim.step(300)
     moved = abs(sim.joints["link"].position - place)
     assert moved < 1e-6 if load < 5.0 else moved > 1e-3
+
+
+def dominoes(count, gap):
+    """A row of them, the first one pushed over."""
+    scene = ss.Scene(gravity=(0, 0, -G))
+    scene.add_ground(material=RUBBER)
+    for n in range(count):
+        scene.add_box(f"domino{n}", size=(0.02, 0.05, 0.1), mass=0.1, position=(gap * n, 0, 0.05), material=RUBBER,
+                      angular_velocity=(0, 6.0 if n == 0 else 0, 0), velocity=(0.3 if n == 0 else 0, 0, 0))
+    return scene
+
+
+def legs():
+    """A trunk on four legs of two links with limp, limited joints, dropped askew."""
+    scene = ss.Scene(gravity=(0, 0, -G))
+    scene.add_ground(material=RUBBER)
+    scene.add_box("trunk", size=(0.5, 0.3, 0.1), mass=10.0, position=(0, 0, 0.6), rotation=turn(0.1, 0.08, 0),
+                  material=RUBBER)
+    for n, (x, y) in enumerate([(0.2, 0.2), (0.2, -0.2), (-0.2, 0.2), (-0.2, -0.2)]):
+        parent = "trunk"
+        for k in range(2):
+            scene.add_box(f"leg{n}{k}", size=(0.04, 0.04, 0.2), mass=0.5, parent=parent, material=RUBBER,
+                          position=(x, y, -0.1) if k == 0 else (0, 0, -0.22),
+                          joint=ss.Joint("revolute", axis=(0, 1, 0), anchor=(0, 0, 0.1), lower=-1.0, upper=1.0,
+                                         viscous=0.05))
+            parent = f"leg{n}{k}"
+    return scene
+
+
+@pytest.mark.parametrize("dt", [1e-3, 4e-3, 1 / 60])
+@pytest.mark.parametrize("make_scene", [lambda: dominoes(8, 0.04), lambda: dominoes(4, 0.06), legs],
+                         ids=["eight dominoes", "four dominoes", "legs"])
+def test_the_preset_adds_no_energy_but_for_lost_depth(make_scene, dt):
+    """Contact may add what the recovery of depth asks for, and no more, in any step and island."""
+    sim = ss.Simulation(make_scene(), PRESET, dt)
+    start = highest = sum(sim.energy)
+    for _ in range(round(1.5 / dt)):
+        sim.step()
+        assert sim.report.energy_change < sim.report.correction_work + 1e-9 * start
+        highest = max(highest, sum(sim.energy))
+    assert highest < 1.01 * start and sum(sim.energy) < 0.9 * start
+
+
+@pytest.mark.parametrize("dt", [1e-3, 1 / 60, 0.032])
+def test_the_preset_carries_a_stack_of_ten_at_any_step(dt):
+    scene = ss.Scene(gravity=(0, 0, -G))
+    scene.add_ground(material=RUBBER)
+    for n in range(10):
+        scene.add_box(f"box{n}", size=(0.2, 0.2, 0.2), mass=1.0, position=(0, 0, 0.1 + 0.2 * n), material=RUBBER)
+    sim = ss.Simulation(scene, PRESET, dt)
+    start = highest = sum(sim.energy)
+    for _ in range(round(2.0 / dt)):
+        sim.step()
+        highest = max(highest, sum(sim.energy))
+    assert highest < 1.005 * start
+    assert sim.bodies["box9"].position == pytest.approx([0, 0, 1.9], abs=1e-3)
+
+
+def test_the_preset_carries_a_thousand_times_its_mass():
+    scene = ss.Scene(gravity=(0, 0, -G))
+    scene.add_ground(material=RUBBER)
+    for n, mass in enumerate((1.0, 1000.0)):
+        scene.add_box(f"box{n}", size=(0.2, 0.2, 0.2), mass=mass, position=(0, 0, 0.1 + 0.2 * n), material=RUBBER)
+    sim = ss.Simulation(scene, PRESET, DT)
+    sim.step(2000)
+    assert sim.bodies["box1"].position[2] == pytest.approx(0.3, abs=1e-3) and np.abs(sim.v).max() < 1e-3
