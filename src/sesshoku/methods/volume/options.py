@@ -32,6 +32,8 @@ class Options:
         and torque judged apart; it accepts wrenches that no distribution has
     pyramid_sides: of the friction pyramid at every corner. Capacity between its edges, with 8: cos(π/8) = 0.924 of the
         cone
+    pyramid_axis: where the pyramid's first edge lies, on which the paper is silent: along the first axis of the contact
+        plane; or along the friction force that is judged, which a pure force then meets at the whole cone
     sliding_solve: the paper keeps the normal wrench found under the hypothesis of no slip; coupled: it is solved again
         with friction against the slip
     correction: what the kinetic programme maximises: components over their wanted values (the paper), whose reciprocals
@@ -54,6 +56,7 @@ class Options:
     regularization_unit: Literal["absolute", "trace"] = "absolute"
     friction_limit: Literal["pyramid", "separated"] = "pyramid"
     pyramid_sides: int = option(8, least=3, most=360)
+    pyramid_axis: Literal["plane", "force"] = "plane"
     sliding_solve: Literal["sticking", "coupled"] = "sticking"
     correction: Literal["reciprocal", "nearest"] = "reciprocal"
     energy: Literal["free", "bounded"] = "free"
@@ -67,10 +70,12 @@ class Options:
 
 PRESETS = {"recommended": Options(
     depth_gain=100.0, depth_share=0.2, recovery_speed=1.0, rest_depth=2e-5, regularization=1e-7,
-    regularization_unit="trace", sliding_solve="coupled", correction="nearest", energy="bounded", onset="free")}
+    regularization_unit="trace", pyramid_axis="force", sliding_solve="coupled", correction="nearest",
+    energy="bounded", onset="free")}
 
 Numbers = numbers_of(Options)
 RKG, BY_TRACE = code_of(Options, "integrator", "rkg"), code_of(Options, "regularization_unit", "trace")
 SEPARATED, COUPLED = code_of(Options, "friction_limit", "separated"), code_of(Options, "sliding_solve", "coupled")
+ALONG_FORCE = code_of(Options, "pyramid_axis", "force")
 BOUNDED = code_of(Options, "energy", "bounded")
 NEAREST, ONSET = code_of(Options, "correction", "nearest"), code_of(Options, "onset", "free")

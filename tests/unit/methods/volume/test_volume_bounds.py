@@ -156,3 +156,18 @@ def test_the_preset_carries_a_thousand_times_its_mass():
     sim = ss.Simulation(scene, PRESET, DT)
     sim.step(2000)
     assert sim.bodies["box1"].position[2] == pytest.approx(0.3, abs=1e-3) and np.abs(sim.v).max() < 1e-3
+
+
+@pytest.mark.parametrize("yaw", [0.0, 0.2, np.pi / 8, 1.0])
+@pytest.mark.parametrize(("share", "holds"), [(0.999, True), (1.01, False)])
+def test_the_preset_holds_on_a_slope_up_to_the_friction_angle(yaw, share, holds):
+    """Whichever way it falls: the pyramid's edge lies along the force."""
+    angle = np.arctan(0.5 * share)
+    down = G * np.array([np.sin(angle) * np.cos(yaw), np.sin(angle) * np.sin(yaw), -np.cos(angle)])
+    scene = ss.Scene(gravity=down)
+    scene.add_ground(material=ss.Material(0.5))
+    scene.add_box("box", size=(0.2, 0.2, 0.1), mass=1.0, position=(0, 0, 0.05), material=ss.Material(0.5))
+    sim = ss.Simulation(scene, PRESET, DT)
+    sim.step(2000)
+    moved = np.linalg.norm(sim.bodies["box"].position[:2])
+    assert moved < 1e-4 if holds else moved > 0.02
