@@ -16,8 +16,8 @@ from sesshoku.simulation.simulation import Simulation
 
 TIME_STEP = 1.0 / 50.0
 #: what the game asks of a method where the player says nothing: contacts a finger's breadth deep at most, since in a
-#: step of 1/50 s things fall by 4 mm; and time to find the constraint force
-CHOSEN = {"springs": {"limit": 0.01, "max_iterations": 400}}
+#: step of 1/50 s things fall by 4 mm; time to find the constraint force; joints as wide as fingers are long
+CHOSEN = {"springs": {"limit": 0.01, "max_iterations": 400, "joint_axis": "inertia"}}
 
 
 def game_method(method: str | Method) -> Method:

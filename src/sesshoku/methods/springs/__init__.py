@@ -25,7 +25,7 @@ equation -> function
     (5.9)          kinetic friction                     friction.press_sliding
     (5.10)-(5.12)  place of an anchor                   contacts.measure_place
     5.6            becoming static                      contacts.carry_over
-    (5.13)-(5.16)  static friction                      joints.anchor_distance, friction.breaks_loose
+    (5.13)-(5.16)  static friction                      joints.anchor_distance, friction.friction_excess
     5.6.2          life of a spring                     contacts.find_contacts
     chapter 6      joints                               joints.py, drives.py
     (7.1)          trees of boxes                       collision.swept.tree.boxes_overlap

@@ -30,6 +30,7 @@ from sesshoku.methods.springs.work import ALL, JOINT_SHARE, KINETIC, PRESSES, ST
 from sesshoku.spatial.algebra import cross
 
 NO_SLIDE = 1e-12  # m/s: no direction of sliding below it
+BLOW = 3.0  # times the bound of static friction: asked for more, a contact slides within the step
 RUBBING_SWEEPS = 5  # over the contacts, at most
 RUBBED_ENOUGH = 0.01  # of its bound: friction that changes less is found
 
@@ -134,6 +135,9 @@ def press_contacts(work, dt):
     P = presses
     for c in range(P.counts[PRESSES]):
         s = P.first + c
+        held = P.state[c] == STATIC and options.friction_anchor != DRAG
+        if held and friction_excess(bodies, springs, P, c, s, P.held[c]) > 1.0:
+            let_go(bodies, springs, P, c, s)
         springs.holds[s] = BOTH_WAYS if P.state[c] == STATIC and options.friction_anchor != DRAG else ONE_WAY
         springs.limit[s] = P.limit[c]
         for a in range(3):
@@ -154,33 +158,40 @@ def press_contacts(work, dt):
 
 @jit
 def free_contacts(work):
-    """Static springs that the forces just found overload or pull at become kinetic; True if any does."""
-    springs, presses, options = work.springs, work.presses, work.options
+    """Static springs that the forces just found pull at, or ask for BLOW times the bound, become kinetic at once.
+
+    True if any does. Less than BLOW waits for the next step: the descent spreads forces over springs as it finds them,
+    and one that is overloaded beside others that are not still holds a grip.
+    """
+    bodies, springs, presses, options = work.bodies, work.springs, work.presses, work.options
     if options.friction_anchor == DRAG:
         return False
     freed = False
     for c in range(presses.counts[PRESSES]):
         s = presses.first + c
-        if presses.state[c] == STATIC and (breaks_loose(work.bodies, springs, presses, c, s)
+        if presses.state[c] == STATIC and (friction_excess(bodies, springs, presses, c, s, springs.held[s]) > BLOW
                                            or normal_force(springs, presses, c, s) < 0.0):
-            let_go(work.bodies, springs, presses, c, s)
+            let_go(bodies, springs, presses, c, s)
             freed = True
     return freed
 
 
 @jit
-def breaks_loose(bodies, springs, presses, c, s):
-    """(5.16): friction asked of a static spring is beyond its bound. f_c is `held`, of the solve just made.
+def friction_excess(bodies, springs, presses, c, s, f):
+    """(5.16): friction asked of a static spring over its bound; beyond 1 it slides. f is f_c, of the solve made last.
 
     In print f_c - (f_c . N) has no second N.
     """
     dx, dy, dz = anchor_distance(bodies, springs, s)
-    n, f, k = presses.normal[c], springs.held[s], presses.stiffness[c]
+    n, k = presses.normal[c], presses.stiffness[c]
     along = n[0] * dx + n[1] * dy + n[2] * dz  # (5.14), (5.15): l_v is along, l_h is across; swapped in print
     held = n[0] * f[0] + n[1] * f[1] + n[2] * f[2]
     across = sqrt((dx - along * n[0]) ** 2 + (dy - along * n[1]) ** 2 + (dz - along * n[2]) ** 2)
     pulled = sqrt((f[0] - held * n[0]) ** 2 + (f[1] - held * n[1]) ** 2 + (f[2] - held * n[2]) ** 2)
-    return k * across + pulled > presses.mu[c, 0] * (k * along + held)
+    asked, bound = k * across + pulled, presses.mu[c, 0] * (k * along + held)
+    if not asked > bound:
+        return 0.0
+    return asked / bound if bound > 0.0 else 1e300
 
 
 @jit
