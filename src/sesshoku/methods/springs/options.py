@@ -26,9 +26,9 @@ class Options:
         step, which bear any stiffness
     joint_limit (m): how far a joint's springs may be stretched. None: 5 % of `joint_width`
     joint_width (m): half the length of a joint's axis. None: by `joint_axis`
-    joint_axis: half the axis where `joint_width` gives none, of the smaller link: half its thinnest side, as the box
-        with its mass and inertia (ours, the thesis is silent); or its radius, as the ball with them, for springs that
-        bear any stiffness
+    joint_axis: half the axis where `joint_width` gives none, of the smaller link (ours, the thesis is silent): the
+        radius of a ball with its mass and its least moment of inertia, which is about half its width; or its mean
+        moment, more about half its length, for springs that bear any stiffness
     stick_speed (m/s): slower contacts are at rest (epsilon of section 5.6; ours, the thesis gives none)
     joint_stick_speed (rad/s or m/s): slower joints are at rest
     constraint_solver: steepest descent, or Gauss-Newton steps on the same Φ: all rows linearised, the least change of
@@ -44,7 +44,7 @@ class Options:
     friction_normal: what friction is bounded by: the spring's force; with the constraint force of the step before; or
         spring and damper, and friction of the constraint force added once it is known
     max_correction_speed (m/s): of springs that begin a step beyond their limit
-    rotation: how a step turns a body, on which the thesis is silent: so that its spin keeps the momentum of (2.20) to
+    rotation: how a step turns a body, on which the thesis is silent: so that its spin keeps the momentum of (2.23) to
         (2.26), and a free one's its energy; or by the spin at the end of the step, which gains energy
     stiffness_per: a material's stiffness is one spring's, or a square metre's: then the smaller of the touching flat
         faces is shared among the springs of two shapes

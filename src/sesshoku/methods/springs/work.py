@@ -15,7 +15,6 @@ from sesshoku.scene.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, He
 BIG_TURN = 0.02  # rad per step: beyond it the gyroscopic torque is the mean over the step
 LENT = 0.05  # of the next link's mass and inertia: to a link that has none
 JOINT_SHARE = 0.5  # of the stiffness a step allows a body: its joints' springs, the rest is left for contacts
-LEAST_SIDE = 0.01  # of a link's longest side: a sheet's or a wire's joints are not narrower
 # what a joint's spring does: on the axis, beside it, a limit's stop
 AXIS, TORQUE, STOP = range(3)
 # which directions a damper may act in: all, across the normal, along it
@@ -205,7 +204,7 @@ class _Builder:
         self._lent = {b: float(inertia[0, 0]) for b, (_, inertia) in lent_inertia(model).items()}
 
     def half_axis(self, b: int) -> float:
-        """By `joint_axis`, of one link: half its thinnest side as a box, or its radius as a ball, of its mass and
+        """By `joint_axis`, of one link: the radius of the solid ball with its mass and its least or its mean moment of
         inertia; infinite for what no force moves."""
         m = self.bodies.mass[b]
         if m <= 0.0:
@@ -213,9 +212,7 @@ class _Builder:
         lent = self._lent.get(b, 0.0)
         if self.options.joint_axis == "inertia":
             return float(np.sqrt(2.5 * (self.model.link_inertia[b, :3].mean() + lent) / m))
-        least, middle, most = np.linalg.eigvalsh(symmetric(self.model.link_inertia[b])) + lent
-        sides = np.sqrt(6.0 / m * np.maximum([least + middle - most, middle + most - least], 0.0))
-        return 0.5 * float(max(sides[0], LEAST_SIDE * sides[1]))
+        return float(np.sqrt(2.5 * (np.linalg.eigvalsh(symmetric(self.model.link_inertia[b]))[0] + lent) / m))
 
     def width(self, a: int, b: int) -> float:
         if self.options.joint_width is not None:
