@@ -29,7 +29,7 @@ PRINTED = {("multipoint", "small"): 4e-3, ("lcp", "large"): 1e-3}
 #: stages of the methods by what they are about; all others are dynamics
 STAGES = {"find contacts": "detection", "find points": "detection", "find": "detection", "build problem": "contact",
           "hold joints": "contact", "solve islands": "contact", "release joints": "contact", "solve": "contact",
-          "apply": "contact", "apply wrenches": "contact", "prepare": "contact", "forces": "contact",
+          "apply": "contact", "apply wrenches": "contact", "forces": "contact",
           "constrain": "contact", "release": "contact"}
 
 

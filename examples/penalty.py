@@ -20,7 +20,7 @@ from sesshoku.compiled.stepping import Stages
 from sesshoku.compiled.table import Record, array, part
 from sesshoku.dynamics.data import row_total
 from sesshoku.methods.definition import Definition, as_numbers, numbers_of
-from sesshoku.methods.features import turning_friction
+from sesshoku.methods.features import rolling_friction
 from sesshoku.methods.multipoint import free_motion
 from sesshoku.methods.options import check_options, option
 from sesshoku.methods.registry import register
@@ -40,7 +40,7 @@ class Options:
     damping (N s/m): of a point
     slip_speed (m/s): friction is full above it, less below
     margin (m): points are found this far apart
-    ahead: and farther by what the shapes travel in so many steps
+    speculative: and farther by what the shapes travel in so many steps
     most_per_pair: keep at most so many points of a pair of shapes (0: all)
     """
 
@@ -48,7 +48,7 @@ class Options:
     damping: float = option(1e2, least=0.0)
     slip_speed: float = option(3e-2, above=0.0)
     margin: float = option(0.0, least=0.0)
-    ahead: float = option(0.0, least=0.0)
+    speculative: float = option(0.0, least=0.0)
     most_per_pair: int = option(6, least=0)
 
     def __post_init__(self) -> None:
@@ -116,6 +116,6 @@ def push(model, data, work, dt):
 METHOD = Definition(
     __name__, Options, Work, make_work,
     Stages((place_links, find_points, free_motion, constrain, push, apply_forces, take_over)),
-    leaves_out=turning_friction,
+    leaves_out=rolling_friction,
     guarantees={"passive": lambda options: False, "elastic": lambda options: True, "residual": lambda options: False})
 register(__name__)

@@ -131,7 +131,7 @@ def poison_outputs(data: Data) -> None:
     """Poison for kernels called on their own: what a step hands from stage to stage is their input, and is nothing."""
     poison(data)
     data.implicit_diagonal[:] = 0.0
-    data.held_force[:] = 0.0
+    data.constraint_force[:] = 0.0
 
 
 def nan(*shape: int) -> np.ndarray:

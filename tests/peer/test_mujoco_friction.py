@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mjcf_files import write
-from sesshoku.collision.materials import pair_coefficients, turning_coefficients
+from sesshoku.collision.materials import pair_coefficients, rolling_coefficients
 from sesshoku.scene.compiler import CompiledScene, compile_scene
 from sesshoku.scene.materials import friction_of
 from sesshoku.scene.scene import Scene
@@ -58,7 +58,7 @@ def ours(compiled: CompiledScene) -> dict[frozenset[str], tuple[float, float, fl
             static, kinetic, _ = pair_coefficients(compiled.model, a, b)
             assert static == kinetic
             found[frozenset((str(names[a]), str(names[b])))] = (
-                float(kinetic), *(float(value) for value in turning_coefficients(compiled.model, a, b)))
+                float(kinetic), *(float(value) for value in rolling_coefficients(compiled.model, a, b)))
     return found
 
 

@@ -81,7 +81,7 @@ def test_every_step_obeys_the_law_or_says_so(chunk):
             assert (problem.impulse[:count, 2] >= 0.0).all()
             limit = contacts.material[:count, 0] * problem.impulse[:count, 2]
             assert (np.linalg.norm(problem.impulse[:count, :2], axis=1) <= limit * (1 + 1e-12) + 1e-300).all()
-            given = np.abs(sim.data.held_force).max(initial=0.0) * sim.dt  # largest impulse of a dof, N s
+            given = np.abs(sim.data.constraint_force).max(initial=0.0) * sim.dt  # largest impulse of a dof, N s
             assert report.momentum_residual <= 1e-12 * given + 1e-300
     assert unsolved <= 0.02 * steps + 2
 

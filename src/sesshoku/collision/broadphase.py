@@ -17,6 +17,7 @@ from math import floor
 from sesshoku.collision.contacts import LEVELS, PAIR_OVERFLOW, PAIRS
 from sesshoku.collision.filter import may_touch
 from sesshoku.compiled.jit import jit
+from sesshoku.compiled.matrix import as_matrix
 from sesshoku.model.arrays import MOVES, SHAPE_PLANE
 
 FEW = 12  # members of a level that needs no grid
@@ -262,7 +263,7 @@ def sort_pairs(model, contacts):
     """Sort the pairs by (a, b): two stable counting sorts, by b, then by a."""
     n, shapes = contacts.counts[PAIRS], model.shape_count
     pair, work = contacts.pair, contacts.iwork
-    other, start = work[: 2 * n].reshape((n, 2)), work[2 * n : 2 * n + shapes + 1]
+    other, start = as_matrix(work, n, 2), work[2 * n : 2 * n + shapes + 1]
     counting_sort(pair, other, n, 1, start)
     counting_sort(other, pair, n, 0, start)
 

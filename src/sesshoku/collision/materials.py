@@ -39,13 +39,13 @@ def pair_coefficients(model, a, b):
 
 
 @jit
-def turning_coefficients(model, a, b):
+def rolling_coefficients(model, a, b):
     """Torsional and rolling coefficient of two shapes (m)."""
     if model.shape_filter[a, RULED] == 1 and model.shape_filter[b, RULED] == 1:
         place = find_pair(model, a, b)
-        if place >= 0 and model.pair_turning[place, 0] >= 0.0:
-            return model.pair_turning[place, 0], model.pair_turning[place, 1]
-    A, B = model.shape_turning[a], model.shape_turning[b]
+        if place >= 0 and model.pair_rolling[place, 0] >= 0.0:
+            return model.pair_rolling[place, 0], model.pair_rolling[place, 1]
+    A, B = model.shape_rolling[a], model.shape_rolling[b]
     R, S = model.shape_rule[a], model.shape_rule[b]
     condim = pair_condim(R, S)
     torsional, rolling = max(A[0], B[0]), max(A[1], B[1])

@@ -18,18 +18,18 @@ from sesshoku.spatial.algebra import cross
 
 
 @jit
-def place_shapes(model, data, contacts, margin, ahead):
+def place_shapes(model, data, contacts, margin, horizon):
     """Poses and bounding boxes of all shapes from the poses of their links.
 
     Each box is enlarged by margin / 2 and the shape's reach, so that boxes of shapes overlap that are within `margin`
-    (m) of each other and what they travel in `ahead` seconds, or their lead if that is more. Shapes of the world are
+    (m) of each other and what they travel in `horizon` seconds, or their lead if that is more. Shapes of the world are
     placed once, and again when the margin changes.
     """
     again = contacts.placed[0] != margin
     for g in range(model.shape_count):
         if model.shape_link[g] >= 0:
             pose_on_link(model, data, contacts, g)
-            contacts.shape_reach[g] = ahead * reach_speed(model, data, contacts, g) if ahead > 0.0 else 0.0
+            contacts.shape_reach[g] = horizon * reach_speed(model, data, contacts, g) if horizon > 0.0 else 0.0
         elif again:
             pose_in_world(model, contacts, g)
             contacts.shape_reach[g] = 0.0

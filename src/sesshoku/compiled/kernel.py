@@ -21,9 +21,11 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.environment import Environment
 from numba.core.registry import CPUDispatcher
 from numba.core.runtime import rtsys
+from numba.core.typed_passes import IRLegalization
 from numba.core.untyped_passes import ExtractByteCode
 
 from sesshoku.compiled import keys
+from sesshoku.compiled.indices import UnsignedIndices
 from sesshoku.compiled.library import KernelLibrary, LinkedLibrary, Unit, joined, link_names, translated, units_of
 from sesshoku.compiled.shipped import shipped_store
 from sesshoku.compiled.store import Store, cache_root, trusted_directory
@@ -59,7 +61,15 @@ _FLAGS = hash(compiler.Flags())
 
 
 class Pipeline(compiler.Compiler):
-    """Numba's front end; names of symbols come from the kernel's identity, not from a count of the process."""
+    """Numba's front end, with a pass of ours (`indices`); names of symbols come from the kernel's identity, not from a
+    count of the process."""
+
+    def define_pipelines(self) -> Any:
+        passes = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
+        at = next(n for n, (kind, _) in enumerate(passes.passes) if kind is IRLegalization)
+        passes.passes.insert(at, (UnsignedIndices, "indices are unsigned"))
+        passes.finalize()
+        return [passes]
 
     def compile_extra(self, func: Any) -> Any:
         identity = self.state.func_id = FunctionIdentity.from_function(func)

@@ -33,7 +33,7 @@ from sesshoku.compiled.target import host, processor
 #: packages whose functions and constants are told by their names: their versions are in every key
 KNOWN = ("builtins", "math", "operator", "numpy", "numba", "llvmlite")
 #: files of this folder that decide what a kernel is compiled to
-COMPILER = ("keys.py", "kernel.py", "library.py", "table.py")
+COMPILER = ("indices.py", "keys.py", "kernel.py", "library.py", "table.py")
 Intrinsic = type(intrinsic(lambda typing_context: None))
 
 

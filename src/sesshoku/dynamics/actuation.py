@@ -136,16 +136,16 @@ def clip_joints(model, data):
     for k in range(model.dof_count):
         borne = data.lift_force[k] if model.has_lifted else 0.0
         total = drive[k] + borne
-        held = min(max(total, model.dof_effort[k, 0]), model.dof_effort[k, 1])
-        if held != total:
+        bounded = min(max(total, model.dof_effort[k, 0]), model.dof_effort[k, 1])
+        if bounded != total:
             for a in range(model.actuator_count):
                 dofs, _ = drive_of(model, a)
                 for n in range(len(dofs)):
                     if dofs[n] == k:
                         data.actuator_clipped[a] = 1
                 if model.actuator_dof[a] == k and data.actuator_force[a] == drive[k]:  # it alone drives the joint
-                    data.actuator_force[a] = held - borne
-            drive[k] = held - borne
+                    data.actuator_force[a] = bounded - borne
+            drive[k] = bounded - borne
 
 
 @jit

@@ -58,7 +58,7 @@ class Data(Record):
     factor_dinv = array(float, "V")  # 1 / D
     bias_force = array(float, "V")  # C v + gravity - external wrenches
     joint_force = array(float, "V")  # actuators, springs, viscous friction
-    held_force = array(float, "V")  # contact and constraint forces held through the stages of a step
+    constraint_force = array(float, "V")  # contact and constraint forces held through the stages of a step
     drive_force = array(float, "V")  # of all actuators, after clipping
     # after clipping, along joint or tendon; of one that pushes a body, per wrench
     actuator_force = array(float, "A", saved=True)

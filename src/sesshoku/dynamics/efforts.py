@@ -53,17 +53,17 @@ def switch_servo(model, data, s, a, may_open):
     force = wanted
     for n in range(len(dofs)):
         force -= slope * arms[n] * a[dofs[n]]
-    held = within_joint(model, data, s, force)
-    if clipped and held != given and may_open:
+    bounded = within_joint(model, data, s, force)
+    if clipped and bounded != given and may_open:
         change_force(data, dofs, arms, given, wanted, slope)
-        data.actuator_clipped[s], data.actuator_force[s] = 0, held
+        data.actuator_clipped[s], data.actuator_force[s] = 0, bounded
         return True
-    if not clipped and held != force:
-        change_force(data, dofs, arms, given, held, -slope)
-        data.actuator_clipped[s], data.actuator_force[s] = 1, held
+    if not clipped and bounded != force:
+        change_force(data, dofs, arms, given, bounded, -slope)
+        data.actuator_clipped[s], data.actuator_force[s] = 1, bounded
         return True
     if not clipped and within_joint(model, data, s, wanted) != wanted:
-        data.actuator_force[s] = held  # what it gives at the end: more could not be true
+        data.actuator_force[s] = bounded  # what it gives at the end: more could not be true
     return False
 
 

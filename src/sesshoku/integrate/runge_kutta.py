@@ -30,7 +30,7 @@ def runge_kutta(model, data, tableau, dt, q_out, v_out):
             kinematics(model, data, stage_q)
         joint_forces(model, data, stage_q, stage_v, 0.0, 1.0)
         for k in range(model.dof_count):
-            data.joint_force[k] += data.held_force[k]
+            data.joint_force[k] += data.constraint_force[k]
         coordinate_rate(model, stage_q, stage_v, rate_q[s])
         forward_dynamics(model, data, stage_q, stage_v, data.joint_force, rate_v[s])
     move_kinematic(model, data, (1.0 - time) * dt)

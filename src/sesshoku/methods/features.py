@@ -16,11 +16,11 @@ from sesshoku.scene.filters import pair_frames
 SHOWN = 3  # names in a sentence
 
 
-def turning_friction(compiled: CompiledScene) -> list[str]:
+def rolling_friction(compiled: CompiledScene) -> list[str]:
     """Torsional and rolling friction of materials and pairs."""
     model = compiled.model
     kinds = {"torsional": 0, "rolling": 1}
-    bodies = {kind: _of_shapes(compiled, model.shape_turning[:, k]) | _of_pairs(compiled, model.pair_turning[:, k])
+    bodies = {kind: _of_shapes(compiled, model.shape_rolling[:, k]) | _of_pairs(compiled, model.pair_rolling[:, k])
               for kind, k in kinds.items()}
     if bodies["torsional"] == bodies["rolling"]:
         return sentence("torsional and rolling friction", bodies["rolling"])

@@ -138,7 +138,7 @@ def runge_kutta_step(model, data, work, dt):
 def smooth_motion(model, data, work, dt):
     """Runge-Kutta step of the motion without joint constraints, into new_q and new_v."""
     for k in range(model.dof_count):
-        data.held_force[k] = 0.0  # no contacts: nothing is held
+        data.constraint_force[k] = 0.0  # no contacts: nothing is held
     runge_kutta(model, data, work.tableau, dt, data.new_q, data.new_v)
 
 

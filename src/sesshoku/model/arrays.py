@@ -57,7 +57,7 @@ class Model(Record):
     group_count = scalar()
     cluster_count = scalar()
     level_count = scalar()  # of size classes of shapes
-    has_turning = scalar()  # 1: some shape or pair has rolling or torsional friction
+    has_rolling = scalar()  # 1: some shape or pair has rolling or torsional friction
     pairs_listed = scalar()  # 1: allowed_pair holds all pairs of shapes that may touch; 0: they are too many
 
     gravity = array(float, 3)  # m/s^2, world
@@ -177,7 +177,7 @@ class Model(Record):
     shape_position = array(float, "G", 3)  # in the link frame
     shape_rotation = array(float, "G", 3, 3)
     shape_material = array(float, "G", 3)  # static, kinetic, restitution
-    shape_turning = array(float, "G", 2)  # torsional and rolling friction, m
+    shape_rolling = array(float, "G", 2)  # torsional and rolling friction, m
     shape_rule = array(int, "G", 3)  # how friction combines, by the columns COMBINE .. CONDIM
     shape_category = array(int, "G")
     shape_mask = array(int, "G")
@@ -207,7 +207,7 @@ class Model(Record):
     pair_key = array(int, "pairs")
     pair_rule = array(int, "pairs")  # NO_RULE, APART or TOGETHER
     pair_material = array(float, "pairs", 3)  # static, kinetic, restitution; static -1: as the materials combine
-    pair_turning = array(float, "pairs", 2)  # torsional and rolling friction, m; torsional -1: as the materials combine
+    pair_rolling = array(float, "pairs", 2)  # torsional and rolling friction, m; torsional -1: as the materials combine
     allowed_pair = array(int, "allowed", 2)  # shapes that may touch, sorted, if pairs_listed
 
 

@@ -124,10 +124,10 @@ def filter_arrays(scene: Scene, frame_index: dict[str, int], shapes: dict[str, A
         "pair_materials": [table[key][1] for key in keys],
     }
     values = np.array([_values(material) for material in arrays["pair_materials"]], dtype=np.float64).reshape(-1, 5)
-    arrays |= {"pair_material": values[:, :3], "pair_turning": values[:, 3:]}
-    if "shape_turning" in shapes:  # not where only the filters are asked for
-        turning = max(shapes["shape_turning"].max(initial=0.0), arrays["pair_turning"].max(initial=0.0))
-        arrays["has_turning"] = int(turning > 0.0)
+    arrays |= {"pair_material": values[:, :3], "pair_rolling": values[:, 3:]}
+    if "shape_rolling" in shapes:  # not where only the filters are asked for
+        rolling = max(shapes["shape_rolling"].max(initial=0.0), arrays["pair_rolling"].max(initial=0.0))
+        arrays["has_rolling"] = int(rolling > 0.0)
     allowed = _allowed_pairs(shapes | arrays, len(names))
     few = allowed is not None
     return arrays | {"pairs_listed": int(few), "allowed_pair": allowed if few else np.zeros((0, 2), dtype=np.int64)}

@@ -9,6 +9,7 @@ block (p, q) of n_p x n_q numbers begins at place[p, q].
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
+from sesshoku.compiled.matrix import as_matrix
 from sesshoku.solvers.dense_lu import REASSOCIATE, lu_factor, lu_solve, lu_solve_left
 
 
@@ -77,7 +78,7 @@ def factor(count, size, dof, layout, arena, pivot):
         if n == 6:
             if not invert6(P):
                 return False
-        elif not lu_factor(n, P.reshape((n, n)), pivot[dof[p] : dof[p] + n]):
+        elif not lu_factor(n, as_matrix(P, n, n), pivot[dof[p] : dof[p] + n]):
             return False
         for a in range(start[s], start[s + 1]):
             i = neighbour[a]
@@ -85,7 +86,7 @@ def factor(count, size, dof, layout, arena, pivot):
             if n == 6:
                 times_inverse6(size[i], A, P)
             else:
-                F = P.reshape((n, n))
+                F = as_matrix(P, n, n)
                 for r in range(size[i]):
                     lu_solve_left(n, F, pivot[dof[p] : dof[p] + n], A[r * n : r * n + n])
             for b in range(start[s], start[s + 1]):
@@ -119,7 +120,7 @@ def solve(count, size, dof, layout, arena, pivot, x):
         if n == 6:
             times6(P, mine)
         elif n > 0:
-            lu_solve(n, P.reshape((n, n)), pivot[dof[p] : dof[p] + n], mine)
+            lu_solve(n, as_matrix(P, n, n), pivot[dof[p] : dof[p] + n], mine)
 
 
 @jit(fastmath=REASSOCIATE)

@@ -7,7 +7,7 @@ from sesshoku.compiled.jit import jit
 from sesshoku.solvers.pgs import visit_joint
 from sesshoku.solvers.problem import contacts_among, push_contact, read_contact
 from sesshoku.solvers.proximal.local import exact_contact
-from sesshoku.solvers.turning import visit_turning
+from sesshoku.solvers.rolling import visit_rolling
 
 
 @jit
@@ -43,7 +43,7 @@ def sweep_exactly(chains, problem, mu, lists, joint_moved, y, goal):
         for n in range(count):
             worst = max(worst, visit_exactly(chains, problem, mu, contact_list[n], y))
         for n in range(count, len(contact_list)):
-            worst = max(worst, visit_turning(chains, problem, contact_list[n], problem.work, y))
+            worst = max(worst, visit_rolling(chains, problem, contact_list[n], problem.work, y))
         if worst <= tolerance:
             return s + 1
     return sweeps

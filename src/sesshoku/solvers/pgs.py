@@ -5,7 +5,7 @@ A contact's impulse is (t1, t2, n) with n >= 0 and a friction law of one of thre
     SLIDE   0 <= t1 <= mu n, t2 = 0          sliding: the axis t1 opposes the slip
     SQUARE  |t1|, |t2| <= mu n               the pyramid with four edges
     DISC    |(t1, t2)| <= mu n               Coulomb's cone
-Turning blocks that hang on contacts (turning.py) are visited after them.
+Rolling blocks that hang on contacts (rolling.py) are visited after them.
 A sweep visits the joint rows, then either all normals and then all tangents (`normals_first`), or contact by contact.
 With `accelerate` sweeps are combined by the nonsmooth nonlinear conjugate gradient (NNCG): after a sweep that changed
 the impulses by d, x += beta p with beta = |d|^2 / |d_before|^2 (0 where beta > 1), p = beta p + d; the same
@@ -19,7 +19,7 @@ from math import sqrt
 from sesshoku.compiled.jit import jit
 from sesshoku.solvers.pgs_bodies import pack_contacts, visit_bodies
 from sesshoku.solvers.problem import contacts_among, push_contact, push_joint, read_contact, read_joint, read_normal
-from sesshoku.solvers.turning import visit_turning
+from sesshoku.solvers.rolling import visit_rolling
 
 SLIDE, SQUARE, DISC = range(3)
 LOCAL_SWEEPS = 60  # of a contact's own three rows, where the pair is solved exactly
@@ -201,7 +201,7 @@ def sweep(chains, problem, friction, lists, way, work, y):
                 moved = visit_contact(chains, problem, friction, c, exact, change, y)
             worst = max(worst, moved)
     for n in range(count, len(contact_list)):
-        worst = max(worst, visit_turning(chains, problem, contact_list[n], change[contact_list[n]], y))
+        worst = max(worst, visit_rolling(chains, problem, contact_list[n], change[contact_list[n]], y))
     return worst
 
 

@@ -7,10 +7,10 @@ chains of its two links, so that
 A solver that keeps y beside the impulses x reads and changes a contact in the length of its chains, never in the number
 of contacts, and no matrix of all contacts is formed; island_matrix.py forms it where a method wants it.
 
-Contacts with rolling or torsional friction have a second block of three rows, their **turning block**: the relative
+Contacts with rolling or torsional friction have a second block of three rows, their **rolling block**: the relative
 angular velocity along (t1, t2, n), and a torque impulse that is bounded by the contact's normal impulse. That of
 contact c stands in slot C + c, so that whatever works on a block by its rows serves both; in an island's list of blocks
-the turning blocks follow all contacts, in the same order. Scenes without such materials have no such slots.
+the rolling blocks follow all contacts, in the same order. Scenes without such materials have no such slots.
 
 `chains` below is the model's list of ancestor chains (Model.row_dof): a span is (start in chains, length, place in the
 arena). A side that hangs on a free joint alone has the six dofs `body[c, side]` onwards, in order: most contacts of a
@@ -24,12 +24,12 @@ from sesshoku.compiled.table import Record, array, scalar
 
 
 class Problem(Record):
-    """C contacts, E turning blocks (C or none), K = C + E, J joint rows, V dofs, N numbers in the arena of rows."""
+    """C contacts, E rolling blocks (C or none), K = C + E, J joint rows, V dofs, N numbers in the arena of rows."""
 
     arena = scalar()  # N
     contact_capacity = scalar()  # C
     joint_capacity = scalar()
-    counts = array(int, 4)  # used arena, joint rows, overflow, turning blocks
+    counts = array(int, 4)  # used arena, joint rows, overflow, rolling blocks
     axes = array(float, "C", 3, 3)  # t1, t2, n of each contact, as the method chose them
     span = array(int, "K", 2, 3)  # side a, b: start in model.row_dof, length of the chain, place in the arena
     body = array(int, "K", 2)  # first dof of a side that hangs on a free joint alone; NOTHING or CHAIN
@@ -40,8 +40,8 @@ class Problem(Record):
     free = array(float, "K", 3)  # the same without contact and joint impulses, at the end
     correction = array(float, "C")  # normal speed that depth correction asks for
     impulse = array(float, "K", 3)
-    turning = array(int, "E")  # slots of the turning blocks in use
-    turning_bound = array(float, "E", 2)  # m: largest rolling and torsional torque per normal force of contact c
+    rolling = array(int, "E")  # slots of the rolling blocks in use
+    rolling_bound = array(float, "E", 2)  # m: largest rolling and torsional torque per normal force of contact c
     y = array(float, "V")
     root_dinv = array(float, "V")  # D^-1/2
     # joint rows
@@ -56,17 +56,17 @@ class Problem(Record):
     work = array(float, 16)
 
 
-USED, JOINT_ROWS, PROBLEM_OVERFLOW, TURNING = range(4)
+USED, JOINT_ROWS, PROBLEM_OVERFLOW, ROLLING = range(4)
 NOTHING, CHAIN = -1, -2  # sides that do not move; sides that are links of a mechanism
 
 
-def make_problem(contacts: int, joint_rows: int, dofs: int, chain: int, turning: bool = False,
+def make_problem(contacts: int, joint_rows: int, dofs: int, chain: int, rolling: bool = False,
                  basis: int = 0) -> Problem:
     """Allocate for so many contacts, joint rows and dofs; `chain`: the longest ancestor chain.
 
-    turning: with a turning block for each contact. basis: numbers in the independent rows of loops and mimics.
+    rolling: with a rolling block for each contact. basis: numbers in the independent rows of loops and mimics.
     """
-    C, E = contacts, contacts if turning else 0
+    C, E = contacts, contacts if rolling else 0
     K = C + E
     arena = K * 6 * min(chain, 48) + 2 * joint_rows * chain + basis + 64
     return Problem.sized({"C": C, "E": E, "K": K, "J": joint_rows, "V": dofs, "N": arena},
@@ -75,7 +75,7 @@ def make_problem(contacts: int, joint_rows: int, dofs: int, chain: int, turning:
 
 @jit
 def contacts_among(problem, block_list):
-    """How many blocks of a list are contacts; turning blocks follow them."""
+    """How many blocks of a list are contacts; rolling blocks follow them."""
     m = len(block_list)
     while m > 0 and block_list[m - 1] >= problem.contact_capacity:
         m -= 1

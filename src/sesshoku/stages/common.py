@@ -18,9 +18,9 @@ def place_links(model, data, work, dt):
 
 @jit
 def find_points(model, data, work, dt):
-    """Contacts that are closed, or within the margin and what shapes travel in `ahead` steps."""
+    """Contacts that are closed, or within the margin and what shapes travel in `speculative` steps."""
     options = work.options
-    detect(model, data, work.contacts, options.margin, options.ahead * dt, options.most_per_pair)
+    detect(model, data, work.contacts, options.margin, options.speculative * dt, options.most_per_pair)
 
 
 @jit

@@ -12,8 +12,8 @@ from sesshoku.collision.contacts import CONTACTS, OVERFLOW, RELEASED, SLIP, STIC
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.factor import multiply
 from sesshoku.solvers.pgs import contact_residual, joint_residual
-from sesshoku.solvers.problem import JOINT_ROWS, PROBLEM_OVERFLOW, TURNING, push_contact, push_joint, read_contact
-from sesshoku.solvers.turning import turning_residual
+from sesshoku.solvers.problem import JOINT_ROWS, PROBLEM_OVERFLOW, ROLLING, push_contact, push_joint, read_contact
+from sesshoku.solvers.rolling import rolling_residual
 from sesshoku.stages.contact_rows import generalized_impulse, velocity_change
 from sesshoku.stages.joint_rows import store_joint_impulses
 from sesshoku.stages.report import (
@@ -30,7 +30,7 @@ from sesshoku.stages.report import OVERFLOW as REPORT_OVERFLOW
 
 @jit
 def apply_forces(model, data, work, dt):
-    """new_v, held_force and the contacts' forces from the impulses; the report of what was found."""
+    """new_v, constraint_force and the contacts' forces from the impulses; the report of what was found."""
     contacts, problem = work.contacts, work.problem
     report, y, fresh, chains = data.report, problem.y, work.y_before, model.row_dof
     count = contacts.counts[CONTACTS]
@@ -58,9 +58,9 @@ def apply_forces(model, data, work, dt):
         outside = max(outside, size - bound)
         undone += x[2] * problem.correction[c]
         deepest = max(deepest, -contacts.gap[c])
-    if model.has_turning:  # also without blocks in this step: torques of older contacts are cleared
-        turning, over = apply_torques(model, contacts, problem, fresh, dt)
-        worst, outside = max(worst, turning), max(outside, over)
+    if model.has_rolling:  # also without blocks in this step: torques of older contacts are cleared
+        rolling, over = apply_torques(model, contacts, problem, fresh, dt)
+        worst, outside = max(worst, rolling), max(outside, over)
     for j in range(problem.counts[JOINT_ROWS]):
         push_joint(chains, problem, j, problem.joint_impulse[j], fresh)
         worst = max(worst, joint_residual(chains, problem, j, y))
@@ -76,17 +76,17 @@ def apply_forces(model, data, work, dt):
 
 @jit
 def take_impulses(model, data, work, dt):
-    """new_v and held_force by the impulses whose y is work.y_before; what they change of energy and momentum."""
+    """new_v and constraint_force by the impulses whose y is work.y_before; what they change of energy and momentum."""
     problem, report, fresh, change = work.problem, data.report, work.y_before, work.y_direction
     energy = brought = 0.0
     velocity_change(model, data, problem, fresh, change)
-    report[MOMENTUM_RESIDUAL] = momentum_imbalance(model, data, problem, problem.y, change, data.held_force)
-    generalized_impulse(model, data, problem, fresh, data.held_force)
+    report[MOMENTUM_RESIDUAL] = momentum_imbalance(model, data, problem, problem.y, change, data.constraint_force)
+    generalized_impulse(model, data, problem, fresh, data.constraint_force)
     for k in range(model.dof_count):  # kinetic energy: v . J^T x + 1/2 |y|^2, targets of the rows left aside
-        energy += data.new_v[k] * data.held_force[k] + 0.5 * fresh[k] * fresh[k]
+        energy += data.new_v[k] * data.constraint_force[k] + 0.5 * fresh[k] * fresh[k]
         data.new_v[k] += change[k]  # (E23); eq. (15), multipoint: H^-1 K Delta f; eq. (13), volume: H^-1 J^T p
-        brought += 0.5 * data.held_force[k] * (data.v[k] + data.new_v[k])
-        data.held_force[k] /= dt
+        brought += 0.5 * data.constraint_force[k] * (data.v[k] + data.new_v[k])
+        data.constraint_force[k] /= dt
     report[ENERGY_CHANGE], report[CONSTRAINT_WORK] = energy, brought
 
 
@@ -107,19 +107,19 @@ def momentum_imbalance(model, data, problem, y, change, work):
 
 @jit
 def apply_torques(model, contacts, problem, fresh, dt):
-    """The same for turning blocks: contacts.torque, and their share in `fresh`.
+    """The same for rolling blocks: contacts.torque, and their share in `fresh`.
 
     Returns the largest residual (rad/s) and the largest torque impulse beyond its bound.
     """
     worst = outside = 0.0
     for c in range(contacts.counts[CONTACTS]):
         contacts.torque[c, 0] = contacts.torque[c, 1] = contacts.torque[c, 2] = 0.0
-    for n in range(problem.counts[TURNING]):
-        p = problem.turning[n]
+    for n in range(problem.counts[ROLLING]):
+        p = problem.rolling[n]
         c, x = p - problem.contact_capacity, problem.impulse[p]
-        axes, bound, push = problem.axes[c], problem.turning_bound[c], problem.impulse[c, 2]
+        axes, bound, push = problem.axes[c], problem.rolling_bound[c], problem.impulse[c, 2]
         push_contact(model.row_dof, problem, p, x[0], x[1], x[2], fresh)
-        worst = max(worst, turning_residual(model.row_dof, problem, p, problem.y))
+        worst = max(worst, rolling_residual(model.row_dof, problem, p, problem.y))
         outside = max(outside, sqrt(x[0] * x[0] + x[1] * x[1]) - bound[0] * push, abs(x[2]) - bound[1] * push)
         for a in range(3):
             contacts.torque[c, a] = (axes[0, a] * x[0] + axes[1, a] * x[1] + axes[2, a] * x[2]) / dt

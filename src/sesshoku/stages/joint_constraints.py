@@ -44,7 +44,7 @@ def constrain_joints(model, data, q, v, dt, tolerance):
     for group in range(model.group_count):
         count = group_rows(model, data, group, q, v, dt)
         if count > 0:
-            prepare_rows(model, data, count, v)
+            build_rows(model, data, count, v)
             solve_group(model, data, count, v, dt, tolerance)
             store_group(model, data, count)
             for row in range(count):
@@ -57,7 +57,7 @@ def constrain_joints(model, data, q, v, dt, tolerance):
 
 
 @jit
-def prepare_rows(model, data, count, v):
+def build_rows(model, data, count, v):
     """Delassus matrix and bias (free velocity minus target) of the rows."""
     for row in range(count):
         speed = 0.0

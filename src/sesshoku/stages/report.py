@@ -15,7 +15,7 @@ from sesshoku.scene.calls import checked
 class Report:
     """What the last step did. Fields that a method or scene has no use for are zero.
 
-    residual: largest violation of the constraint or contact law, m/s (rad/s for turning rows).
+    residual: largest violation of the constraint or contact law, m/s (rad/s for rolling rows).
     momentum_residual: largest |H (v+ - v_free) - J^T impulse| of a dof, N s (N m s where it turns): does an impulse
     explain every change of velocity?
     penetration: deepest overlap, m. cone_violation: friction beyond the cone, N.

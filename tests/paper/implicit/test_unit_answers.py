@@ -294,7 +294,7 @@ def test_conversion_of_depth_and_restitution():
 
 
 @pytest.mark.parametrize("name, value", [("integrator", "rk5"), ("coupling", "none"), ("slip_speed", 0.0),
-                                         ("depth", None), ("max_passes", 0), ("max_passes", 2.5), ("lookahead", 1),
+                                         ("depth", None), ("max_passes", 0), ("max_passes", 2.5), ("speculative", 1),
                                          ("friction", 3)])
 def test_options_of_the_wrong_kind_are_refused_by_name(name, value):
     with pytest.raises(ss.SesshokuError, match=name):

@@ -221,7 +221,7 @@ def test_incline_scene_is_what_it_says():
         ("rank_tolerance", 1.0),
         ("rank_tolerance", 1e-16),
         ("margin", float("inf")),
-        ("ahead", -1),
+        ("speculative", -1),
         ("most_per_pair", 2.5),
         ("most_per_pair", -1),
         ("restitution_speed", -1e-9),

@@ -247,13 +247,14 @@ def test_fast_shapes_are_found_ahead() -> None:
     """A ball that will arrive within the step is a contact; one that flies as fast past half its size is not."""
     posed = ground_and((0, 0, 0.6), (3, 0, 1.2))
     contacts = new_contacts(posed.model)
-    for speed, ahead, expected in ((0.0, 1e-2, 0), (-11.0, 1e-2, 1), (-9.0, 1e-2, 0), (-11.0, 0.0, 0), (-1e3, 1e-2, 1)):
+    for speed, horizon, expected in (
+            (0.0, 1e-2, 0), (-11.0, 1e-2, 1), (-9.0, 1e-2, 0), (-11.0, 0.0, 0), (-1e3, 1e-2, 1)):
         posed.data.v[:] = 0.0
         posed.data.v[[2, 8]] = speed
         kinematics(posed.model, posed.data, posed.data.q)
         link_velocities(posed.model, posed.data, posed.data.v)
-        detect(posed.model, posed.data, contacts, 0.0, ahead, 0)
-        assert contacts.counts[CONTACTS] == expected, (speed, ahead)
+        detect(posed.model, posed.data, contacts, 0.0, horizon, 0)
+        assert contacts.counts[CONTACTS] == expected, (speed, horizon)
     posed.data.v[:] = 0.0
     posed.data.v[3] = 30.0  # spin alone: the surface moves by 0.3 m, though a ball's would not come nearer
     link_velocities(posed.model, posed.data, posed.data.v)

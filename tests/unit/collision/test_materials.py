@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sesshoku.collision.filter import may_touch
-from sesshoku.collision.materials import pair_coefficients, turning_coefficients
+from sesshoku.collision.materials import pair_coefficients, rolling_coefficients
 from sesshoku.collision.swept.brep import make_breps
 from sesshoku.errors import SceneError
 from sesshoku.methods import registry
@@ -35,14 +35,14 @@ def test_kernels_and_scenes_have_one_rule() -> None:
         scene.add_box(f"b{i}", size=(1, 1, 1), mass=1.0, material=material)
     compiled = compile_scene(scene)
     breps = make_breps(compiled, 1e-3)
-    assert compiled.model.has_turning == 1
+    assert compiled.model.has_rolling == 1
     for a, one in enumerate(MATERIALS):
         for b, other in enumerate(MATERIALS):
             static, kinetic, torsional, rolling = friction_of(one, other)
             want = pytest.approx((static, kinetic, max(one.restitution, other.restitution)))
             assert pair_coefficients(compiled.model, a, b) == want
             assert pair_coefficients(breps, a, b) == want
-            assert turning_coefficients(compiled.model, a, b) == (torsional, rolling)
+            assert rolling_coefficients(compiled.model, a, b) == (torsional, rolling)
 
 
 def test_the_rule_by_hand() -> None:
@@ -82,7 +82,7 @@ def test_a_pair_of_geometries_touches_alone() -> None:
         assert pair_coefficients(record, 3, 2) == (0.7, 0.6, 0.0)
         assert pair_coefficients(record, 0, 2) == (0.9, 0.9, 0.0)  # the pair of bodies speaks for its shapes
         assert pair_coefficients(record, 4, 1) == (0.5, 0.5, 0.0)
-    assert turning_coefficients(model, 2, 3) == (0.01, 0.0) and model.has_turning == 1
+    assert rolling_coefficients(model, 2, 3) == (0.01, 0.0) and model.has_rolling == 1
     elastic = elastic_tables(compiled, 1e-3, 1.0)["pair_elastic"]
     assert elastic[-1].tolist() == [1e4, -1.0] and (elastic[:-1] == -1.0).all()
     assert registry.left_out(registry.resolve("lcp"), compiled) == ["torsional friction of a and b"]

@@ -132,14 +132,14 @@ def test_what_an_option_cannot_carry_is_refused():
 def test_lookahead_softens_the_first_impact():
     """A fast ball at a large step: seen coming it does not enter by a whole step's way."""
     deepest = {}
-    for lookahead in (False, True):
+    for speculative in (False, True):
         scene = ball_on(ss.Material(0.5, stiffness=1e6, damping=1e3), ss.Material(0.5))
         scene.bodies["ball"].position, scene.bodies["ball"].velocity = np.array([0, 0, 0.16]), np.array([0, 0, -8.0])
-        sim = ss.Simulation(scene, implicit(lookahead=lookahead), 1e-2)
-        deepest[lookahead] = 0.0
+        sim = ss.Simulation(scene, implicit(speculative=speculative), 1e-2)
+        deepest[speculative] = 0.0
         for _ in range(20):
             sim.step()
-            deepest[lookahead] = max(deepest[lookahead], 0.1 - sim.bodies["ball"].position[2])
+            deepest[speculative] = max(deepest[speculative], 0.1 - sim.bodies["ball"].position[2])
     assert deepest[True] < 0.6 * deepest[False]
 
 
@@ -174,7 +174,7 @@ def servo_arm(kp: float, kd: float) -> ss.Scene:
 @pytest.mark.parametrize("kp", [1e2, 1e4, 1e8])
 def test_stiff_servos_stay_stable_at_five_milliseconds(kp: float) -> None:
     """They come to their targets and sag by load over gain; explicit, the same gains throw the arm away."""
-    for options in ({}, {"schedule": "balanced"}, {"rate_terms": False, "lookahead": True}):
+    for options in ({}, {"schedule": "balanced"}, {"rate_terms": False, "speculative": True}):
         sim = ss.Simulation(servo_arm(kp, 0.02 * kp), method=ss.methods.implicit(**options), dt=5e-3)
         sim.step(160)  # forty times kd / kp
         assert np.abs(sim.v).max() < 1e-3

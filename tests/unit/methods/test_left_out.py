@@ -24,14 +24,14 @@ def balls(count: int = 1, material: ss.Material | None = FELT) -> ss.Scene:
 
 
 def test_features_are_named_with_their_bodies() -> None:
-    assert features.turning_friction(compile_scene(balls(0))) == []
-    assert features.turning_friction(compile_scene(balls(1))) == ["torsional and rolling friction of ball0"]
-    assert features.turning_friction(compile_scene(balls(2))) == ["torsional and rolling friction of ball0 and ball1"]
-    assert features.turning_friction(compile_scene(balls(6))) == [
+    assert features.rolling_friction(compile_scene(balls(0))) == []
+    assert features.rolling_friction(compile_scene(balls(1))) == ["torsional and rolling friction of ball0"]
+    assert features.rolling_friction(compile_scene(balls(2))) == ["torsional and rolling friction of ball0 and ball1"]
+    assert features.rolling_friction(compile_scene(balls(6))) == [
         "torsional and rolling friction of ball0, ball1, ball2 and 3 more"]
     scene = balls(1, ss.Material(0.5, torsional_friction=0.01))
     scene.add_box("box", size=(1, 1, 1), mass=1.0, material=ss.Material(0.5, rolling_friction=0.01, restitution=0.1))
-    assert features.turning_friction(compile_scene(scene)) == [
+    assert features.rolling_friction(compile_scene(scene)) == [
         "torsional friction of ball0", "rolling friction of box"]
     assert features.restitution(compile_scene(scene)) == ["restitution of box"]
 
@@ -39,9 +39,9 @@ def test_features_are_named_with_their_bodies() -> None:
 def test_pairs_count_as_well_and_excluded_ones_do_not() -> None:
     scene = balls(2, None)
     scene.exclude_collision("ball0", "ball1")
-    assert features.turning_friction(compile_scene(scene)) == features.restitution(compile_scene(scene)) == []
+    assert features.rolling_friction(compile_scene(scene)) == features.restitution(compile_scene(scene)) == []
     scene.friction("ball0", "ground", static=0.5, rolling=1e-3, restitution=0.4)
-    assert features.turning_friction(compile_scene(scene)) == ["rolling friction of ball0 and ground"]
+    assert features.rolling_friction(compile_scene(scene)) == ["rolling friction of ball0 and ground"]
     assert features.restitution(compile_scene(scene)) == ["restitution of ball0 and ground"]
 
 
@@ -49,7 +49,7 @@ def test_visual_geometries_do_not_count() -> None:
     scene = ss.Scene()
     scene.add_body("ghost", inertial=ss.Inertial(1.0, matrix=np.eye(3)),
                    geometries=[ss.Geometry(ss.Sphere(0.1), material=FELT, collides=False)])
-    assert features.turning_friction(compile_scene(scene)) == []
+    assert features.rolling_friction(compile_scene(scene)) == []
 
 
 def test_the_table_marks_the_rows_and_says_what() -> None:

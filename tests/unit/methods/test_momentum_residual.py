@@ -48,4 +48,4 @@ def test_a_robot_arm_balances() -> None:
     sim = ss.Simulation(scene, "exact", 1e-3)
     for _ in range(50):
         sim.step()
-        assert sim.report.momentum_residual <= 1e-12 * max(1.0, float(np.abs(sim.data.held_force).max()) * sim.dt)
+        assert sim.report.momentum_residual <= 1e-12 * max(1.0, float(np.abs(sim.data.constraint_force).max()) * sim.dt)

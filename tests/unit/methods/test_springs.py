@@ -130,7 +130,7 @@ def test_a_link_without_inertia_is_lent_some_and_that_is_said():
 @pytest.mark.parametrize("options", [
     {"limit": 0.0}, {"limit": -1.0}, {"rate": 3.0}, {"friction_anchor": "glued"}, {"max_iterations": 0},
     {"joint_stiffness": float("nan")}, {"merge_coplanar": 1}, {"constraint_tol": 0.0}, {"joint_damping": -1.0},
-    {"substep_angle": 0.0}, {"max_sweeps": 1.5}, {"side_face": "left"}, {"limit": float("inf")}, {"limit": "wide"},
+    {"substep_angle": 0.0}, {"max_rounds": 1.5}, {"side_face": "left"}, {"limit": float("inf")}, {"limit": "wide"},
     {"rate": 4.0, "damping_steps": 0.0}, {"rate": None}, {"joint_springs": "stiff"}, {"rotation": 1},
     {"max_correction_speed": -1.0}, {"joint_width": 0.0}, {"stick_speed": float("nan")}, {"max_iterations": True},
 ])

@@ -23,27 +23,27 @@ def bundle_points(contacts, bundles, count, near):
         N[at, 0], N[at, 1], N[at, 2] = n[0], n[1], n[2]
         contacts.bundle_count[at] = 0
         bundles += 1
-    points, gaps, kinds, held = (contacts.bundle_point[at], contacts.bundle_gap[at], contacts.bundle_kind[at],
+    points, gaps, kinds, kept = (contacts.bundle_point[at], contacts.bundle_gap[at], contacts.bundle_kind[at],
                                  contacts.bundle_count[at])
-    if held + count > len(gaps):
-        held = thin_bundle(contacts, at, held, count)
+    if kept + count > len(gaps):
+        kept = thin_bundle(contacts, at, kept, count)
     for k in range(count):
         p, same = contacts.manifold_point[k], -1
-        for i in range(held):
+        for i in range(kept):
             if abs(points[i, 0] - p[0]) + abs(points[i, 1] - p[1]) + abs(points[i, 2] - p[2]) <= near:
                 same = i
         if same < 0:
-            same, held = held, held + 1
+            same, kept = kept, kept + 1
         elif gaps[same] <= contacts.manifold_gap[k]:
             continue
         points[same, 0], points[same, 1], points[same, 2] = p[0], p[1], p[2]
         gaps[same], kinds[same] = contacts.manifold_gap[k], contacts.manifold_kind[k]
-    contacts.bundle_count[at] = held
+    contacts.bundle_count[at] = kept
     return bundles
 
 
 @jit
-def thin_bundle(contacts, at, held, count):
+def thin_bundle(contacts, at, kept, count):
     """Make room in a full bundle: the corners of its polygon and its deepest point stay; returns how many.
 
     The manifold's own points wait at the end of `work` meanwhile.
@@ -53,15 +53,15 @@ def thin_bundle(contacts, at, held, count):
         M[256 + k, 0], M[256 + k, 1], M[256 + k, 2] = P[k, 0], P[k, 1], P[k, 2]
         M[256 + k, 3], M[256 + k, 4] = contacts.manifold_gap[k], contacts.manifold_kind[k]
     load_bundle(contacts, at, 1.0)
-    held = reduce_manifold(contacts, held, min(room, len(contacts.manifold_gap) - count))
-    for k in range(held):
+    kept = reduce_manifold(contacts, kept, min(room, len(contacts.manifold_gap) - count))
+    for k in range(kept):
         for e in range(3):
             contacts.bundle_point[at, k, e] = P[k, e]
         contacts.bundle_gap[at, k], contacts.bundle_kind[at, k] = contacts.manifold_gap[k], contacts.manifold_kind[k]
     for k in range(count):
         P[k, 0], P[k, 1], P[k, 2] = M[256 + k, 0], M[256 + k, 1], M[256 + k, 2]
         contacts.manifold_gap[k], contacts.manifold_kind[k] = M[256 + k, 3], int(M[256 + k, 4])
-    return held
+    return kept
 
 
 @jit

@@ -8,7 +8,7 @@ from sesshoku.compiled.jit import jit
 
 
 @jit
-def turning(Q, count):
+def winding(Q, count):
     """+1 for a counter-clockwise polygon, -1 for a clockwise one."""
     area = 0.0
     for k in range(1, count - 1):
@@ -47,7 +47,7 @@ def cut(P, count, line, tolerance, out):
 @jit
 def clip_polygon(P, count, Q, corners, tolerance, buffers):
     """Cut polygon P by all edges of polygon Q (Sutherland and Hodgman): (number of points, which buffer holds them)."""
-    turn, which = turning(Q, corners), 0
+    turn, which = winding(Q, corners), 0
     for k in range(count):
         for e in range(3):
             buffers[0, k, e] = P[k, e]
@@ -71,7 +71,7 @@ def clip_polygon(P, count, Q, corners, tolerance, buffers):
 @jit
 def clip_segment(P, Q, corners, tolerance):
     """The range (t0, t1) of the segment P that lies in polygon Q; empty if t0 > t1."""
-    turn, t0, t1 = turning(Q, corners), 0.0, 1.0
+    turn, t0, t1 = winding(Q, corners), 0.0, 1.0
     for k in range(corners):
         following = k + 1 if k + 1 < corners else 0
         ex, ey = Q[following, 0] - Q[k, 0], Q[following, 1] - Q[k, 1]

@@ -52,16 +52,16 @@ def new_contacts(model: Model, capacity: int | None = None, pairs: int | None = 
 
 
 @jit
-def detect(model, data, contacts, margin, ahead, most_per_pair):
-    """Find all contacts with a gap of at most `margin` (m) and what the shapes travel in `ahead` seconds.
+def detect(model, data, contacts, margin, horizon, most_per_pair):
+    """Find all contacts with a gap of at most `margin` (m) and what the shapes travel in `horizon` seconds.
 
-    Needs `kinematics`, and `link_velocities` where ahead > 0. most_per_pair: reduce the points between two shapes to so
-    many, those that the motion depends on (`patch`); 0 keeps all.
+    Needs `kinematics`, and `link_velocities` where horizon > 0. most_per_pair: reduce the points between two shapes to
+    so many, those that the motion depends on (`patch`); 0 keeps all.
     """
     keep_contacts(contacts)
-    place_shapes(model, data, contacts, margin, ahead)
+    place_shapes(model, data, contacts, margin, horizon)
     choose_pairs(model, contacts, margin)
-    collide_pairs(model, data, contacts, margin, ahead, most_per_pair)
+    collide_pairs(model, data, contacts, margin, horizon, most_per_pair)
     match_contacts(model, data, contacts)
     find_islands(model, contacts)
 
@@ -79,7 +79,7 @@ def choose_pairs(model, contacts, margin):
 
 
 @jit
-def collide_pairs(model, data, contacts, margin, ahead, most_per_pair):
+def collide_pairs(model, data, contacts, margin, horizon, most_per_pair):
     """Narrow phase of all candidate pairs; writes shape, link, point, normal, tangent, gap, kind, material."""
     counts, pair, reach = contacts.counts, contacts.pair, contacts.shape_reach
     counts[CONTACTS] = 0
@@ -90,13 +90,13 @@ def collide_pairs(model, data, contacts, margin, ahead, most_per_pair):
         left_out = counts[OVERFLOW]
         if model.shape_type[a] == SHAPE_FIELD or model.shape_type[b] == SHAPE_FIELD:
             old, last = old_contacts(contacts, a, b, old)
-            collide_with_field(model, data, contacts, (a, b), (margin + reach[a] + reach[b], ahead, most_per_pair),
+            collide_with_field(model, data, contacts, (a, b), (margin + reach[a] + reach[b], horizon, most_per_pair),
                                (old, last))
             continue
         found = collide_shapes(model, contacts, a, b, margin + reach[a] + reach[b])
         if most_per_pair > 0 and found > most_per_pair:
             old, last = old_contacts(contacts, a, b, old)
-            found = reduce_patch(model, data, contacts, (a, b), found, (most_per_pair, ahead), (old, last))
+            found = reduce_patch(model, data, contacts, (a, b), found, (most_per_pair, horizon), (old, last))
             counts[OVERFLOW] = left_out  # fewer are wanted than there was room for
         if found > 0:
             add_contacts(model, contacts, a, b, found)
@@ -106,13 +106,13 @@ def collide_pairs(model, data, contacts, margin, ahead, most_per_pair):
 def collide_with_field(model, data, contacts, pair, reach, old_range):
     """Contacts of two shapes, one of them a height field; most_per_pair counts for each direction."""
     a, b = pair
-    margin, ahead, most_per_pair = reach
+    margin, horizon, most_per_pair = reach
     first = model.shape_type[a] == SHAPE_FIELD
     field, other = (a, b) if first else (b, a)
     for k in range(collide_field(model, contacts, field, other, margin)):
         found = load_bundle(contacts, k, 1.0 if first else -1.0)
         if most_per_pair > 0 and found > most_per_pair:
-            found = reduce_patch(model, data, contacts, pair, found, (most_per_pair, ahead), old_range)
+            found = reduce_patch(model, data, contacts, pair, found, (most_per_pair, horizon), old_range)
         add_contacts(model, contacts, a, b, found)
 
 

@@ -40,16 +40,16 @@ RING, NEXT = 0, 64  # places in contacts.iwork: the polygon chosen so far, count
 def reduce_patch(model, data, contacts, pair, count, reach, old):
     """Keep at most `most` of the `count` points of shapes a and b, in their order, at the front; returns how many.
 
-    ahead (s): how far gaps are looked at; needs `link_velocities` where it is above zero. old_first, old_last: the
+    horizon (s): how far gaps are looked at; needs `link_velocities` where it is above zero. old_first, old_last: the
     range of the pair's contacts in the step before.
     """
     a, b = pair
-    most, ahead = reach
-    width, change = lay_out(model, data, contacts, a, b, count, ahead)
+    most, horizon = reach
+    width, change = lay_out(model, data, contacts, a, b, count, horizon)
     recognise(model, data, contacts, pair, count, old, SAME_PLACE * width)
     P, ring, tolerance = contacts.work, contacts.iwork, TOLERANCE * TURN * width
     seed = first_point(P, count, width, tolerance)
-    turn = max(TURN, SPIN * ahead)
+    turn = max(TURN, SPIN * horizon)
     if width > 0.0:  # an impact may turn the bodies by about the way it stops, over the patch's width
         turn = max(turn, min((eased(contacts.manifold_gap[seed]) - P[seed, EXPECTED]) / width, 1.0))
     kept = KEPT if change <= STILL * width else 1.0
@@ -74,7 +74,7 @@ def reduce_patch(model, data, contacts, pair, count, reach, old):
 
 
 @jit
-def lay_out(model, data, contacts, a, b, count, ahead):
+def lay_out(model, data, contacts, a, b, count, horizon):
     """Places of the points in the contact plane, from the first one, and their expected gaps.
 
     Returns the width of the patch, and how much the gaps change at most, m.
@@ -84,10 +84,10 @@ def lay_out(model, data, contacts, a, b, count, ahead):
     contact_frame(frame, n[0], n[1], n[2])
     ox, oy, oz = points[0, 0], points[0, 1], points[0, 2]
     rate, gx, gy, gz = 0.0, 0.0, 0.0, 0.0  # of the gaps: at the first point, and along the world's axes
-    if ahead > 0.0:
+    if horizon > 0.0:
         ra, ax, ay, az = normal_velocity(model, data, model.shape_link[a], n, ox, oy, oz)
         rb, bx, by, bz = normal_velocity(model, data, model.shape_link[b], n, ox, oy, oz)
-        rate, gx, gy, gz = ahead * (rb - ra), ahead * (bx - ax), ahead * (by - ay), ahead * (bz - az)
+        rate, gx, gy, gz = horizon * (rb - ra), horizon * (bx - ax), horizon * (by - ay), horizon * (bz - az)
     x0 = x1 = y0 = y1 = change = 0.0
     for k in range(count):
         x, y, z = points[k, 0] - ox, points[k, 1] - oy, points[k, 2] - oz

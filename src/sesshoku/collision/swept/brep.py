@@ -121,7 +121,7 @@ def make_breps(compiled: CompiledScene, margin: float | np.ndarray, merge_coplan
     arrays = parts.arrays() | columns
     count = len(places)
     arrays |= filter_arrays(compiled.scene, compiled.frame_index, arrays | {"shape_count": count})
-    for key in ("pair_turning", "pair_materials", "shape_geometry"):  # `springs` knows no rolling friction
+    for key in ("pair_rolling", "pair_materials", "shape_geometry"):  # `springs` knows no rolling friction
         del arrays[key]
     radius = np.linalg.norm(arrays["shape_box"][:, 1], axis=1)
     levels = size_levels(radius, np.ones(count, dtype=bool))

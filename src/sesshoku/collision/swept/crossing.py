@@ -22,7 +22,7 @@ from math import sqrt
 from sesshoku.compiled.jit import jit
 
 LINEAR, CUBIC = range(2)
-# work space of a test (16): coefficients of a cubic, its turning points, times of its sign changes, the signs before
+# work space of a test (16): coefficients of a cubic, its extrema, times of its sign changes, the signs before
 # them, then of the crossing found: barycentrics or parameters along the edges, sign of the determinant before
 TURNS, TIMES, SIGNS, PARAMETERS, SIDE, WORK = 4, 6, 9, 12, 15, 16
 INSIDE = 1e-9  # tolerance of parameters within a triangle or an edge
@@ -39,7 +39,7 @@ def value(c, t):
 
 
 @jit
-def turning_points(c):
+def extrema(c):
     """Where the slope of a cubic is zero within (0, 1), ascending; returns how many (0 to 2)."""
     a, b, d = 3.0 * c[3], 2.0 * c[2], c[1]
     n = 0
@@ -92,7 +92,7 @@ def sign_changes(c, at_start, at_end, small):
     begins with zero changes sign at 0. Double roots change nothing, nor does the zero polynomial. small: values between
     the ends that count as zero.
     """
-    turns, count, low, last = turning_points(c), 0, 0.0, at_start
+    turns, count, low, last = extrema(c), 0, 0.0, at_start
     for k in range(turns + 1):
         high = c[TURNS + k] if k < turns else 1.0
         at_high = at_end if k == turns else value(c, high)

@@ -17,6 +17,8 @@ another face.
 
 from __future__ import annotations
 
+from math import sqrt
+
 import numpy as np
 
 from sesshoku.collision.swept.polyhedra import Polyhedron
@@ -167,7 +169,7 @@ def smallest(normals, n, depth, offset):
                     high = min(high, room / c)
                 else:
                     low = max(low, room / c)
-            if low > high + 1e-9 / np.sqrt(sine2):
+            if low > high + 1e-9 / sqrt(sine2):
                 return False
             s = min(max(0.0, low), high) if low <= high else 0.5 * (low + high)
             x, y, z = x + s * dx, y + s * dy, z + s * dz

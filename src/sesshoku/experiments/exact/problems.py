@@ -193,22 +193,22 @@ def _shove(sim: Simulation, step: int) -> None:
 def _kick(rng: np.random.Generator, speed: float, every: int) -> Callable[[Simulation, int], None]:
     """Before every so many steps the bodies get random velocities of about `speed`, m/s and rad/s, more."""
 
-    def prepare(sim: Simulation, step: int) -> None:
+    def before_step(sim: Simulation, step: int) -> None:
         if step % every == 0:
             sim.data.v += speed * rng.normal(size=len(sim.data.v))
             sim._stale = True
 
-    return prepare
+    return before_step
 
 
 def collect(scene: Scene, dt: float, steps: int, choose: Callable[[int, int], bool],
-            prepare: Callable[[Simulation, int], None] | None = None,
+            before_step: Callable[[Simulation, int], None] | None = None,
             options: NewtonOptions | None = None) -> list[Island]:
-    """Islands of the steps that `choose(step, contacts)` picks. prepare(sim, step): before each step."""
+    """Islands of the steps that `choose(step, contacts)` picks. before_step(sim, step): before each step."""
     stepper, out = Stepper(scene, dt, options), []
     for n in range(steps):
-        if prepare is not None:
-            prepare(stepper.sim, n)
+        if before_step is not None:
+            before_step(stepper.sim, n)
         out += stepper.step(take=choose(n, stepper.contact_count))
     return out
 

@@ -91,7 +91,7 @@ def _times(walk: Walk, log: GaitLog, dt: float) -> list[Any]:
     turns = [sim.profile(10) for _ in range(21)]
     for name in turns[0]:
         if name != "step":
-            kind = {"find points": "detection", "prepare": "contact", "apply": "contact"}.get(name, "dynamics")
+            kind = {"find points": "detection", "build problem": "contact", "apply": "contact"}.get(name, "dynamics")
             parts[kind] += 1e6 * float(np.median([turn[name] for turn in turns]))
     return [1e3 * dt, round(float(np.median(total)), 1), round(float(np.percentile(total, 95)), 1),
             round(1e6 * float(np.median(log.seconds[:, 0])), 1), *(round(value, 1) for value in parts.values()),

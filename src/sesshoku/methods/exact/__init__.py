@@ -6,10 +6,10 @@ proximal/newton.py solves that law, island by island, beside the rows of joints.
 
     middle      q_M = q (+) dt/2 v: contacts, inertia and forces are those of the middle (integrate/midpoint.py)
     predict     forces and inertia; velocity of the middle and of the end if nothing touches, to first order
-    contacts    found as far apart as that velocity closes them in the step (`ahead`)
+    contacts    found as far apart as that velocity closes them in the step (`speculative`)
     free        v_free = v + dt H^-1 (forces - bias at the predicted middle velocity); free bodies by `spin`
     hold        joints that friction holds are locked, those that slip get its force (`locks`)
-    build       rows of contacts and joints, with velocities of the step's ends (`turning`); impacts are told from
+    build       rows of contacts and joints, with velocities of the step's ends (`rate_terms`); impacts are told from
                 resting contacts and given their instant (`problem`)
     solve       impulses; static and kinetic friction by what the solution does, and restitution lowered where it
                 would bring energy (`solve`)
@@ -22,8 +22,8 @@ friction, and one that turns back is first tried at rest. All points of a sole a
 break away together. Impacts obey Newton's law with the pair's restitution. With several points the split of the load is
 the smallest one (proximal/newton.py), which decides how a sole that slips and turns moves.
 
-Materials with rolling or torsional friction give their contacts a second block of rows (`turning_rows`): a torque
-within the coefficient times the normal force, at full size against what turns (solvers/turning.py); static and kinetic
+Materials with rolling or torsional friction give their contacts a second block of rows (`rolling_rows`): a torque
+within the coefficient times the normal force, at full size against what turns (solvers/rolling.py); static and kinetic
 coefficient of it are one.
 """
 
@@ -49,15 +49,15 @@ from sesshoku.integrate.midpoint import (
 )
 from sesshoku.integrate.position import move_kinematic
 from sesshoku.methods.definition import Definition
-from sesshoku.methods.exact.ahead import look_ahead
 from sesshoku.methods.exact.locks import hold_joints, keep_joint_friction, release_joints
 from sesshoku.methods.exact.options import MIDPOINT, Options
 from sesshoku.methods.exact.problem import add_impact, build_problem, frame_contacts, impact_longer, keep_anchors
 from sesshoku.methods.exact.solve import count_unsolved, keep_states, solve_islands
+from sesshoku.methods.exact.speculative import speculative_leads
 from sesshoku.methods.exact.spin import spin_evenly, turn_along
 from sesshoku.methods.exact.work import BOUNCE, SUPPORT, Work, make_work
 from sesshoku.methods.registry import register
-from sesshoku.solvers.problem import TURNING, push_contact
+from sesshoku.solvers.problem import ROLLING, push_contact
 from sesshoku.stages.books import applied_work
 from sesshoku.stages.contact_forces import apply_forces
 from sesshoku.stages.contact_rows import velocity_change
@@ -120,8 +120,8 @@ def predict(model, data, work, dt):
 def find_contacts(model, data, work, dt):
     """(E28): contacts that are closed or may close within the step, and their axes and velocities."""
     contacts, options = work.contacts, work.options
-    look_ahead(model, data, work, dt)
-    detect(model, data, contacts, options.margin, options.ahead * dt, options.most_per_pair)
+    speculative_leads(model, data, work, dt)
+    detect(model, data, contacts, options.margin, options.speculative * dt, options.most_per_pair)
     frame_contacts(model, data, work, dt)
 
 
@@ -159,12 +159,12 @@ def apply(model, data, work, dt):
 
 @jit
 def keep_torques(work):
-    """Impulses of the turning blocks for the next step to start from."""
+    """Impulses of the rolling blocks for the next step to start from."""
     contacts, problem = work.contacts, work.problem
-    for c in range(contacts.counts[CONTACTS] if problem.counts[TURNING] > 0 else 0):
+    for c in range(contacts.counts[CONTACTS] if problem.counts[ROLLING] > 0 else 0):
         work.old_torque[c, 0] = work.old_torque[c, 1] = work.old_torque[c, 2] = 0.0
-    for n in range(problem.counts[TURNING]):
-        p = problem.turning[n]
+    for n in range(problem.counts[ROLLING]):
+        p = problem.rolling[n]
         c, x = p - problem.contact_capacity, problem.impulse[p]
         for a in range(3):
             axes = problem.axes[c]
@@ -203,7 +203,7 @@ def end(model, data, work, dt):
 def shift_impacts(model, data, work, dt):
     """(E24): the displacement by which impacts, acting from their own instant, differ from impulses of the middle."""
     contacts, problem = work.contacts, work.problem
-    y, made, some, turning = work.y_before, work.y_direction, False, problem.counts[TURNING] > 0
+    y, made, some, rolling = work.y_before, work.y_direction, False, problem.counts[ROLLING] > 0
     for k in range(model.dof_count):
         y[k] = made[k] = work.shift[k] = work.turned[k] = 0.0
     for c in range(contacts.counts[CONTACTS]):
@@ -213,7 +213,7 @@ def shift_impacts(model, data, work, dt):
         if longer != 0.0:
             push_contact(model.row_dof, problem, c, longer * x[0], longer * x[1], longer * x[2], y)
             some = True
-            if turning and (problem.turning_bound[c, 0] > 0.0 or problem.turning_bound[c, 1] > 0.0):
+            if rolling and (problem.rolling_bound[c, 0] > 0.0 or problem.rolling_bound[c, 1] > 0.0):
                 p = problem.contact_capacity + c
                 x = problem.impulse[p]
                 push_contact(model.row_dof, problem, p, longer * x[0], longer * x[1], longer * x[2], y)

@@ -20,7 +20,7 @@ class Options:
     tolerance (m/s): residual of the law at which a solve ends
     newton_cap: Newton steps of an island at most
     margin (m): contacts are found this far apart
-    ahead: and farther by what the shapes travel in so many steps; 0: no farther
+    speculative: and farther by what the shapes travel in so many steps; 0: no farther
     most_per_pair: keep at most so many contact points of a pair of shapes, those the motion depends on (0: all)
     correction: share of an overlap that is undone per step
     slop (m): overlap that is left alone
@@ -39,7 +39,7 @@ class Options:
     tolerance: float = option(1e-12, least=0.0, most=1e-2)
     newton_cap: int = option(250, least=1, most=MANY)
     margin: float = option(1e-3, least=0.0, most=1e3)
-    ahead: float = option(1.0, least=0.0, most=1e3)
+    speculative: float = option(1.0, least=0.0, most=1e3)
     most_per_pair: int = option(6, least=0, most=MANY)
     correction: float = option(0.1, least=0.0, most=1.0)
     slop: float = option(1e-5, least=0.0, most=1e3)

@@ -8,13 +8,13 @@ from sesshoku.collision.contacts import CONTACTS, SMOOTH
 from sesshoku.compiled.jit import jit
 from sesshoku.integrate.midpoint import lead_scripts, script_lead
 from sesshoku.methods.exact.options import MIDPOINT
+from sesshoku.methods.exact.rate_terms import link_rates, measure_rates, turn_blocks, turn_contact, turn_loops
 from sesshoku.methods.exact.spin import split_free
-from sesshoku.methods.exact.turning import link_rates, measure_turning, turn_blocks, turn_contact, turn_loops
 from sesshoku.methods.exact.work import BOUNCE, GAINED, INSTANT, SPEED, SUPPORT, TAKEN
-from sesshoku.solvers.problem import CHAIN, JOINT_ROWS, TURNING, push_contact, read_normal
+from sesshoku.solvers.problem import CHAIN, JOINT_ROWS, ROLLING, push_contact, read_normal
 from sesshoku.stages.contact_rows import contact_rows, contact_velocity, start_problem
 from sesshoku.stages.joint_rows import joint_rows
-from sesshoku.stages.turning_rows import choose_turning, turning_rows
+from sesshoku.stages.rolling_rows import choose_rolling, rolling_rows
 
 # m: a smaller gap counts as closed; the corners of a face that rests ask for the same then. If those that overlap asked
 # for nothing and others to close what a step leaves open (dt^3 times a jerk), they would contradict each other, and
@@ -49,8 +49,8 @@ def frame_contacts(model, data, work, dt):
         for d in range(3):
             work.start_velocity[c, d] = axes[d, 0] * vx + axes[d, 1] * vy + axes[d, 2] * vz
         if options.integrator == MIDPOINT:
-            measure_turning(model, data, work, dt, c)
-    choose_turning(model, data, contacts, problem)
+            measure_rates(model, data, work, dt, c)
+    choose_rolling(model, data, contacts, problem)
     if options.integrator == MIDPOINT:
         turn_blocks(model, data, contacts, problem, dt)
 
@@ -65,7 +65,7 @@ def build_problem(model, data, work, dt):
             problem.velocity[c, d] = work.start_velocity[c, d]
     contact_rows(model, data, work, data.new_v)
     split_free(model, data, work)
-    turning_rows(model, data, work, data.new_v)
+    rolling_rows(model, data, work, data.new_v)
     if options.integrator == MIDPOINT:
         turn_loops(model, data, dt)
         lead_scripts(model, data, 1.0)
@@ -87,7 +87,7 @@ def build_problem(model, data, work, dt):
         start_contact(model, work, c)
         if options.anchor > 0.0:
             hold_anchor(model, data, work, options.anchor / dt, c)
-    start_turning(work)
+    start_rolling(work)
     for j in range(problem.counts[JOINT_ROWS]):
         if work.tree_jammed[problem.joint_tree[j]]:
             problem.joint_impulse[j] = 0.0
@@ -239,11 +239,11 @@ def start_contact(model, work, c):
 
 
 @jit
-def start_turning(work):
-    """(E9): The same for turning blocks, which begin at zero where their contacts do."""
+def start_rolling(work):
+    """(E9): The same for rolling blocks, which begin at zero where their contacts do."""
     contacts, problem = work.contacts, work.problem
-    for n in range(problem.counts[TURNING]):
-        p = problem.turning[n]
+    for n in range(problem.counts[ROLLING]):
+        p = problem.rolling[n]
         c = p - problem.contact_capacity
         x, old = problem.impulse[p], contacts.previous[c]
         x[0] = x[1] = x[2] = 0.0

@@ -9,11 +9,11 @@ from sesshoku.dynamics.constraints.rows import ROW_FRICTION, ROW_UPPER
 from sesshoku.methods.exact.options import MIDPOINT
 from sesshoku.methods.exact.problem import add_impact, impact_longer, set_rebound
 from sesshoku.methods.exact.work import BOUNCE, INSTANT, SPEED
-from sesshoku.solvers.problem import JOINT_ROWS, contacts_among, read_contact, read_joint
+from sesshoku.solvers.problem import JOINT_ROWS, ROLLING, contacts_among, read_contact, read_joint
 from sesshoku.solvers.proximal.newton import solve_island
 from sesshoku.stages.island_rows import group_joint_rows, island_dofs, island_lists, start_solve
 from sesshoku.stages.report import CONVERGED, ITERATIONS, ROWS
-from sesshoku.stages.turning_rows import island_blocks
+from sesshoku.stages.rolling_rows import list_blocks
 
 BROKEN, TRIED = 1, 2  # `locked`: broke away in this step; static friction was tried against a turning back
 STANDS = 1e300  # m/s: no contact rebounds
@@ -40,7 +40,9 @@ def solve_islands(model, data, work, dt):
     for island in range(rest + 1):
         contact_list, joint_list = island_lists(work, island, rest)
         if len(contact_list) + len(joint_list) > 0:
-            block_list = island_blocks(problem, contact_list, work.block_list)
+            block_list = contact_list
+            if problem.counts[ROLLING] > 0:
+                block_list = work.block_list[: list_blocks(problem, contact_list, work.block_list)]
             dof_list = work.dof_list[: island_dofs(model, work, island)]
             unsolved = longest_unsolved(work, island) if island < rest else 0
             effort, hopeless = newton.options, unsolved >= PATIENCE and len(dof_list) <= newton.options.few

@@ -19,7 +19,7 @@ FEW_STEPS, MORE_STEPS, COMPLIANT = 8, 60, 0.1  # of islands without solution
 
 
 class Work(Record):
-    """C contacts, E turning blocks (C or none), J joint rows, V dofs, T trees."""
+    """C contacts, E rolling blocks (C or none), J joint rows, V dofs, T trees."""
 
     options = part(Numbers)
     contacts = part(Contacts)
@@ -43,7 +43,7 @@ class Work(Record):
     impulse_world = array(float, "C", 3)
     # ---- of the step before
     old_impulse = array(float, "C", 3, saved=True)  # world axes
-    old_torque = array(float, "E", 3, saved=True)  # impulses of the turning blocks, world axes
+    old_torque = array(float, "E", 3, saved=True)  # impulses of the rolling blocks, world axes
     old_slips = array(int, "C", saved=True, within=(0, 1))
     # 1: carries nothing into the next step, by no impulse or by a rebound
     old_parted = array(int, "C", saved=True, within=(0, 1))
@@ -67,7 +67,7 @@ class Work(Record):
     joint_list = array(int, "J")  # joint rows, island by island
     joint_start = array(int, "T + 2")
     dof_list = array(int, "T", 2)
-    block_list = array(int, "2 * E")  # an island's contacts, then its turning blocks; none without those
+    block_list = array(int, "2 * E")  # an island's contacts, then its rolling blocks; none without those
     y_before = array(float, "V")
     y_direction = array(float, "V")
     shift = array(float, "V")  # displacement: impacts act from their own instant
@@ -85,8 +85,8 @@ def make_work(compiled: CompiledScene, options: Options) -> Work:
     m = compiled.model
     contacts = make_contacts(m, contact_capacity(m), pair_capacity(m))
     C, W, V, T = contacts.capacity, row_total(m), m.dof_count, m.tree_count
-    E = C if m.has_turning else 0
-    problem = make_problem(C, W, V, int(max(m.dof_depth, default=-1)) + 1, turning=E > 0,
+    E = C if m.has_rolling else 0
+    problem = make_problem(C, W, V, int(max(m.dof_depth, default=-1)) + 1, rolling=E > 0,
                            basis=int(m.cluster_start[-1, 1]))
     newton = NewtonOptions(tolerance=options.tolerance, cap=options.newton_cap, cap_many=options.newton_cap,
                            relative=RELATIVE)

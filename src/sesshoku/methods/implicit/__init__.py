@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from sesshoku.compiled.stepping import Stages
 from sesshoku.methods.definition import Definition
-from sesshoku.methods.features import turning_friction
+from sesshoku.methods.features import rolling_friction
 from sesshoku.methods.implicit import usual
 from sesshoku.methods.implicit.elastic import damping_ratio_of, restitution_of, spring_and_damper
 from sesshoku.methods.implicit.options import PRESETS, Options, is_usual
@@ -42,7 +42,7 @@ from sesshoku.scene.compiler import CompiledScene
 
 def leaves_out(compiled: CompiledScene) -> list[str]:
     """What of a scene the method leaves out: friction against turning, limits and friction of tendons."""
-    return turning_friction(compiled) + tendon_rows(compiled)
+    return rolling_friction(compiled) + tendon_rows(compiled)
 
 
 def stages(options: Options) -> Stages:

@@ -21,7 +21,7 @@ from sesshoku.integrate.rk4 import TABLEAU
 from sesshoku.integrate.runge_kutta import combine
 from sesshoku.methods.implicit.law import add_force, build_joint_laws
 from sesshoku.methods.implicit.options import MARGIN, VISCOUS
-from sesshoku.methods.implicit.problem import keep_contacts, moves, prepare
+from sesshoku.methods.implicit.problem import build_problem, keep_contacts, moves
 from sesshoku.methods.implicit.solve import solve_group, start_joints, update_states
 from sesshoku.methods.implicit.work import COUPLING_OVERFLOW, GROUPS, PASSES, UNSETTLED
 
@@ -119,10 +119,10 @@ def acceleration_at(model, data, work, dt, q, v):
     contacts, options = work.contacts, work.options
     kinematics(model, data, q)
     link_velocities(model, data, v)
-    detect(model, data, contacts, MARGIN, options.lookahead * dt, options.most_per_pair)
+    detect(model, data, contacts, MARGIN, options.speculative * dt, options.most_per_pair)
     joint_forces(model, data, q, v, 0.0, 1.0)
     external_wrenches(model, data)
-    prepare(model, data, work, 0.0)
+    build_problem(model, data, work, 0.0)
     push_contacts(model, data, work)
     for i in range(model.link_count):
         work.stiffened[i] = 0

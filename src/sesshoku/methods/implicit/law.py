@@ -1,6 +1,7 @@
 """The implicit laws of a pass: contacts, loops, mimics, limits and joint friction as forces affine in acceleration.
 
-With x the acceleration beyond the reference (see `prepare`) the velocity at the end is u + dt J x, and a contact pushes
+With x the acceleration beyond the reference (see `build_problem`) the velocity at the end is u + dt J x, and a contact
+pushes with
     phi = phi* - g J x,   normal  phi* = k depth - (d + dt k) u,   g = dt d + dt^2 k
                           rest    phi* = k_t e - (d_t + dt k_t) u,  g = dt d_t + dt^2 k_t     e: from point to anchor
                           slide   phi* = -c u,                      g = dt c,  c = mu phi_n / max(|u|, slip_speed)

@@ -23,7 +23,7 @@ class Options:
     slip_speed (m/s): below it the damper of sliding is made no stiffer
     max_passes: passes in which states may switch
     friction_tolerance: relative change of the sliding dampers that counts as settled
-    lookahead: also points that will touch within the step: softer first impacts
+    speculative: also points that will touch within the step: softer first impacts
     implicit_drive: joint springs and servos see the end of the step: stiff gains stay stable
     rate_terms: velocities at the end of the step include J' v (not in mechanisms with loops: at a dead centre it would
         be divided by nothing); without they are J v', what positions move by
@@ -42,7 +42,7 @@ class Options:
     slip_speed: float = option(1e-3, least=1e-9, most=1e3)
     max_passes: int = option(6, least=1, most=2**31 - 1)
     friction_tolerance: float = option(0.01, least=0.0, most=1.0)
-    lookahead: bool = False
+    speculative: bool = False
     implicit_drive: bool = True
     rate_terms: bool = True
     depth: float = option(1e-3, least=1e-9, most=1e3)
@@ -58,7 +58,7 @@ class Options:
                               element="method 'implicit'", value=self.schedule)
 
 
-PRESETS = {"recommended": Options(lookahead=True, rate_terms=False, depth=1e-4, max_passes=12,
+PRESETS = {"recommended": Options(speculative=True, rate_terms=False, depth=1e-4, max_passes=12,
                                   friction_tolerance=1e-3, slip_speed=1e-4, most_per_pair=4)}
 
 Numbers = numbers_of(Options)

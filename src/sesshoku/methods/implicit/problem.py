@@ -17,7 +17,7 @@ from sesshoku.stages.free_motion import SPIN
 
 
 @jit
-def prepare(model, data, work, dt):
+def build_problem(model, data, work, dt):
     """Everything the passes start from. Needs `detect`, `link_velocities`, `joint_forces`, `external_wrenches`."""
     contacts = work.contacts
     make_groups(model, work)
@@ -203,7 +203,7 @@ def start_contact(model, data, work, dt, c):
         for a in range(3):
             e[a] -= along * n[a]
     near = depth > 0.0
-    if options.lookahead != 0:
+    if options.speculative != 0:
         near = near or depth - dt * un > 0.0
     normal = max(k * depth - d * un, 0.0)
     if depth <= 0.0:  # about to touch: what stops the approach within the step, roughly
@@ -281,4 +281,4 @@ def keep_contacts(model, data, work):
                 out[a] = R[0, a] * e[0] + R[1, a] * e[1] + R[2, a] * e[2]
 
 
-__all__ = ["keep_contacts", "moves", "prepare"]
+__all__ = ["keep_contacts", "moves", "build_problem"]

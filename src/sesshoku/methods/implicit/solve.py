@@ -203,7 +203,7 @@ def update_contact(model, data, work, dt, c, letting_go):
     normal = k * (depth - dt * un) - d * un  # (2): of the end of the step, un is u_n'
     if depth < 0.0:
         normal += d * depth / dt
-    possible = depth > 0.0 or options.lookahead != 0
+    possible = depth > 0.0 or options.speculative != 0
     f[0] = f[1] = f[2] = 0.0
     if work.on[c] == 0:
         if letting_go or not possible or normal <= 0.0:

@@ -10,7 +10,7 @@ from sesshoku.dynamics.rnea import external_wrenches
 from sesshoku.integrate.fast_joints import FAST, find_fast, rest_products
 from sesshoku.methods.implicit.apply import finish_contacts, finish_joints, finish_report, new_velocity
 from sesshoku.methods.implicit.options import IMPLICIT, MARGIN
-from sesshoku.methods.implicit.problem import prepare
+from sesshoku.methods.implicit.problem import build_problem
 from sesshoku.methods.implicit.solve import solve
 from sesshoku.stages.common import place_links, take_over
 from sesshoku.stages.free_motion import SPIN
@@ -18,9 +18,9 @@ from sesshoku.stages.free_motion import SPIN
 
 @jit
 def find_points(model, data, work, dt):
-    """Contacts that touch, or with `lookahead` may touch within the step."""
+    """Contacts that touch, or with `speculative` may touch within the step."""
     options = work.options
-    detect(model, data, work.contacts, MARGIN, options.lookahead * dt, options.most_per_pair)
+    detect(model, data, work.contacts, MARGIN, options.speculative * dt, options.most_per_pair)
 
 
 @jit
@@ -43,4 +43,4 @@ def apply(model, data, work, dt):
     finish_report(model, data, work, dt)
 
 
-STAGES = Stages((place_links, find_points, drive_joints, prepare, solve, apply, take_over))
+STAGES = Stages((place_links, find_points, drive_joints, build_problem, solve, apply, take_over))

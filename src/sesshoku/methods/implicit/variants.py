@@ -14,7 +14,7 @@ from sesshoku.methods.implicit.options import (
     IMPLICIT,
     RK4,
 )
-from sesshoku.methods.implicit.problem import prepare
+from sesshoku.methods.implicit.problem import build_problem
 from sesshoku.methods.implicit.schedule import solve_by_schedule
 from sesshoku.methods.implicit.solve import LETTING_GO, solve_trees, start_joints, update_states
 from sesshoku.methods.implicit.usual import drive_joints, find_points
@@ -87,5 +87,5 @@ def advance(model, data, work, dt):
     return finish(model, data, scheme, dt)
 
 
-STAGES = Stages((place_links, find_points, drive_joints, prepare, accelerate, apply, advance))
+STAGES = Stages((place_links, find_points, drive_joints, build_problem, accelerate, apply, advance))
 RUNGE_KUTTA_STAGES = Stages((accelerate, apply, advance))  # whose own stages do the rest

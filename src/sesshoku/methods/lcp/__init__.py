@@ -43,7 +43,7 @@ from sesshoku.integrate.position import move_kinematic
 from sesshoku.integrate.rk4 import TABLEAU
 from sesshoku.integrate.runge_kutta import runge_kutta
 from sesshoku.methods.definition import Definition
-from sesshoku.methods.features import turning_friction
+from sesshoku.methods.features import rolling_friction
 from sesshoku.methods.lcp.options import PRESETS, RK4, Options
 from sesshoku.methods.lcp.problem import build_problem
 from sesshoku.methods.lcp.solve import solve_islands
@@ -109,7 +109,7 @@ def advance(model, data, work, dt):
 METHOD = Definition(
     __name__, Options, Work, make_work,
     Stages((place_links, find_points, free_motion, build_problem, solve_islands, apply, advance)),
-    presets=PRESETS, leaves_out=turning_friction, ends_within=lambda options: options.integrator == "rk4",
+    presets=PRESETS, leaves_out=rolling_friction, ends_within=lambda options: options.integrator == "rk4",
     guarantees={
         # friction beyond mu_s times the normal force: the circumscribed square reaches sqrt(2)
         "friction_bound": lambda options: 2**0.5 if options.static_pyramid == "circumscribed" else 1.0,

@@ -38,7 +38,7 @@ class Options:
     centripetal: include J' v at contacts whose point is fixed on a link
     restitution_speed (m/s): slower impacts do not bounce
     margin (m): contacts are found this far apart, and only keep the gap from closing within the step
-    ahead: contacts are also found as far apart as shapes travel in so many steps
+    speculative: contacts are also found as far apart as shapes travel in so many steps
     most_per_pair: keep at most so many contact points of a pair of shapes, those the motion depends on (0: all). The
         paper is silent on this; ours
     visit_budget: an island of m contacts gets at most so many / m sweeps, but 15 at least (0: no bound)
@@ -63,7 +63,7 @@ class Options:
     centripetal: bool = True
     restitution_speed: float = option(1e-2, least=0.0)
     margin: float = option(1e-6, least=0.0)
-    ahead: float = option(0.0, least=0.0)
+    speculative: float = option(0.0, least=0.0)
     most_per_pair: int = option(6, least=0)
     visit_budget: int = option(0, least=0)
 
@@ -74,8 +74,8 @@ class Options:
 PRESETS = {"recommended": Options(
     integrator="semi-implicit", max_sweeps=100, tolerance=1e-4, static_friction_speed=1e-4, hold_reversals=True,
     static_pyramid="cone", kinetic="cone", tangent_axes="fixed", delassus_by="none", order="by_contact",
-    warm_start=True, accelerate=True, penetration_rate=10.0, slop=1e-5, centripetal=False, margin=0.001, ahead=1.0,
-    most_per_pair=4, visit_budget=12000)}
+    warm_start=True, accelerate=True, penetration_rate=10.0, slop=1e-5, centripetal=False, margin=0.001,
+    speculative=1.0, most_per_pair=4, visit_budget=12000)}
 
 Numbers = numbers_of(Options)
 RK4, KINETIC_CONE = code_of(Options, "integrator", "rk4"), code_of(Options, "kinetic", "cone")

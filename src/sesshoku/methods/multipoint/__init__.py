@@ -41,7 +41,7 @@ from sesshoku.dynamics.actuation import joint_forces
 from sesshoku.dynamics.rnea import external_wrenches
 from sesshoku.integrate.fast_joints import FAST
 from sesshoku.methods.definition import Definition
-from sesshoku.methods.features import turning_friction
+from sesshoku.methods.features import rolling_friction
 from sesshoku.methods.multipoint.options import PRESETS, Options
 from sesshoku.methods.multipoint.problem import build_problem
 from sesshoku.methods.multipoint.solve import solve_islands
@@ -79,7 +79,7 @@ def apply(model, data, work, dt):
 METHOD = Definition(
     __name__, Options, Work, make_work,
     Stages((place_links, find_points, free_motion, build_problem, solve_islands, apply, take_over)),
-    presets=PRESETS, leaves_out=turning_friction,
+    presets=PRESETS, leaves_out=rolling_friction,
     guarantees={
         "friction_bound": lambda options: 1.0,
         # friction after the normal solve can bring energy; how often is measured (experiment multipoint/energy)

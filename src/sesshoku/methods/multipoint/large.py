@@ -32,7 +32,7 @@ def solve_large(model, data, work, dt, lists):
     contact_list, joint_list = lists[0], lists[1]
     options = work.options
     m = len(contact_list)
-    prepare(work, contact_list, joint_list)
+    load_island(work, contact_list, joint_list)
     again = READMISSIONS if options.readmit else 0
     passes = large_loop(model, data, work, dt, lists, False, again)
     slipping = classify(work, contact_list)
@@ -58,7 +58,7 @@ def solve_large(model, data, work, dt, lists):
 
 
 @jit
-def prepare(work, contact_list, joint_list):
+def load_island(work, contact_list, joint_list):
     """Wanted changes of velocity, who takes part, scales of the joint rows."""
     problem = work.problem
     m, largest = len(contact_list), 0.0

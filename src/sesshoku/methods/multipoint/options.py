@@ -28,7 +28,7 @@ class Options:
     rank_tolerance: eigenvalues of M up to this share of the largest count as zero
     restitution_speed (m/s): slower impacts do not bounce
     margin (m): points this close touch
-    ahead: points are also taken as far apart as shapes travel in so many steps; they may close their gap
+    speculative: points are also taken as far apart as shapes travel in so many steps; they may close their gap
     most_per_pair: keep at most so many contact points of a pair of shapes, those the motion depends on (0: all). The
         paper is silent on this; ours
     """
@@ -44,7 +44,7 @@ class Options:
         1e-9, least=1e-14, below=1.0, hint="smaller than rounding it would keep what is no direction at all")
     restitution_speed: float = option(0.0, least=0.0)
     margin: float = option(2e-5, least=0.0)
-    ahead: float = option(0.0, least=0.0)
+    speculative: float = option(0.0, least=0.0)
     most_per_pair: int = option(6, least=0)
 
     def __post_init__(self) -> None:
@@ -56,7 +56,7 @@ class Options:
 
 PRESETS = {"recommended": Options(
     stick_target="zero", friction_coupling="resolve", stop_reversals=True, readmit=True, penetration_rate=10.0,
-    slip_threshold=1e-4, restitution_speed=1e-2, margin=1e-3, ahead=1.0, most_per_pair=4)}
+    slip_threshold=1e-4, restitution_speed=1e-2, margin=1e-3, speculative=1.0, most_per_pair=4)}
 
 Numbers = numbers_of(Options)
 STICK_ZERO, RESOLVE = code_of(Options, "stick_target", "zero"), code_of(Options, "friction_coupling", "resolve")

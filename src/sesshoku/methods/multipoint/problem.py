@@ -68,7 +68,7 @@ def choose_target(work, dt, c):
     target[2] = -contacts.material[c, 2] * before[2] if bounces else 0.0
     problem.correction[c] = 0.0
     work.away[c] = work.jammed[c] = work.slips[c] = work.tried[c] = 0
-    if gap > 0.0 and options.ahead > 0.0:
+    if gap > 0.0 and options.speculative > 0.0:
         target[2] = -gap / dt
         if bounces:  # not there yet: let it arrive at full speed, and bounce off when it has
             work.away[c], free[2] = 1, NEVER

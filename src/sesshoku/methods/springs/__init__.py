@@ -56,7 +56,7 @@ from sesshoku.compiled.stepping import Stages
 from sesshoku.dynamics.actuation import advance_activations
 from sesshoku.integrate.position import move_kinematic
 from sesshoku.methods.definition import Definition
-from sesshoku.methods.features import restitution, sentence, turning_friction
+from sesshoku.methods.features import restitution, rolling_friction, sentence
 from sesshoku.methods.registry import register
 from sesshoku.methods.springs.apply import list_springs, momentum_residual, report_joints, report_step
 from sesshoku.methods.springs.bodies import (
@@ -118,7 +118,7 @@ def leaves_out(compiled: CompiledScene) -> list[str]:
     """
     massless = [compiled.link_names[i] for i in lent_inertia(compiled.model)]
     said = sentence(f"the lack of mass or inertia (lent: {100 * LENT:g} % of the next link's)", massless)
-    return restitution(compiled) + turning_friction(compiled) + said
+    return restitution(compiled) + rolling_friction(compiled) + said
 
 
 @jit
@@ -219,7 +219,7 @@ def hold(model, work, dt):
             presses.push[c, a] -= presses.rubbing[c, a]
             presses.rubbing[c, a] = 0.0
     iterations = 0.0
-    for n in range(options.max_sweeps):
+    for n in range(options.max_rounds):
         # at least one step, or a load that sinks by less than the tolerance in a step is borne by every second one
         descend(springs, dt, options.constraint_tol, 1 if n == 0 else 0, options.max_iterations,
                 options.constraint_solver)

@@ -35,7 +35,7 @@ class Options:
         velocity that meets them by sweeps over one-signed forces
     constraint_tol: share of the limit by which a spring may stay beyond it
     max_iterations: of a solve
-    max_sweeps: rounds of solving and looking for new crossings
+    max_rounds: rounds of solving and looking for new crossings
     friction_anchor: held while static and let go as a whole, or dragged along at the bound
     static_damping: dampers of static contacts and joints along the spring's own line, which barely damps rocking, or in
         every direction
@@ -69,7 +69,7 @@ class Options:
     constraint_solver: Literal["descent", "gauss-newton"] = "descent"
     constraint_tol: float = option(0.01, above=0.0)
     max_iterations: int = option(100, least=1)
-    max_sweeps: int = option(4, least=1)
+    max_rounds: int = option(4, least=1)
     friction_anchor: Literal["held", "drag"] = "held"
     static_damping: Literal["line", "isotropic"] = "line"
     rest_damping: Literal["rule", "critical"] = "rule"

@@ -41,7 +41,7 @@ from sesshoku.collision.overlap.detect import find_overlaps
 from sesshoku.compiled.jit import jit
 from sesshoku.compiled.stepping import Stages
 from sesshoku.methods.definition import Definition
-from sesshoku.methods.features import restitution, turning_friction
+from sesshoku.methods.features import restitution, rolling_friction
 from sesshoku.methods.registry import register
 from sesshoku.methods.volume.apply import apply_wrenches
 from sesshoku.methods.volume.gill import THIN, free_motion, gill_step
@@ -69,7 +69,7 @@ def move_freely(model, data, work, dt):
 
 def leaves_out(compiled: CompiledScene) -> list[str]:
     """What of a scene the method leaves out: restitution, which its law does not know, and friction against turning."""
-    return restitution(compiled) + turning_friction(compiled)
+    return restitution(compiled) + rolling_friction(compiled)
 
 
 def cautions(compiled: CompiledScene, options: Options, work: Work, dt: float) -> list[str]:

@@ -25,7 +25,7 @@ from sesshoku.stages.tunnelling import count_tunnelling
 
 @jit
 def apply_wrenches(model, data, work, dt):
-    """new_v, held_force, force and state of each overlap, and the report."""
+    """new_v, constraint_force, force and state of each overlap, and the report."""
     contacts, problem = work.contacts, work.problem
     report, y, fresh, chains = data.report, problem.y, work.y_before, model.row_dof
     for k in range(model.dof_count):

@@ -37,7 +37,7 @@ def shape_size(shape: shapes.Shape) -> tuple[int, list[float]]:
 def shape_arrays(scene: Scene, frame_index: dict[str, int], frames: dict[str, Any]) -> dict[str, Any]:
     """The colliding geometries, concave meshes as their convex pieces; `shape_geometry`: its number on its body."""
     columns: dict[str, list[Any]] = {key: [] for key in (
-        "link", "frame", "geometry", "type", "size", "position", "rotation", "material", "turning", "rule", "category",
+        "link", "frame", "geometry", "type", "size", "position", "rotation", "material", "rolling", "rule", "category",
         "mask", "vertex", "face", "field")}
     vertices: list[np.ndarray] = [np.zeros((0, 3))]
     faces: list[np.ndarray] = [np.zeros((0, 3), dtype=np.int64)]
@@ -79,7 +79,7 @@ def shape_arrays(scene: Scene, frame_index: dict[str, int], frames: dict[str, An
         "shape_count": count, "shape_size": stack(columns["size"], 3),
         "shape_position": stack(columns["position"], 3),
         "shape_rotation": stack(columns["rotation"], 3, 3), "shape_material": stack(columns["material"], 3),
-        "shape_turning": np.where(asked, stack(columns["turning"], 2), 0.0),
+        "shape_rolling": np.where(asked, stack(columns["rolling"], 2), 0.0),
         "shape_rule": np.array(columns["rule"], dtype=np.int64).reshape(-1, 3),
         "shape_vertex": np.array(columns["vertex"], dtype=np.int64).reshape(-1, 2),
         "shape_face": np.array(columns["face"], dtype=np.int64).reshape(-1, 2),

@@ -3,7 +3,7 @@
 With R = Z^T image - y the direction solves (E16): (I + Z^T (D/eps) Z) dy = R. By Woodbury dy = R - Z^T w with
     (eps I + D G) w = D Z R,      G = Z Z^T,        (E15)
 where w is zero on the rows with D = 0 (open contacts, joints at a bound): the system has three rows per active contact,
-and three per active turning block (turning.py), whose D reaches its contact's normal row, too.
+and three per active rolling block (rolling.py), whose D reaches its contact's normal row, too.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from sesshoku.compiled.jit import jit
 from sesshoku.solvers.dense_lu import lu_factor, lu_solve, symmetric_factor, symmetric_solve
 from sesshoku.solvers.proximal.local import OPEN, STICK
-from sesshoku.solvers.proximal.turning import hold_turning
+from sesshoku.solvers.proximal.rolling import hold_rolling
 from sesshoku.solvers.proximal.work import CONTACT_BLOCKS, SYMMETRIC
 
 
@@ -19,7 +19,7 @@ from sesshoku.solvers.proximal.work import CONTACT_BLOCKS, SYMMETRIC
 def fill_system(m, nj, sigma, work):
     """(E15): system eps I + D G and right side D Z R over the active rows; returns how many rows.
 
-    It is symmetric where nothing slips: D is one then. Turning blocks, whose D may leave rows free, count as slipping.
+    It is symmetric where nothing slips: D is one then. Rolling blocks, whose D may leave rows free, count as slipping.
     """
     G, A, right, q = work.matrix, work.system, work.right, work.mismatch
     rows, state, slope, scale, n = work.active_row, work.state, work.slope, work.scale, 0
@@ -46,7 +46,7 @@ def fill_system(m, nj, sigma, work):
             r += 1
             continue
         if k >= 3 * m0:
-            turning_system(k // 3, r, n, sigma, work)
+            rolling_system(k // 3, r, n, sigma, work)
             r += 3
             continue
         d, eps = slope[k // 3], sigma * scale[k // 3]
@@ -83,8 +83,8 @@ def solve_system(n, work, x):
 
 
 @jit
-def turning_system(i, r, n, sigma, work):
-    """Rows r, r + 1, r + 2 of the system and its right side: those of the turning block i."""
+def rolling_system(i, r, n, sigma, work):
+    """Rows r, r + 1, r + 2 of the system and its right side: those of the rolling block i."""
     G, A, right, q, rows, d = work.matrix, work.system, work.right, work.mismatch, work.active_row, work.slope[i]
     k, c, eps = 3 * i, 3 * work.owner[i] + 2, sigma * work.scale[i]
     for s in range(n):
@@ -121,9 +121,9 @@ def dense_velocities(rows, work, x):
 
 @jit
 def dual_direction(m, nj, sigma, work):
-    """(E14), (E15): Newton direction of the impulses `held` (in work.step) and of the velocities (work.change).
+    """(E14), (E15): Newton direction of the impulses `settled` (in work.step) and of the velocities (work.change).
 
-    Returns (found, slope, size): whether the system could be solved; du . held and du . dx, for the line search.
+    Returns (found, slope, size): whether the system could be solved; du . settled and du . dx, for the line search.
     """
     rows, G, q, step, change = 3 * m + nj, work.matrix, work.mismatch, work.step, work.change
     n = fill_system(m, nj, sigma, work)
@@ -132,7 +132,7 @@ def dual_direction(m, nj, sigma, work):
             return False, 0.0, 0.0
         solve_system(n, work, work.right)
     for k in range(rows):
-        step[k], change[k] = work.image[k] - work.held[k], q[k]
+        step[k], change[k] = work.image[k] - work.settled[k], q[k]
     for r in range(n):
         k, t = work.active_row[r], work.right[r]
         step[k] -= t
@@ -141,13 +141,13 @@ def dual_direction(m, nj, sigma, work):
             change[s] -= line[s] * t
     slope = size = 0.0
     for k in range(rows):
-        slope += change[k] * work.held[k]
+        slope += change[k] * work.settled[k]
         size += change[k] * step[k]
     return True, slope, size
 
 
 @jit
-def factor_held(m, nj, sigma, work):
+def factor_sticking(m, nj, sigma, work):
     """(E19): factor of eps I + G over loaded contacts and joint rows between their bounds; returns its rows, -1: none.
 
     As `fill_system` where every active contact sticks.
@@ -157,7 +157,7 @@ def factor_held(m, nj, sigma, work):
         d, state[i] = slope[i], STICK if x[3 * i + 2] > 0.0 else OPEN
         d[0], d[1], d[2], d[3], d[4] = 1.0, 0.0, 1.0, 0.0, 0.0
     if m > m0:
-        hold_turning(m0, m, work)
+        hold_rolling(m0, m, work)
     for j in range(nj):
         state[m + j] = STICK if work.low[j] < x[3 * m + j] < work.high[j] else OPEN
     n = fill_system(m, nj, sigma, work)
@@ -165,7 +165,7 @@ def factor_held(m, nj, sigma, work):
 
 
 @jit
-def add_held(m, n, work, x):
+def add_sticking(m, n, work, x):
     """(E19): add to the impulses what takes the velocities of the factored rows to zero."""
     rows, right, u, m0 = work.active_row, work.right, work.speed, work.info[CONTACT_BLOCKS]
     for r in range(n):
@@ -180,10 +180,10 @@ def add_held(m, n, work, x):
 
 @jit
 def dual_mismatch(rows, work):
-    """work.mismatch = G (image - held), the velocities of the images minus the velocities; returns the largest."""
+    """work.mismatch = G (image - settled), the velocities of the images minus the velocities; returns the largest."""
     q, gap, worst = work.mismatch, work.trial, 0.0
     for k in range(rows):
-        gap[k], q[k] = work.image[k] - work.held[k], 0.0
+        gap[k], q[k] = work.image[k] - work.settled[k], 0.0
     add_columns(rows, work.matrix, gap, q)
     for k in range(rows):
         worst = max(worst, abs(q[k]))

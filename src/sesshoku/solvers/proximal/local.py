@@ -11,9 +11,9 @@ and the image of a joint row is x_k - u / eps, clamped to the row's bounds. The 
     slip     D = [[s (I - e e^T), mu e], [0, 1]],  e = t / |t| before shortening, s = mu n / |t|   (not symmetric)
     joint    D = 1 between its bounds, 0 at them
 A friction group (the disc and its radius) hangs on the normal row alone, so rolling and torsional friction are further
-blocks of the same kind (turning.py).
+blocks of the same kind (rolling.py).
 
-Rows of an island are kept block by block, its m0 contacts (t1, t2, n) first, then their turning blocks, then its joint
+Rows of an island are kept block by block, its m0 contacts (t1, t2, n) first, then their rolling blocks, then its joint
 rows: row 3 i + d of block i, row 3 m + j.
 """
 

@@ -2,7 +2,7 @@
 
     u = u_free + Z Z^T x,    0 <= x_n  complementary to  u_n >= 0,    |x_t| <= mu x_n,    x_t = -mu x_n u_t/|u_t| if u_t
 per contact, (E1)-(E5) of docs/methods/exact.md, without convex relaxation; joint rows with bounds (limits, friction,
-loops, mimics) beside them, and the turning blocks of contacts with rolling or torsional friction (turning.py).
+loops, mimics) beside them, and the rolling blocks of contacts with rolling or torsional friction (rolling.py).
 
 An outer pass replaces the law around the present impulses x_k by a compliant one (local.py: every velocity has
 one image), whose solution is the fixed point y = Z^T image(u_free + Z y), found by Newton's method with a line search.
@@ -25,18 +25,24 @@ from sesshoku.solvers.block_sweeps import sweep_exactly
 from sesshoku.solvers.island_matrix import fill_contacts, fill_joints
 from sesshoku.solvers.pgs import solve_rows
 from sesshoku.solvers.problem import CHAIN
-from sesshoku.solvers.proximal.dual import add_held, dense_velocities, dual_direction, dual_mismatch, factor_held
+from sesshoku.solvers.proximal.dual import (
+    add_sticking,
+    dense_velocities,
+    dual_direction,
+    dual_mismatch,
+    factor_sticking,
+)
 from sesshoku.solvers.proximal.local import all_hold, image_derivatives, images, law_residual, project
 from sesshoku.solvers.proximal.primal import analyze_island, primal_direction, primal_mismatch
-from sesshoku.solvers.proximal.rows import load_island, push_rows, read_rows, store_island, velocities
-from sesshoku.solvers.proximal.turning import (
-    project_turning,
-    turning_derivatives,
-    turning_holds,
-    turning_images,
-    turning_rounding,
-    turning_violation,
+from sesshoku.solvers.proximal.rolling import (
+    project_rolling,
+    rolling_derivatives,
+    rolling_holds,
+    rolling_images,
+    rolling_rounding,
+    rolling_violation,
 )
+from sesshoku.solvers.proximal.rows import load_island, push_rows, read_rows, store_island, velocities
 from sesshoku.solvers.proximal.work import (
     AUTO,
     CONTACT_BLOCKS,
@@ -72,7 +78,7 @@ def solve_island(chains, problem, mu, lists, options, work):
     chains: Model.row_dof. problem: rows, free velocities and bounds (problem.py); its impulses are the start (last
     step's, or zero; they are brought into their cones first) and the result, and problem.y of the island's dofs comes
     out as Z^T x of them, whatever it held. mu (C): friction coefficient of each contact. contact_list, joint_list:
-    rows of the island; contact_list may end with turning blocks of its contacts, in their order. dof_list (n, 2):
+    rows of the island; contact_list may end with rolling blocks of its contacts, in their order. dof_list (n, 2):
     ranges of dofs of its trees, all trees that its rows reach. options: NewtonNumbers. work: NewtonWork;
     work.info tells more about the solve.
 
@@ -148,9 +154,9 @@ def hold_still(m, nj, tol, accept, residual, work):
     x, start, rows, begun, stalled = work.impulse, work.kept, 3 * m + nj, residual, 0
     for k in range(rows):
         start[k] = x[k]
-    n = factor_held(m, nj, SIGMA_QUIET, work)
+    n = factor_sticking(m, nj, SIGMA_QUIET, work)
     for _ in range(REFINEMENTS if n > 0 else 0):
-        add_held(m, n, work, x)
+        add_sticking(m, n, work, x)
         dense_velocities(rows, work, x)
         new = residual_of(m, nj, work)
         if new < max(tol, rounding_floor(m, nj, work)):
@@ -171,7 +177,7 @@ def hold_still(m, nj, tol, accept, residual, work):
 def residual_of(m, nj, work):
     m0 = work.info[CONTACT_BLOCKS]  # (E10)
     worst = law_residual((m0, m, nj), (work.mu, work.scale), (work.low, work.high), work.impulse, work.speed)
-    return worst if m == m0 else max(worst, turning_violation(m0, m, work))
+    return worst if m == m0 else max(worst, rolling_violation(m0, m, work))
 
 
 @jit
@@ -180,14 +186,14 @@ def project_all(m, nj, work):
     m0 = work.info[CONTACT_BLOCKS]
     project(m0, m, nj, work.mu, work.low, work.high, work.impulse)
     if m > m0:
-        project_turning(m0, m, work, work.impulse)
+        project_rolling(m0, m, work, work.impulse)
 
 
 @jit
 def hold_all(m, work):
     """Whether nothing is at its bound."""
     m0 = work.info[CONTACT_BLOCKS]
-    return all_hold(m0, work) and (m == m0 or turning_holds(m0, m, work))
+    return all_hold(m0, work) and (m == m0 or rolling_holds(m0, m, work))
 
 
 @jit
@@ -196,7 +202,7 @@ def all_images(m, nj, sigma, work, u):
     m0 = work.info[CONTACT_BLOCKS]
     images((m0, m, nj), (work.mu, work.scale), (work.low, work.high), sigma, work.center, u, work.image)
     if m > m0:
-        turning_images(m0, m, sigma, work, u, work.image)
+        rolling_images(m0, m, sigma, work, u, work.image)
 
 
 @jit
@@ -206,7 +212,7 @@ def all_derivatives(m, nj, sigma, work):
     image_derivatives((m0, m, nj), (work.mu, work.scale), (work.low, work.high), sigma, work.center, u, image,
                       (work.state, work.slope))
     if m > m0:
-        turning_derivatives(m0, m, sigma, work, u, image)
+        rolling_derivatives(m0, m, sigma, work, u, image)
 
 
 @jit
@@ -219,7 +225,7 @@ def rounding_floor(m, nj, work):
         if x[k + 2] > 0.0:
             largest = max(largest, abs(free[k]), abs(free[k + 1]), abs(free[k + 2]))
     if m > m0:
-        largest = max(largest, turning_rounding(m0, m, work))
+        largest = max(largest, rolling_rounding(m0, m, work))
     for j in range(nj):
         k = 3 * m + j
         largest = max(largest, scale[m + j] * abs(x[k]), abs(free[k]))
@@ -411,7 +417,7 @@ def newton_pass(chains, problem, lists, options, work, sigma, limits, residual):
     most = int(options.inner if len(dof_list) <= options.few else options.inner_many)
     most, steps, goal = min(most, budget), 0, options.inner_accuracy * residual
     for k in range(rows):
-        work.held[k] = work.center[k]
+        work.settled[k] = work.center[k]
     while True:
         all_images(m, nj, sigma, work, u)
         if dual:
@@ -435,7 +441,7 @@ def newton_pass(chains, problem, lists, options, work, sigma, limits, residual):
             u[k] += length * work.change[k]
         if dual:
             for k in range(rows):
-                work.held[k] += length * work.step[k]
+                work.settled[k] += length * work.step[k]
         else:
             for r in range(len(dof_list)):
                 for k in range(dof_list[r, 0], dof_list[r, 1]):

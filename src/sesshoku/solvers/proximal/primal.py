@@ -7,6 +7,7 @@ are kept in half form; what remains is as sparse as who touches whom.
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
+from sesshoku.compiled.matrix import as_matrix
 from sesshoku.solvers import block_lu
 from sesshoku.solvers.dense_lu import symmetric_factor, symmetric_solve
 from sesshoku.solvers.proximal.local import OPEN, SLIP
@@ -83,7 +84,7 @@ def fill_blocks(chains, problem, lists, sigma, work):
             add_contact(chains, problem, contact_list[i], work.slope[i], 1.0 / (sigma * work.scale[i]), work)
     for i in range(m0, m):
         if work.state[i] != OPEN:
-            add_turning(chains, problem, contact_list[i], work.slope[i], 1.0 / (sigma * work.scale[i]), work)
+            add_rolling(chains, problem, contact_list[i], work.slope[i], 1.0 / (sigma * work.scale[i]), work)
     for i in range(len(joint_list)):
         if work.state[m + i] != OPEN:
             stiffness = 1.0 / (sigma * work.scale[m + i])
@@ -135,8 +136,8 @@ def add_contact(chains, problem, c, slope, stiffness, work):
 
 
 @jit
-def add_turning(chains, problem, p, slope, stiffness, work):
-    """(E16): Z^T (D/eps) of the turning block in slot p, times its own rows and its contact's normal row.
+def add_rolling(chains, problem, p, slope, stiffness, work):
+    """(E16): Z^T (D/eps) of the rolling block in slot p, times its own rows and its contact's normal row.
 
     Both blocks lie on the same links, so their chains are the same.
     """
@@ -243,7 +244,7 @@ def symmetric_direction(chains, problem, lists, work):
     dof_list = lists[2]
     first, last = dof_list[0, 0], dof_list[0, 1]
     n, step = last - first, work.y_step[first:last]
-    A = work.arena[: n * n].reshape((n, n))
+    A = as_matrix(work.arena, n, n)
     if not symmetric_factor(n, A):
         return False, 0.0, 0.0
     for k in range(n):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
 from sesshoku.solvers.problem import contacts_among, push_contact, push_joint, read_contact, read_joint
-from sesshoku.solvers.proximal.turning import load_turning
+from sesshoku.solvers.proximal.rolling import load_rolling
 from sesshoku.solvers.proximal.work import CONTACT_BLOCKS
 
 
@@ -17,7 +17,7 @@ def load_island(problem, mu, contact_list, joint_list, work):
     for i in range(m0):
         work.mu[i] = mu[contact_list[i]]
     if m > m0:
-        load_turning(problem, m0, contact_list, work)
+        load_rolling(problem, m0, contact_list, work)
     for i in range(m):
         c, k = contact_list[i], 3 * i
         W = problem.block[c]

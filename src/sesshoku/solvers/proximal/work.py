@@ -70,16 +70,16 @@ def newton_numbers(options: NewtonOptions) -> NewtonNumbers:
 
 
 class NewtonWork(Record):
-    """C contacts and turning blocks, W joints, N = 3 C + W rows, V dofs; B trees of a sparse factor, D dense ones."""
+    """C contacts and rolling blocks, W joints, N = 3 C + W rows, V dofs; B trees of a sparse factor, D dense ones."""
 
     options = part(NewtonNumbers)
     dense_rows = scalar()  # D
     block_capacity = scalar()  # B
     info = array(int, 8)  # see the constants below
-    # rows of the island being solved, block by block (contacts, then their turning blocks), then joint rows
-    mu = array(float, "C")  # of turning blocks: the rolling coefficient, m
-    torsion = array(float, "C")  # torsional coefficient of turning blocks, m
-    owner = array(int, "C")  # of turning blocks: the contact's number in the island
+    # rows of the island being solved, block by block (contacts, then their rolling blocks), then joint rows
+    mu = array(float, "C")  # of rolling blocks: the rolling coefficient, m
+    torsion = array(float, "C")  # torsional coefficient of rolling blocks, m
+    owner = array(int, "C")  # of rolling blocks: the contact's number in the island
     scale = array(float, "C + W")  # g: largest diagonal entry of each block
     low = array(float, "W")
     high = array(float, "W")
@@ -90,7 +90,7 @@ class NewtonWork(Record):
     image = array(float, "N")  # impulses that belong to the velocities
     speed = array(float, "N")  # velocities
     change = array(float, "N")  # of the velocities along the Newton direction
-    held = array(float, "N")  # dual form: impulses whose velocities are `speed`
+    settled = array(float, "N")  # dual form: impulses whose velocities are `speed`
     step = array(float, "N")  # their Newton direction
     trial = array(float, "N")
     mismatch = array(float, "N")  # velocities of the images minus the velocities
@@ -140,7 +140,7 @@ ARENA = 400_000  # most numbers in a sparse factor: 3.2 MB
 
 
 def make_newton_work(contacts: int, joint_rows: int, dofs: int, trees: int, options: NewtonOptions) -> NewtonWork:
-    """Work space for islands of up to so many contacts (and turning blocks), joint rows, dofs and trees."""
+    """Work space for islands of up to so many contacts (and rolling blocks), joint rows, dofs and trees."""
     C, W, V, B = contacts, joint_rows, dofs, min(trees, BLOCKS)
     D = min(3 * C + W, DENSE_ROWS)
     # a robot of many dofs is one dense block, however large

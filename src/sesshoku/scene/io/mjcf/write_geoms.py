@@ -22,7 +22,7 @@ class GeomWriter:
         self.scene, self.lost, self.names = scene, lost, names
         # MuJoCo takes the larger coefficients of both geoms as soon as one of them has such friction
         used = [g.material or scene.material for b in scene.bodies.values() for g in b.geometries if g.collides]
-        self.turning = any(material.dimension > 3 for material in used)
+        self.rolling = any(material.dimension > 3 for material in used)
         self.geom_names: dict[tuple[str, int], list[str]] = {}
         self.meshes: list[tuple[str, Shape]] = []
         self.assets = Xml()
@@ -53,7 +53,7 @@ class GeomWriter:
         named = geometry.name is not None or (body.name, index) in self.geom_names
         names = self.colliding_names(body.name, index) if named else [None] * len(pieces)
         shown = [material.kinetic_friction, 0.005, 0.0001]
-        if self.turning:
+        if self.rolling:
             shown[1:] = [material.torsional_friction, material.rolling_friction]
         hidden = len(pieces) > 1 or not geometry.visible
         for name, piece in zip(names, pieces, strict=True):

@@ -140,8 +140,8 @@ def _pair_friction(a: str, b: str, material: Material, combined: Material) -> di
         a, b = b, a
     table = {"bodies": [a, b], "static": material.static_friction, "kinetic": material.kinetic_friction,
              "restitution": material.restitution}
-    turning = {"torsional": material.torsional_friction, "rolling": material.rolling_friction}
-    table |= {key: turning[key] for key in turning if turning[key] != usual[key]}
+    rolling = {"torsional": material.torsional_friction, "rolling": material.rolling_friction}
+    table |= {key: rolling[key] for key in rolling if rolling[key] != usual[key]}
     table |= {key: getattr(material, key) for key in ("stiffness", "damping") if getattr(material, key) is not None}
     if material.name and material.name != f"{a} on {b}":
         table["name"] = material.name

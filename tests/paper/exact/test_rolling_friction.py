@@ -289,7 +289,7 @@ def test_coefficients_of_zero_change_no_bit(rng):
         plain.step()
         beside.step()
         np.testing.assert_array_equal(plain.v, beside.v[: len(plain.v)])
-    assert len(plain.work.problem.turning) == 0 < len(beside.work.problem.turning)
+    assert len(plain.work.problem.rolling) == 0 < len(beside.work.problem.rolling)
     np.testing.assert_array_equal(plain.q, beside.q[: len(plain.q)])
 
 

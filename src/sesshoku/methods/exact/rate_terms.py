@@ -17,7 +17,7 @@ from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.constraints.rows import loop_error
 from sesshoku.dynamics.rnea import link_velocities
 from sesshoku.model.arrays import KINEMATIC
-from sesshoku.solvers.problem import TURNING
+from sesshoku.solvers.problem import ROLLING
 from sesshoku.spatial.algebra import cross
 
 TURNS = 0.1  # rad: of links that turn more in a step the first terms of the series are no help
@@ -34,7 +34,7 @@ def link_rates(model, data):
 
 
 @jit
-def measure_turning(model, data, work, dt, c):
+def measure_rates(model, data, work, dt, c):
     """(E25): work.turn of contact c, dt/2 J' v along its axes. Needs `link_rates` of v.
 
     Of v, not of the predicted free velocity: contacts keep a body from turning that its torques would turn.
@@ -68,9 +68,9 @@ def turn_contact(work, c):
 
 @jit
 def turn_blocks(model, data, contacts, problem, dt):
-    """(E25) for turning blocks: their angular velocities at the step's end, scripts included. Needs `link_rates`."""
-    for n in range(problem.counts[TURNING]):
-        p = problem.turning[n]
+    """(E25) for rolling blocks: their angular velocities at the step's end, scripts included. Needs `link_rates`."""
+    for n in range(problem.counts[ROLLING]):
+        p = problem.rolling[n]
         c = p - problem.contact_capacity
         x = y = z = 0.0
         for side in range(2):

@@ -51,13 +51,13 @@ def test_pairs_keep_what_they_are_not_given() -> None:
 
 
 def test_the_model_says_whether_any_has_it() -> None:
-    assert compile_scene(scene()).model.has_turning == 1
+    assert compile_scene(scene()).model.has_rolling == 1
     plain = Scene()
     plain.add_ground()
     plain.add_sphere("a", radius=0.1, mass=1.0)
-    assert compile_scene(plain).model.has_turning == 0
+    assert compile_scene(plain).model.has_rolling == 0
     plain.friction("a", "ground", static=0.4, rolling=1e-3)
-    assert compile_scene(plain).model.has_turning == 1
+    assert compile_scene(plain).model.has_rolling == 1
 
 
 def test_toml_keeps_them(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_toml_keeps_them(tmp_path: Path) -> None:
     for key in ("bodies", "pair_friction", "material"):
         assert_equal(getattr(made, key), getattr(again, key), key)
     assert "rolling_friction = 0.001" in text and "torsional = 0.006" in text
-    assert compile_scene(again).model.shape_turning.tolist() == compile_scene(made).model.shape_turning.tolist()
+    assert compile_scene(again).model.shape_rolling.tolist() == compile_scene(made).model.shape_rolling.tolist()
 
 
 def found(xml: str) -> dict[tuple[str, str], tuple[int, float, float, float]]:

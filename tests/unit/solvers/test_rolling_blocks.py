@@ -1,4 +1,4 @@
-"""Turning blocks (rolling and torsional friction) in the exact solver: random problems, both forms, and the sweeps."""
+"""Rolling blocks (rolling and torsional friction) in the exact solver: random problems, both forms, and the sweeps."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sesshoku.solvers.block_sweeps import sweep_exactly
 from sesshoku.solvers.pgs import solve_rows
 from sesshoku.solvers.problem import CHAIN, NOTHING, diagonal_block, make_problem
 from sesshoku.solvers.proximal.work import DUAL, FORM_USED, PRIMAL, SWEEPS_FIRST, NewtonOptions
-from sesshoku.solvers.turning import turning_residual
+from sesshoku.solvers.rolling import rolling_residual
 from support import sample_count
 
 pytestmark = pytest.mark.boundscheck
@@ -29,7 +29,7 @@ def frame(rng: np.random.Generator, lean: float) -> np.ndarray:
 def random_island(rng: np.random.Generator, bodies: int, m: int, some: bool = False) -> tuple[Island, np.ndarray]:
     """Bodies pressed on each other and on the world at random points; contact bounds (m, 2) of rolling and torsion.
 
-    some: not every contact has a turning block.
+    some: not every contact has a rolling block.
     """
     Z, turns = np.zeros((3 * m, 6 * bodies)), np.zeros((3 * m, 6 * bodies))
     mass, inertia = np.exp(rng.normal(size=bodies)), 0.1 * np.exp(0.5 * rng.normal(size=(bodies, 3)))
@@ -52,7 +52,7 @@ def random_island(rng: np.random.Generator, bodies: int, m: int, some: bool = Fa
         bound = np.maximum(bound, [1e-3, 0.0])
     velocity = rng.normal(size=6 * bodies)
     velocity[2::6] -= 1.0
-    problem, chains = make_problem(m, 0, 6 * bodies, 6 * bodies, turning=True), np.arange(6 * bodies)
+    problem, chains = make_problem(m, 0, 6 * bodies, 6 * bodies, rolling=True), np.arange(6 * bodies)
     used = 0
     for slot in range(2 * m):
         rows, c = (Z, slot) if slot < m else (turns, slot - m)
@@ -64,9 +64,9 @@ def random_island(rng: np.random.Generator, bodies: int, m: int, some: bool = Fa
         problem.body[slot] = [CHAIN if side < len(sides[c]) else NOTHING for side in range(2)]
         diagonal_block(chains, problem, slot)
         problem.free[slot] = rows[3 * c : 3 * c + 3] @ velocity
-    problem.turning_bound[:] = bound
-    turning = [m + c for c in range(m) if bound[c].any()]
-    blocks = np.array([*range(m), *turning])
+    problem.rolling_bound[:] = bound
+    rolling = [m + c for c in range(m) if bound[c].any()]
+    blocks = np.array([*range(m), *rolling])
     ranges = np.array([[6 * b, 6 * b + 6] for b in range(bodies)])
     island = Island(problem, chains, rng.uniform(0.05, 1.0, size=m), blocks, np.zeros(0, dtype=np.int64), ranges,
                     np.zeros(3 * len(blocks)))
@@ -116,7 +116,7 @@ def test_both_forms_solve_random_problems_alike(bodies: int, rng: np.random.Gene
 
 
 def test_sweeps_come_to_the_same_law(rng: np.random.Generator) -> None:
-    """NNCG and exact block sweeps with turning blocks obey the law where they come to rest, which they mostly do."""
+    """NNCG and exact block sweeps with rolling blocks obey the law where they come to rest, which they mostly do."""
     total, rested = sample_count(10, 200), 0
     for _ in range(total):
         island, bound = random_island(rng, 2, 4)
@@ -128,7 +128,7 @@ def test_sweeps_come_to_the_same_law(rng: np.random.Generator) -> None:
                           work, p.y)
         if made <= 600:
             rested += 1
-            assert max(turning_residual(island.chains, p, slot, p.y) for slot in island.contact_list[4:]) <= 1e-9
+            assert max(rolling_residual(island.chains, p, slot, p.y) for slot in island.contact_list[4:]) <= 1e-9
             assert broken_law(island, bound) <= 1e-6
         island.set_impulses(np.zeros_like(island.start))
         p.y[:] = 0.0
@@ -147,10 +147,10 @@ def test_sweeps_first_takes_turning_blocks_along(rng: np.random.Generator) -> No
 
 
 def test_bounds_of_zero_give_no_torque(rng: np.random.Generator) -> None:
-    """Turning blocks with coefficients of zero leave the contacts with a solution of the problem without them."""
+    """Rolling blocks with coefficients of zero leave the contacts with a solution of the problem without them."""
     for form in (DUAL, PRIMAL):
         island, bound = random_island(rng, 1, 3)
-        island.problem.turning_bound[:] = 0.0
+        island.problem.rolling_bound[:] = 0.0
         island.solve(NewtonOptions(form=form))
         assert not island.impulses()[9:].any()
         with_blocks = island.impulses()[:9].copy()  # redundant contacts: another solve may split the load otherwise

@@ -16,7 +16,7 @@ from sesshoku.spatial.algebra import cross
 
 
 @jit
-def look_ahead(model, data, work, dt):
+def speculative_leads(model, data, work, dt):
     """(E28): contacts.shape_lead of every shape on a link. Overwrites work.y_before and data.force. Needs `predict`.
 
     No more than half the shape is thick, or what falls from rest falls if that is more: normals from farther mean
@@ -25,12 +25,12 @@ def look_ahead(model, data, work, dt):
     contacts, options = work.contacts, work.options
     v, g = data.v, model.gravity
     if options.integrator == MIDPOINT:
-        seconds = 0.5 * dt * options.ahead
+        seconds = 0.5 * dt * options.speculative
         for k in range(model.dof_count):
             work.y_before[k] = 2.0 * data.stage_v[k] - v[k]
         carried_velocities(model, data, work.y_before, data.force)
     else:
-        seconds = dt * options.ahead
+        seconds = dt * options.speculative
         carried_velocities(model, data, data.new_v, data.force)
     fall = seconds * dt * sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2])
     for shape in range(model.shape_count):

@@ -1,16 +1,16 @@
-"""Turning blocks (solvers/turning.py) in the proximal Newton method: what local.py does for contacts.
+"""Rolling blocks (solvers/rolling.py) in the proximal Newton method: what local.py does for contacts.
 
-The image of a turning block is bounded by the image n of its contact's normal, so that it changes with two velocities,
+The image of a rolling block is bounded by the image n of its contact's normal, so that it changes with two velocities,
 its own w and the contact's normal u_n:
     (t1, t2) = P(t_k - w_t / eps), P onto the disc of radius r n      s = s_k - w_s / eps, clamped to +-s n
-each with the compliance of its block, eps = sigma g of the turning block and sigma g_c of the contact. Rows of D are
+each with the compliance of its block, eps = sigma g of the rolling block and sigma g_c of the contact. Rows of D are
 kept as if both had the block's eps, the coupling with u_n therefore times g / g_c:
     slope = (D_11, D_12, D_22, D_1n, D_2n; D_ss, D_sn)
     inside the disc   I, 0                          on it     s (I - e e^T), r e g/g_c        as a contact's friction
     torsion inside    1, 0                          at bound  0, +-s g/g_c
     contact open      all zero
 
-Blocks m0 .. m - 1 of an island are the turning blocks; owner[i] is the island's number of the contact of block i.
+Blocks m0 .. m - 1 of an island are the rolling blocks; owner[i] is the island's number of the contact of block i.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from math import sqrt
 
 from sesshoku.compiled.jit import jit
 from sesshoku.solvers.proximal.local import OPEN, SLIP, STICK
-from sesshoku.solvers.turning import allowed_torque, torque_violation
+from sesshoku.solvers.rolling import allowed_torque, torque_violation
 
 
 @jit
-def load_turning(problem, m0, block_list, work):
-    """Coefficients and contacts of the island's turning blocks, which stand in the order of their contacts."""
+def load_rolling(problem, m0, block_list, work):
+    """Coefficients and contacts of the island's rolling blocks, which stand in the order of their contacts."""
     c = 0
     for i in range(m0, len(block_list)):
         contact = block_list[i] - problem.contact_capacity
         while c < m0 - 1 and block_list[c] != contact:
             c += 1
         work.owner[i] = c
-        work.mu[i], work.torsion[i] = problem.turning_bound[contact, 0], problem.turning_bound[contact, 1]
+        work.mu[i], work.torsion[i] = problem.rolling_bound[contact, 0], problem.rolling_bound[contact, 1]
 
 
 @jit
-def turning_images(m0, m, sigma, work, u, image_out):
-    """(E11) for (E9): images of the turning blocks; image_out must hold those of the contacts already."""
+def rolling_images(m0, m, sigma, work, u, image_out):
+    """(E11) for (E9): images of the rolling blocks; image_out must hold those of the contacts already."""
     mu, torsion, owner, scale, center = work.mu, work.torsion, work.owner, work.scale, work.center
     for i in range(m0, m):
         k, g, n = 3 * i, scale[i], image_out[3 * owner[i] + 2]
@@ -50,8 +50,8 @@ def turning_images(m0, m, sigma, work, u, image_out):
 
 
 @jit
-def turning_derivatives(m0, m, sigma, work, u, image):
-    """(E13) for (E9): work.state and work.slope of the turning blocks at their images."""
+def rolling_derivatives(m0, m, sigma, work, u, image):
+    """(E13) for (E9): work.state and work.slope of the rolling blocks at their images."""
     state, slope, mu, torsion, owner = work.state, work.slope, work.mu, work.torsion, work.owner
     scale, center = work.scale, work.center
     for i in range(m0, m):
@@ -76,7 +76,7 @@ def turning_derivatives(m0, m, sigma, work, u, image):
 
 
 @jit
-def project_turning(m0, m, work, x):
+def project_rolling(m0, m, work, x):
     """Bring the torque impulses within their bounds, those of the normal impulses in x. Up to rounding: as they are."""
     for i in range(m0, m):
         k, n = 3 * i, x[3 * work.owner[i] + 2]
@@ -87,8 +87,8 @@ def project_turning(m0, m, work, x):
 
 
 @jit
-def turning_violation(m0, m, work):
-    """(E10) for (E9): largest residual of the turning blocks, rad/s."""
+def rolling_violation(m0, m, work):
+    """(E10) for (E9): largest residual of the rolling blocks, rad/s."""
     x, u, worst = work.impulse, work.speed, 0.0
     for i in range(m0, m):
         k, g, n = 3 * i, work.scale[i], max(x[3 * work.owner[i] + 2], 0.0)
@@ -99,8 +99,8 @@ def turning_violation(m0, m, work):
 
 
 @jit
-def turning_holds(m0, m, work):
-    """Whether every turning block of a loaded contact is within its bounds, not at them; what is free does not count.
+def rolling_holds(m0, m, work):
+    """Whether every rolling block of a loaded contact is within its bounds, not at them; what is free does not count.
 
     A coefficient of zero leaves its rows free.
     """
@@ -115,8 +115,8 @@ def turning_holds(m0, m, work):
 
 
 @jit
-def hold_turning(m0, m, work):
-    """State and D of turning blocks that are to stay at rest: of loaded contacts, in the rows that have friction."""
+def hold_rolling(m0, m, work):
+    """State and D of rolling blocks that are to stay at rest: of loaded contacts, in the rows that have friction."""
     for i in range(m0, m):
         d, loaded = work.slope[i], work.impulse[3 * work.owner[i] + 2] > 0.0
         work.state[i] = STICK if loaded else OPEN
@@ -125,7 +125,7 @@ def hold_turning(m0, m, work):
 
 
 @jit
-def turning_rounding(m0, m, work):
+def rolling_rounding(m0, m, work):
     """Largest velocity that torque impulses make, or that they stop."""
     x, free, largest = work.impulse, work.free, 0.0
     for i in range(m0, m):

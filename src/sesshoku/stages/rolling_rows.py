@@ -1,4 +1,4 @@
-"""Turning blocks (solvers/problem.py) of the contacts whose materials have rolling or torsional friction.
+"""Rolling blocks (solvers/problem.py) of the contacts whose materials have rolling or torsional friction.
 
 Rows are the angular velocity of b relative to a along the contact's axes; a torque impulse x along them acts on b,
 minus x on a.
@@ -7,30 +7,30 @@ minus x on a.
 from __future__ import annotations
 
 from sesshoku.collision.contacts import CONTACTS
-from sesshoku.collision.materials import turning_coefficients
+from sesshoku.collision.materials import rolling_coefficients
 from sesshoku.compiled.jit import jit
 from sesshoku.model.arrays import FREE
-from sesshoku.solvers.problem import NOTHING, PROBLEM_OVERFLOW, TURNING, USED, diagonal_block
+from sesshoku.solvers.problem import NOTHING, PROBLEM_OVERFLOW, ROLLING, USED, diagonal_block
 from sesshoku.stages.contact_rows import to_half_form
 
 
 @jit
-def choose_turning(model, data, contacts, problem):
-    """List the turning blocks of the step's contacts, their bounds and relative angular velocities (in problem.free).
+def choose_rolling(model, data, contacts, problem):
+    """List the rolling blocks of the step's contacts, their bounds and relative angular velocities (in problem.free).
 
     Needs `link_velocities` and problem.axes.
     """
-    problem.counts[TURNING] = 0
-    if model.has_turning == 0:
+    problem.counts[ROLLING] = 0
+    if model.has_rolling == 0:
         return
     for c in range(contacts.counts[CONTACTS]):
-        torsional, rolling = turning_coefficients(model, contacts.shape[c, 0], contacts.shape[c, 1])
-        problem.turning_bound[c, 0], problem.turning_bound[c, 1] = rolling, torsional
+        torsional, rolling = rolling_coefficients(model, contacts.shape[c, 0], contacts.shape[c, 1])
+        problem.rolling_bound[c, 0], problem.rolling_bound[c, 1] = rolling, torsional
         if torsional <= 0.0 and rolling <= 0.0:
             continue
-        p, n = problem.contact_capacity + c, problem.counts[TURNING]
-        problem.turning[n] = p
-        problem.counts[TURNING] = n + 1
+        p, n = problem.contact_capacity + c, problem.counts[ROLLING]
+        problem.rolling[n] = p
+        problem.counts[ROLLING] = n + 1
         x = y = z = 0.0
         for side in range(2):
             link, sign = contacts.link[c, side], 1.0 if side else -1.0
@@ -43,33 +43,31 @@ def choose_turning(model, data, contacts, problem):
 
 
 @jit
-def island_blocks(problem, contact_list, block_list):
-    """An island's contacts followed by their turning blocks, in block_list; just contact_list where there are none."""
-    if problem.counts[TURNING] == 0:
-        return contact_list
+def list_blocks(problem, contact_list, block_list):
+    """An island's contacts followed by their rolling blocks, in block_list; returns how many."""
     count = len(contact_list)
     for n in range(len(contact_list)):
         c = contact_list[n]
         block_list[n] = c
-        if problem.turning_bound[c, 0] > 0.0 or problem.turning_bound[c, 1] > 0.0:
+        if problem.rolling_bound[c, 0] > 0.0 or problem.rolling_bound[c, 1] > 0.0:
             block_list[count] = problem.contact_capacity + c
             count += 1
-    return block_list[:count]
+    return count
 
 
 @jit
-def turning_rows(model, data, work, v_new):
-    """Rows of the listed turning blocks, and in their free velocities what v_new adds. Needs `contact_rows`."""
+def rolling_rows(model, data, work, v_new):
+    """Rows of the listed rolling blocks, and in their free velocities what v_new adds. Needs `contact_rows`."""
     problem = work.problem
-    for n in range(problem.counts[TURNING]):
-        p = problem.turning[n]
+    for n in range(problem.counts[ROLLING]):
+        p = problem.rolling[n]
         for side in range(2):
-            turning_side(model, data, work, p, side, v_new)
+            rolling_side(model, data, work, p, side, v_new)
         diagonal_block(model.row_dof, problem, p)
 
 
 @jit
-def turning_side(model, data, work, p, side, v_new):
+def rolling_side(model, data, work, p, side, v_new):
     """Rows of one side, along the same dofs as the contact's own, and their share in the free velocity."""
     contacts, problem = work.contacts, work.problem
     c = p - problem.contact_capacity

@@ -1,4 +1,4 @@
-"""The law of a turning block (problem.py): rolling and torsional friction of a contact with normal impulse n.
+"""The law of a rolling block (problem.py): rolling and torsional friction of a contact with normal impulse n.
 
     rolling    the torque impulse (t1, t2) lies in the disc of radius r n and, where the relative angular velocity along
                the surface is not zero, opposes it at full size
@@ -26,7 +26,7 @@ def allowed_torque(disc, most, t1, t2, s):
 
 @jit(into_callers=True)
 def torque_violation(disc, most, g, x, u):
-    """(E10) for (E9): residual of a turning block, rad/s: the larger g |x - P(x - u/g)| of rolling and torsion."""
+    """(E10) for (E9): residual of a rolling block, rad/s: the larger g |x - P(x - u/g)| of rolling and torsion."""
     x0, x1, x2 = x
     u0, u1, u2 = u
     t1, t2, s = allowed_torque(disc, most, x0 - u0 / g, x1 - u1 / g, x2 - u2 / g)
@@ -34,10 +34,10 @@ def torque_violation(disc, most, g, x, u):
 
 
 @jit
-def turning_residual(chains, problem, p, y):
-    """Violation of the law at the turning block in slot p, rad/s; y belongs to the impulses."""
+def rolling_residual(chains, problem, p, y):
+    """Violation of the law at the rolling block in slot p, rad/s; y belongs to the impulses."""
     c, x, W, free = p - problem.contact_capacity, problem.impulse[p], problem.block[p], problem.free[p]
-    g, n, bound = max(W[0, 0], W[1, 1], W[2, 2]), max(problem.impulse[c, 2], 0.0), problem.turning_bound[c]
+    g, n, bound = max(W[0, 0], W[1, 1], W[2, 2]), max(problem.impulse[c, 2], 0.0), problem.rolling_bound[c]
     if g <= 0.0:
         return 0.0
     u0, u1, u2 = read_contact(chains, problem, p, y)
@@ -46,13 +46,13 @@ def turning_residual(chains, problem, p, y):
 
 
 @jit
-def visit_turning(chains, problem, p, change, y):
-    """Gauss-Seidel update of the turning block in slot p, torsion then rolling; returns the largest change, as a speed.
+def visit_rolling(chains, problem, p, change, y):
+    """Gauss-Seidel update of the rolling block in slot p, torsion then rolling; returns the largest change, as a speed.
 
     Bounds are those of the contact's present normal impulse. change (3): takes the change of the impulse.
     """
     c, x, W = p - problem.contact_capacity, problem.impulse[p], problem.block[p]
-    free, inverse, bound, n = problem.free[p], problem.inverse[p], problem.turning_bound[c], problem.impulse[c, 2]
+    free, inverse, bound, n = problem.free[p], problem.inverse[p], problem.rolling_bound[c], problem.impulse[c, 2]
     change[0] = change[1] = change[2] = 0.0
     n = max(n, 0.0)
     if n == 0.0 and x[0] == 0.0 and x[1] == 0.0 and x[2] == 0.0:
