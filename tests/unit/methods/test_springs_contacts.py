@@ -75,6 +75,22 @@ def test_depth_is_that_of_the_shapes(keyword):
 
 
 @everyone
+@pytest.mark.parametrize("dt", [1e-3, 5e-3])
+def test_a_crushed_cube_is_never_lost(keyword, dt):
+    """A tonne on a kilogram: whether it holds or squeezes the light cube out, no overlap goes unseen."""
+    scene = ss.Scene(gravity=(0, 0, -G))
+    scene.add_ground()
+    for n, mass in enumerate((1.0, 1000.0)):
+        scene.add_box(f"cube{n}", size=(0.2, 0.2, 0.2), mass=mass, position=(0, 0, 0.1 + 0.2 * n))
+    sim = ss.Simulation(scene, keyword, dt)
+    for _ in range(round(2.0 / dt)):
+        before = box_overlap(sim, "cube0", "cube1", 0.2)
+        sim.step()
+        assert sim.report.penetration > 0.7 * before - 1e-4
+    assert before < 0.03
+
+
+@everyone
 @pytest.mark.parametrize("direction", [(0, 0, 1), (1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (1, 0, 1), (-1, 0, 1),
                                        (0, 1, 1), (0, -1, 1)], ids=str)
 def test_a_kick_is_not_held_back(keyword, direction):

@@ -54,6 +54,7 @@ def find_contacts(work, dt):
     if presses.fresh[0] or any_sunk(work):
         find_deep(work, dt)
     keep_deep(work, dt)
+    find_lost(work, dt)
     counts[STANDING] = counts[PRESSES]
     springs.counts[0] = presses.first + counts[PRESSES]
     presses.fresh[0] = 0
@@ -130,7 +131,7 @@ def keep_old(springs, presses):
     counts[OLD_PRESSES], counts[OLD_SORTED] = counts[PRESSES], counts[SORTED]
     for c in range(counts[PRESSES]):
         P.old_key[c], P.old_variant[c], P.old_state[c], P.old_age[c] = P.key[c], P.variant[c], P.state[c], P.age[c]
-        P.old_id[c], P.old_used[c] = P.id[c], 0
+        P.old_id[c], P.old_used[c], P.old_depth[c] = P.id[c], 0, P.depth[c]
         for side in range(2):
             P.old_feature[c, side], P.old_shape[c, side] = P.feature[c, side], P.shape[c, side]
         for a in range(3):
@@ -295,6 +296,57 @@ def keep_deep(work, dt):
             make_spring(work, dt, presses.old_key[old], presses.old_variant[old],
                         (presses.old_feature[old, 0], presses.old_feature[old, 1]), presses.work[OUTWARD],
                         (bodies.position, bodies.rotation), old)
+
+
+@jit
+def find_lost(work, dt):
+    """Springs for convex shapes that were beyond their limit, overlap still, and have none left: their features do not
+    face each other any more. Corners of one are pushed out by the face that lets them out soonest."""
+    breps, bodies, presses, counts = work.breps, work.bodies, work.presses, work.presses.counts
+    for old in range(counts[OLD_PRESSES]):
+        a, b = presses.old_shape[old, 0], presses.old_shape[old, 1]
+        if presses.old_used[old] or not presses.old_depth[old] > pair_limit(work, a, b):
+            continue
+        if not (presses.convex[a] and presses.convex[b]) or touching(presses, a, b):
+            continue
+        least, face, guest = 1e300, -1, -1
+        for side in range(2):
+            host, other = (a, b) if side == 0 else (b, a)
+            for f in range(breps.shape_face[host, 0], breps.shape_face[host, 1]):
+                depth = depth_below(breps, bodies, f, other)
+                if depth < least:
+                    least, face, guest = depth, f, other
+        for v in range(breps.shape_vertex[guest, 0], breps.shape_vertex[guest, 1] if least > 0.0 else 0):
+            if breps.vertex_used[v]:
+                make_spring(work, dt, v * breps.patch_count + breps.face_patch[face], VERTEX_FACE, (v, face),
+                            presses.work[NORMAL], (bodies.position, bodies.rotation), counts[OLD_SORTED])
+
+
+@jit
+def touching(presses, a, b):
+    """Whether two shapes have a spring."""
+    for c in range(presses.counts[PRESSES]):
+        guest, host = presses.shape[c, 0], presses.shape[c, 1]
+        if (guest == a and host == b) or (guest == b and host == a):
+            return True
+    return False
+
+
+@jit
+def depth_below(breps, bodies, face, shape):
+    """How far the lowest vertex of a shape is below the plane of another one's face, m; negative: above it."""
+    host, guest, n = breps.shape_body[breps.face_shape[face]], breps.shape_body[shape], breps.face_normal[face]
+    R, x, Q, y = bodies.rotation[host], bodies.position[host], bodies.rotation[guest], bodies.position[guest]
+    lowest = 1e300
+    for v in range(breps.shape_vertex[shape, 0], breps.shape_vertex[shape, 1]):
+        p, height = breps.vertex[v], breps.face_offset[face]
+        for a in range(3):
+            along = 0.0
+            for k in range(3):
+                along += R[k, a] * (y[k] + Q[k, 0] * p[0] + Q[k, 1] * p[1] + Q[k, 2] * p[2] - x[k])
+            height += n[a] * along
+        lowest = min(lowest, height)
+    return -lowest
 
 
 @jit

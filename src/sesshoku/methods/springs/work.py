@@ -370,6 +370,7 @@ class Presses(Record):
     rubbing = array(float, "C", 3)  # N: that friction, a part of `push`
     facing = array(float, "C", 2, 3, saved=True)  # the normal in the frames of guest and host
     # ---- shapes
+    convex = array(int, "S")  # 1: no edge of it is reflex
     wanted_margin = array(float, "S")  # m: how far each was to shrink; infinite for planes
     given = array(float, "S", 2)  # stiffness and damping of the material, negative: none
     pair_given = array(float, "pairs", 2)  # the same of pairs of bodies with their own
@@ -381,6 +382,7 @@ class Presses(Record):
     old_feature = array(int, "C", 2)
     old_shape = array(int, "C", 2)
     old_normal = array(float, "C", 3)
+    old_depth = array(float, "C")
     old_state = array(int, "C", saved=True, within=(KINETIC, STATIC))
     old_age = array(int, "C", saved=True, within=COUNTER)
     old_moved = array(float, "C", 3, saved=True)
@@ -405,6 +407,7 @@ def make_presses(compiled: CompiledScene, breps: Any, wanted: np.ndarray, first:
     presses = Presses.sized({"C": C, "S": S, "pairs": len(breps.pair_key)}, capacity=C, first=first)
     presses.fresh[:] = 1
     presses.wanted_margin[:] = wanted
+    presses.convex[:] = [not breps.edge_concave[slice(*edges)].any() for edges in breps.shape_edge]
     n = pieces = 0
     for body in compiled.scene.bodies.values():
         for geometry in body.geometries:
