@@ -35,7 +35,7 @@ class Energy(NamedTuple):
 class Views(Mapping[str, Any]):
     """name -> view; an unknown name is an error that suggests the nearest one. A view is made once."""
 
-    def __init__(self, sim: Simulation, index: dict[str, int], view: Callable[..., Any], what: str) -> None:
+    def __init__(self, sim: Any, index: dict[str, int], view: Callable[..., Any], what: str) -> None:
         self._sim, self._index, self._view, self._what = sim, index, view, what
         self._made: dict[Any, Any] = {}
 
