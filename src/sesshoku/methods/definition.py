@@ -40,7 +40,8 @@ class Definition:
     function of the options where that depends on them. presets: name -> options. supports(compiled): reasons why it
     cannot carry a scene. leaves_out: what of a scene it leaves out, in words (methods/features.py has them): users are
     told, and `strict` refuses such a scene. cautions(compiled, options, work, dt): what to warn of when a simulation is
-    made. guarantees: what the contract suite and the certificate may hold it to, name -> function of the options:
+    made; finds_deep: of bodies deep inside each other too. guarantees: what the contract suite and the certificate may
+    hold it to, name -> function of the options:
         friction_bound      friction over mu times the normal force, at most
         passive             contact never adds kinetic energy
         residual            its report has the residual of a contact law
@@ -69,6 +70,7 @@ class Definition:
     supports: Callable[[CompiledScene], list[str]] = _nothing
     leaves_out: Callable[[CompiledScene], list[str]] = _nothing
     cautions: Callable[..., Any] | None = None
+    finds_deep: bool = False
     guarantees: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     follows_model: tuple[str, ...] = ()
     start_motion: Callable[..., Any] | None = None

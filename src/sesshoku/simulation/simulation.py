@@ -112,7 +112,7 @@ class Simulation(SavedState, ControllerDynamics):
         self._script = ScriptedBodies(self.compiled)
         self._warm = False
         self._slice = 1  # steps to make in one compiled call, by the time that the last ones took
-        self._told_deep = cautions is not None  # of bodies deep inside each other: once, or the method itself does
+        self._told_deep = definition.finds_deep  # of bodies deep inside each other: once, or the method itself does
         self._fingerprint = fingerprint(self.compiled, self.method)
         self._subtrees: dict[str | None, Any] = {}  # masses that hang on bodies, for state sensors that ask for them
         self._sensing = Sensing(self) if self.scene.sensors or self.scene.read_in_steps else None

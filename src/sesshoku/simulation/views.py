@@ -152,6 +152,9 @@ class BodyView:
         f, t = check.vector(force, "force", element), check.vector(torque, "torque", element)
         at = None if point is None else check.vector(point, "point", element)
         end = math.inf if until is None else check.number(until, "until", element, infinite=True)
+        if end <= self._sim.time:
+            raise SceneError("a push must end later than now", element=element, value=end,
+                             remedy=f"it is {self._sim.time:g} s; `until` is a time of the simulation, not a duration")
         return self._sim._pushes.add(self, f, t, at, end)
 
     def release(self) -> None:
