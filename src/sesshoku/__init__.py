@@ -44,13 +44,14 @@ from sesshoku.scene.geometry.shapes import (
 from sesshoku.scene.scene import Robot, Scene
 from sesshoku.scene.sensors import ForceSensor, Imu
 from sesshoku.scene.state_sensors import StateSensor
+from sesshoku.simulation.batch import Batch
 from sesshoku.simulation.contacts import Contact
 from sesshoku.simulation.simulation import Simulation
 from sesshoku.simulation.snapshots import Snapshot
 from sesshoku.stages.report import Report
 
 __all__ = [
-    "Actuator", "Body", "Box", "Camera", "Capsule", "Contact", "ConvexMesh", "Cylinder", "Ellipsoid", "Fluid",
+    "Actuator", "Batch", "Body", "Box", "Camera", "Capsule", "Contact", "ConvexMesh", "Cylinder", "Ellipsoid", "Fluid",
     "ForceSensor", "Frame", "Geometry", "HeightField", "Imu", "Inertial", "Joint", "Loop", "Material", "Mesh",
     "MethodError", "Mimic", "Motion", "Plane", "Recording", "RecordingError", "Report", "Robot", "Scene", "SceneError",
     "SesshokuError", "Simulation", "SimulationDiverged", "Snapshot", "Sphere", "StateSensor", "SuspectRun", "Tendon",

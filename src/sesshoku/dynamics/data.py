@@ -155,6 +155,13 @@ def row_total(model: Model) -> int:
     return int(group_row_counts(model).sum())
 
 
+def start_data(compiled: CompiledScene, dt: float) -> Data:
+    """The data of a simulation with steps of dt seconds."""
+    data = make_data(compiled)
+    data.drag_most[:] = compiled.model.drag_inertia / dt
+    return data
+
+
 def make_data(compiled: CompiledScene) -> Data:
     """Allocate the work space of a model and set its start state."""
     m = compiled.model

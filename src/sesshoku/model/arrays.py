@@ -197,6 +197,8 @@ class Model(Record):
     shape_box = array(float, "G", 2, 3)  # centre and half edges of a box around it, shape frame; planes: zero
     shape_radius = array(float, "G")  # half the diagonal of that box
     shape_filter = array(int, "G", 6)  # what it may touch, by the columns GROUP .. PAIRED
+    beside_start = array(int, "G + 1")  # ranges of beside, by shape
+    beside = array(int, "besides")  # shapes of the same link that it may touch or overlap, of boxes and polyhedra
     shape_level = array(int, "G")  # size class in the broad phase, 0: the smallest; planes: -1
     shape_vertex = array(int, "G", 2)  # first and last+1 vertex of a convex polyhedron
     shape_face = array(int, "G", 2)

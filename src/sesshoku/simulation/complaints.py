@@ -49,7 +49,7 @@ def tell_open_loops(sim: Simulation) -> None:
         if gap > OPEN_LOOP:
             warnings.warn(f"loop {name!r} starts open by {gap:.3g} m: its bodies are moved together, by up to "
                           "10 m/s; start in a pose in which it is closed (a keyframe of the file: pose=...)",
-                          OpenLoop, stacklevel=4)
+                          OpenLoop, stacklevel=5)
 
 
 def diverged(sim: Simulation) -> SimulationDiverged:

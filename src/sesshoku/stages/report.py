@@ -17,7 +17,8 @@ class Report:
 
     residual: largest violation of the constraint or contact law, m/s (rad/s for rolling rows).
     momentum_residual: largest |H (v+ - v_free) - J^T impulse| of a dof, N s (N m s where it turns): does an impulse
-    explain every change of velocity?
+    explain every change of velocity? Under `exact` also what momentum and angular momentum of bodies and mechanisms
+    that touch each other and nothing else have changed by beyond what forces explain.
     penetration: deepest overlap, m. cone_violation: friction beyond the cone, N.
     energy_change: kinetic energy added by constraint and contact impulses, J (negative: dissipated).
     correction_work: the part of it that depth correction puts in, J: normal impulse times the speed it asks for.

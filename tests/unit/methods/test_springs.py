@@ -147,14 +147,11 @@ def test_fast_rotation_is_divided_into_parts():
         scene.add_box("bar", size=(0.9, 0.02, 0.02), mass=0.2, angular_velocity=(0, 0, 60.0),
                       rotation=(np.cos(np.pi / 4), 0, 0, np.sin(np.pi / 4)))
         sim = ss.Simulation(scene, make("springs", {"limit": 0.002} | options), 1 / 50)
-        touched = 0
-        for _ in range(5):
-            sim.step()
-            touched += len(sim.contacts) > 0
-        return touched, sim
+        sim.step(5)
+        return sim
 
-    touched, sim = run(substep_angle=0.3)
-    assert touched > 0 and abs(sim.bodies["bar"].angular_velocity[2]) < 60.0
+    sim = run(substep_angle=0.3)  # thrown off in one of the parts of the first step
+    assert abs(sim.bodies["bar"].angular_velocity[2]) < 60.0 and sim.bodies["bar"].position[0] < -0.1
 
 
 def test_stiffness_per_area_does_not_depend_on_the_triangles():
@@ -228,7 +225,7 @@ def test_a_servo_at_its_effort_neither_overshoots_nor_exceeds_it(keyword):
             warnings.simplefilter("ignore", ss.UnstableStep)
             sim = ss.Simulation(finger(kp=kp, kd=kd, effort=0.05), keyword, 1 / 50)
         most, used = 0.0, 0.0
-        for _ in range(100):
+        for _ in range(200):  # explicit joints ring for a while
             sim.step()
             most, used = max(most, sim.q[0]), max(used, abs(sim.actuator_force[0]))
         assert 0.045 < used <= 0.05 + 1e-12

@@ -5,6 +5,8 @@ All is decided by the inputs alone: the same inputs give the same round, bit for
 
 from __future__ import annotations
 
+from typing import Any
+
 from sesshoku.apps.crane.motion import Inputs, Path
 from sesshoku.apps.crane.round import IDLE, SECONDS, Round, State
 from sesshoku.apps.crane.scene import HOME, LIMITS, PRIZES, Prize, game_scene
@@ -16,8 +18,8 @@ from sesshoku.simulation.simulation import Simulation
 
 TIME_STEP = 1.0 / 50.0
 #: what the game asks of a method where the player says nothing: contacts a finger's breadth deep at most, since in a
-#: step of 1/50 s things fall by 4 mm; and time to find the constraint force
-CHOSEN = {"springs": {"limit": 0.01, "max_iterations": 400}}
+#: step of 1/50 s things fall by 4 mm; time to find the constraint force; joints as wide as fingers are long
+CHOSEN: dict[str, dict[str, Any]] = {"springs": {"limit": 0.01, "max_iterations": 400, "joint_axis": "inertia"}}
 
 
 def game_method(method: str | Method) -> Method:

@@ -27,12 +27,11 @@ def table(progress: Callable[[str], None]) -> Result:
         progress(f"dt = 1/{parts} s")
         for force in FORCES:
             found[parts, force] = slips(force, 1 / parts, method())
-            kind = "report" if force == 4.90 else "near"  # where Coulomb's law itself is undecided
             checks.append(Check(f"{force} N at 1/{parts} s slips", float(found[parts, force]), float(THESIS[force]),
-                                0.0, "", kind))
-        for force, slides in ((3.43, False), (3.675, True)):
-            checks.append(Check(f"1 m cube, {force} N at 1/{parts} s slips", float(slips(force, 1 / parts, method(),
-                                CUBE)), float(slides), 0.0))
+                                0.0))
+        for force, slides in ((3.43, False), (3.675, True)):  # its rocking is caught where rest begins at 5 mm/s
+            checks.append(Check(f"1 m cube, {force} N at 1/{parts} s slips, at rest below 1 mm/s", float(slips(
+                force, 1 / parts, method(stick_speed=1e-3), CUBE)), float(slides), 0.0))
         for shape, size in SHAPES.items():
             for force, slides in ((4.851, False), (4.949, True)):
                 checks.append(Check(f"recommended, {shape}, {force} N at 1/{parts} s slips", float(slips(

@@ -25,7 +25,7 @@ equation -> function
     (5.9)          kinetic friction                     friction.press_sliding
     (5.10)-(5.12)  place of an anchor                   contacts.measure_place
     5.6            becoming static                      contacts.carry_over
-    (5.13)-(5.16)  static friction                      joints.anchor_distance, friction.breaks_loose
+    (5.13)-(5.16)  static friction                      joints.anchor_distance, friction.friction_excess
     5.6.2          life of a spring                     contacts.find_contacts
     chapter 6      joints                               joints.py, drives.py
     (7.1)          trees of boxes                       collision.swept.tree.boxes_overlap
@@ -68,16 +68,16 @@ from sesshoku.methods.springs.bodies import (
     read_joints,
     take_state,
 )
-from sesshoku.methods.springs.contacts import find_contacts, find_passing
+from sesshoku.methods.springs.contacts import drop_passing, find_contacts, find_passing
 from sesshoku.methods.springs.coupling import start_coupling
 from sesshoku.methods.springs.drives import drive_joints, drive_mimics, rub_joints, settle_drives, want_drives
-from sesshoku.methods.springs.friction import press_contacts, rub_after, stiffen_contacts
+from sesshoku.methods.springs.friction import free_contacts, press_contacts, rub_after, stiffen_contacts
 from sesshoku.methods.springs.gather import Work, make_work
 from sesshoku.methods.springs.joints import let_go, place_anchors
 from sesshoku.methods.springs.options import COUPLED, IMPLICIT_JOINTS, Options
 from sesshoku.methods.springs.pulling import pull_joints, turn_axes
 from sesshoku.methods.springs.sensing import leave_motion, start_motion
-from sesshoku.methods.springs.solve.descent import ITERATIONS, descend, predict
+from sesshoku.methods.springs.solve.descent import ITERATIONS, descend, predict, spin
 from sesshoku.methods.springs.stability import cautions
 from sesshoku.methods.springs.view import contact_springs
 from sesshoku.methods.springs.work import LENT, LOST, PRESSES, STRAY, inert, lent_inertia
@@ -88,11 +88,12 @@ from sesshoku.scene.geometry.shapes import Mesh
 from sesshoku.stages.report import MOMENTUM_RESIDUAL
 
 #: the options that measured best (docs/methods/springs.md)
-PRESETS = {"recommended": Options(joint_springs="implicit", friction_anchor="drag", static_damping="isotropic",
-                                  rest_damping="critical", friction_normal="coupled", constraint_solver="gauss-newton",
-                                  constraint_tol=0.05, rotation="momentum", substep_angle=0.1,
-                                  max_correction_speed=1.0)}
+PRESETS = {"recommended": Options(joint_springs="implicit", joint_axis="inertia", friction_anchor="drag",
+                                  static_damping="isotropic", rest_damping="critical", friction_normal="coupled",
+                                  constraint_solver="gauss-newton", constraint_tol=0.05, rotation="momentum",
+                                  substep_angle=0.1, max_correction_speed=1.0)}
 MOST_SUBSTEPS = 16
+FINER = 3.0  # times as many parts where forces, not the spin at the start, turn a body far
 DRIVE_ROUNDS = 6  # of finding which servos are at their effort
 RUBBING_ROUNDS = 3  # of friction by the constraint force and the constraint force it calls for
 def supports(compiled: CompiledScene) -> list[str]:
@@ -127,6 +128,7 @@ def leaves_out(compiled: CompiledScene) -> list[str]:
 def start(model, data, work, dt):
     """Bodies where the user or a script has put them; contacts there, if they are not known."""
     bodies, presses = work.bodies, work.presses
+    bodies.step[0] = dt
     if take_state(model, data, bodies):
         presses.fresh[0] = 1
     if presses.fresh[0]:
@@ -136,12 +138,26 @@ def start(model, data, work, dt):
 @jit
 def substeps(model, data, work, dt):
     """Into how many parts a step is divided, so that no body turns by more than `substep_angle` in one."""
-    bodies, options = work.bodies, work.options
     fastest = 0.0
     for b in range(model.link_count):
-        u = bodies.velocity[b]
-        fastest = max(fastest, u[3] * u[3] + u[4] * u[4] + u[5] * u[5])
-    turn = dt * fastest**0.5 / options.substep_angle
+        fastest = max(fastest, spin(work.bodies.velocity[b]))
+    return parts_of_turn(dt * fastest / work.options.substep_angle)
+
+
+@jit
+def forced_spin(model, work):
+    """The fastest spin that the forces just found give a body which did not have two thirds of it before, rad/s."""
+    fastest = 0.0
+    for b in range(model.link_count):
+        new = spin(work.springs.velocity[b])
+        if new > 1.5 * spin(work.bodies.velocity[b]):
+            fastest = max(fastest, new)
+    return fastest
+
+
+@jit
+def parts_of_turn(turn):
+    """Parts for a turn in units of the largest one."""
     return min(MOST_SUBSTEPS, 1 + int(turn)) if turn < 1e6 else MOST_SUBSTEPS
 
 
@@ -155,7 +171,7 @@ def forces(model, data, work, dt):
     start_coupling(model, bodies, joints, springs, options.joint_springs)
     pull_joints(model, work, dt)
     turn_axes(model, bodies, joints, springs, dt)
-    stiffen_contacts(work, dt)
+    stiffen_contacts(work)
     press_contacts(work, dt)
     for b in range(springs.body_count):
         for a in range(6):
@@ -239,6 +255,7 @@ def size_of(f):
 def measure(model, data, work, dt):
     """Contacts and report of this step, at its beginning's poses."""
     bodies, springs = work.bodies, work.springs
+    dt /= bodies.parts[0]
     list_springs(model, work)
     report_step(model, data, work, dt)
     data.report[MOMENTUM_RESIDUAL] = momentum_residual(model, bodies, springs, dt)
@@ -248,9 +265,11 @@ def measure(model, data, work, dt):
 def move(model, data, work, dt):
     """Advance the bodies, scripted ones too, and read the joints off them."""
     bodies, joints, springs = work.bodies, work.joints, work.springs
+    dt /= bodies.parts[0]
     for i in range(model.link_count):
         k = model.link_dof[i]
         for a in range(model.link_dof_count[i]):
+            joints.released[k + a] = 0
             data.new_v[k + a] = springs.velocity[i, min(a, 5)]  # where a step fails, this says which body
     if not advance(model, work, dt):
         return False
@@ -265,8 +284,12 @@ def move(model, data, work, dt):
 
 @jit
 def release(model, data, work, dt):
-    """Let go what the forces found pull off, and find them anew without it."""
-    if let_go(model, data, work, dt):
+    """Let go what the forces just found pull off or overload, and find them anew without it, until all holds."""
+    while True:
+        joint_moves, contact_slides = let_go(model, data, work, dt), free_contacts(work)
+        if not (joint_moves or contact_slides):
+            break
+        drop_passing(work)
         forces(model, data, work, dt)
         constrain(model, data, work, dt)
 
@@ -274,14 +297,42 @@ def release(model, data, work, dt):
 @jit
 def find(model, data, work, dt):
     """Contacts where the bodies are now (L1)."""
-    find_contacts(work, dt)
+    find_contacts(work, dt / work.bodies.parts[0])
+
+
+@jit
+def divide(model, data, work, dt):
+    """Where the forces just found turn a body by more than half of `substep_angle`: the step anew, in parts.
+
+    All parts but the last are gone through here, the last one by the stages that follow.
+    """
+    bodies = work.bodies
+    forced = forced_spin(model, work)
+    parts = parts_of_turn(FINER * dt * forced / work.options.substep_angle)
+    if FINER * dt * forced < 1.5 * work.options.substep_angle:
+        parts = 1
+    bodies.parts[0] = 1
+    for n in range(parts if parts > 1 else 0):
+        drop_passing(work)
+        forces(model, data, work, dt / parts)
+        constrain(model, data, work, dt / parts)
+        release(model, data, work, dt / parts)
+        if n < parts - 1:
+            measure(model, data, work, dt / parts)
+            if not move(model, data, work, dt / parts):
+                break
+            find(model, data, work, dt / parts)
+    bodies.parts[0] = parts
 
 
 METHOD = Definition(
     __name__, Options, Work, make_work,
-    Stages((forces, constrain, release, measure, move, find), before=(start,), parts=substeps, takes_over=move),
-    presets=PRESETS, supports=supports, leaves_out=leaves_out, cautions=cautions, start_motion=start_motion,
-    leave_motion=leave_motion, contact_springs=contact_springs,
+    Stages((forces, constrain, release, divide, measure, move, find), before=(start,), parts=substeps, takes_over=move),
+    presets=PRESETS, supports=supports, leaves_out=leaves_out, cautions=cautions, finds_deep=True,
+    start_motion=start_motion, leave_motion=leave_motion, contact_springs=contact_springs,
+    follows_model=("bodies.mass", "bodies.inverse_mass", "bodies.own_inertia", "bodies.own_inverse",
+                   "bodies.own_plain", "bodies.group_mass", "joints.load", "joints.limit", "joints.width",
+                   "joints.inertia", "breps.shape_material", "breps.pair_material"),
     # friction follows the spring's part of the normal force, so the damper's part puts it outside the cone; springs
     # give back energy
     guarantees={

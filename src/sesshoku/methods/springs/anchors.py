@@ -16,8 +16,9 @@ from sesshoku.methods.springs.work import EDGES, SIDE_0, SIDE_1, VERTEX_FACE
 
 WEDGE = 1e-9  # of eq. (5.7)
 PARALLEL = 1e-8
-# rows of the work space: guest point, host point, normal; of two edges: their points, n_e0, and their directions
-GUEST, HOST, NORMAL, POINT_0, POINT_1, ACROSS_EDGES, ALONG_0, ALONG_1 = range(8)
+# rows of the work space: guest point, host point, normal; of two edges: their points, n_e0, their directions, and the
+# side on which n_e0 is to lie, for those who have no crossing to say it
+GUEST, HOST, NORMAL, POINT_0, POINT_1, ACROSS_EDGES, ALONG_0, ALONG_1, OUTWARD = range(9)
 
 
 @jit(into_callers=True)

@@ -51,10 +51,6 @@ def list_springs(model, work):
             P.held[c, a] = springs.held[s, a]
             C.force[c, a] = P.push[c, a] + springs.held[s, a]
             normal += n[a] * C.force[c, a]
-        if normal < 0.0:  # a static spring's constraint force may turn a little against its normal: nothing pulls
-            for a in range(3):
-                C.force[c, a] -= normal * n[a]
-            normal = 0.0
         C.slip[c] = sliding_speed(springs, s, n)
         held = P.state[c] == STATIC or (options.friction_anchor != DRAG and C.slip[c] < options.stick_speed)
         C.state[c] = RELEASED if normal <= 0.0 else (STICK if held else SLIP)

@@ -258,7 +258,7 @@ def free_velocities(model, bodies, springs, dt):
             for c in range(3):
                 springs.rotation[b, a, c] = bodies.rotation[b, a, c]
         for a in range(6):
-            springs.inverse_inertia[b, a] = I[a]
+            springs.inverse_inertia[b, a], springs.inertia[b, a] = I[a], bodies.inertia[b, a]
             out[a] = F[a] if a >= 3 or springs.group[b] >= 0 else m * F[a]
         if springs.group[b] < 0:
             out[3], out[4], out[5] = times_inertia(I, F[3], F[4], F[5])

@@ -13,7 +13,7 @@ from sesshoku.collision.materials import pair_coefficients
 from sesshoku.collision.swept.sweep import EDGE_EDGE, EVENTS, PAIRS_LOST, sweep_core, sweep_inflate, sweep_motion
 from sesshoku.collision.swept.sweep import LOST as EVENTS_LOST
 from sesshoku.compiled.jit import jit
-from sesshoku.methods.springs.anchors import GUEST, HOST, NORMAL, attach, edge_cases
+from sesshoku.methods.springs.anchors import GUEST, HOST, NORMAL, OUTWARD, attach, edge_cases
 from sesshoku.methods.springs.options import DRAG
 from sesshoku.methods.springs.solve.descent import ONE_WAY
 from sesshoku.methods.springs.work import (
@@ -26,6 +26,7 @@ from sesshoku.methods.springs.work import (
     PRESSES,
     SIDE_0,
     SORTED,
+    STANDING,
     STATIC,
     VERTEX_FACE,
 )
@@ -50,19 +51,55 @@ def find_contacts(work, dt):
             place += 1
         make_from(work, dt, n, bodies.position, bodies.rotation, place)
     counts[SORTED] = counts[PRESSES]
-    if presses.fresh[0]:
+    if presses.fresh[0] or any_sunk(work):
         find_deep(work, dt)
     keep_deep(work, dt)
+    find_lost(work, dt)
+    counts[STANDING] = counts[PRESSES]
     springs.counts[0] = presses.first + counts[PRESSES]
     presses.fresh[0] = 0
 
 
 @jit
-def find_deep(work, dt):
-    """Springs between shapes that begin deeper in each other than the shrunken ones: L1 sees nothing of those.
+def any_sunk(work):
+    """Whether shapes overlap farther than L1 can see: by a spring of the set before that it missed and that is deeper
+    now than its limit, or by one it found beyond what a solve leaves."""
+    presses, most = work.presses, 1.0 + 1.2 * work.options.constraint_tol
+    for c in range(presses.counts[PRESSES]):
+        if presses.depth[c] > most * presses.limit[c]:
+            return True
+    for old in range(presses.counts[OLD_PRESSES]):
+        if not presses.old_used[old] and old_depth(work, old) > pair_limit(work, presses.old_shape[old, 0],
+                                                                           presses.old_shape[old, 1]):
+            return True
+    return False
 
-    Of shapes that L1 does see somewhere (a ring of a sphere's vertices, its pole far below) only vertices beyond the
-    limit are added.
+
+@jit
+def old_depth(work, old):
+    """Depth at the present poses of a spring of the set before, which `presses.work` then describes; -1 where its
+    features do not face each other any more."""
+    breps, bodies, presses, options = work.breps, work.bodies, work.presses, work.options
+    variant, n, scratch = presses.old_variant[old], presses.old_normal[old], presses.work
+    sign = 1.0 if variant == SIDE_0 else -1.0  # the normal is the host's; `outward` is that of edge 0
+    outward = scratch[OUTWARD]
+    outward[0], outward[1], outward[2] = sign * n[0], sign * n[1], sign * n[2]
+    depth, face, along0, along1 = attach(breps, (bodies.position, bodies.rotation), variant,
+                                         (presses.old_feature[old, 0], presses.old_feature[old, 1]), outward,
+                                         options.side_face, scratch)
+    if variant != VERTEX_FACE and not (0.0 <= along0 <= 1.0 and 0.0 <= along1 <= 1.0):
+        return -1.0
+    if face >= 0 and depth > 0.0 and not above_patch(breps, bodies, face, scratch):
+        return -1.0
+    return depth
+
+
+@jit
+def find_deep(work, dt):
+    """Springs between shapes that lie deeper in each other than the shrunken ones: L1 sees nothing of those.
+
+    Of shapes that L1 does see somewhere (a ring of a sphere's vertices, its pole far below; a tower that leans) only
+    what is beyond the limit is added.
     """
     breps, sweeps, events = work.breps, work.sweeps, work.events
     bodies, presses, options = work.bodies, work.presses, work.options
@@ -71,12 +108,15 @@ def find_deep(work, dt):
     for n in range(events.counts[EVENTS]):
         while place < counts[OLD_SORTED] and presses.old_key[place] < events.key[n]:
             place += 1
+        if known(presses, events.key[n], counts[SORTED]):
+            continue
         a, b, seen = events.shape[n, 0], events.shape[n, 1], False
         for c in range(counts[SORTED]):
             guest, host = presses.shape[c, 0], presses.shape[c, 1]
             seen = seen or (guest == a and host == b) or (guest == b and host == a)
-        if seen and events.kind[n] != EDGE_EDGE and not known(presses, events.key[n], counts[SORTED]):
-            depth, _, _, _ = attach(breps, (bodies.position, bodies.rotation), VERTEX_FACE,
+        if seen:
+            variant = VERTEX_FACE if events.kind[n] != EDGE_EDGE else EDGES
+            depth, _, _, _ = attach(breps, (bodies.position, bodies.rotation), variant,
                                     (events.feature[n, 0], events.feature[n, 1]), events.normal[n], options.side_face,
                                     scratch)
             seen = not depth > pair_limit(work, a, b)
@@ -91,12 +131,12 @@ def keep_old(springs, presses):
     counts[OLD_PRESSES], counts[OLD_SORTED] = counts[PRESSES], counts[SORTED]
     for c in range(counts[PRESSES]):
         P.old_key[c], P.old_variant[c], P.old_state[c], P.old_age[c] = P.key[c], P.variant[c], P.state[c], P.age[c]
-        P.old_id[c], P.old_used[c] = P.id[c], 0
+        P.old_id[c], P.old_used[c], P.old_depth[c] = P.id[c], 0, P.depth[c]
         for side in range(2):
             P.old_feature[c, side], P.old_shape[c, side] = P.feature[c, side], P.shape[c, side]
         for a in range(3):
             P.old_moved[c, a], P.old_place[c, a], P.old_drag[c, a] = P.moved[c, a], P.place[c, a], P.drag[c, a]
-            P.old_held[c, a] = P.held[c, a]
+            P.old_held[c, a], P.old_normal[c, a] = P.held[c, a], P.normal[c, a]
             P.old_local[c, 0, a] = springs.local[P.first + c, 0, a]
             P.old_local[c, 1, a] = springs.local[P.first + c, 1, a]
 
@@ -133,9 +173,11 @@ def make_from(work, dt, n, position, rotation, place):
 
 @jit
 def pair_limit(work, a, b):
-    """How deep a contact of two shapes may be pressed: the user's limit, within what their shrinking can see."""
-    breps, options = work.breps, work.options
-    return min(options.limit, WITHIN * (breps.shape_margin[a] + breps.shape_margin[b]))
+    """How deep a contact of two shapes may be pressed: the user's limit or the thinner one's, within what their
+    shrinking can see."""
+    breps, wanted, options = work.breps, work.presses.wanted_margin, work.options
+    return min(options.limit, WITHIN * (breps.shape_margin[a] + breps.shape_margin[b]),
+               WITHIN * (2.0 * min(wanted[a], wanted[b])))
 
 
 @jit
@@ -241,25 +283,70 @@ def carry_over(work, dt, c, s, old):
 
 @jit
 def keep_deep(work, dt):
-    """Springs of the set before that did not cross because they are too deep for the shrunken shapes stay.
+    """Springs of the set before stay, of all kinds, that no sweep found because they are too deep even for the cores.
 
     The thesis's limit keeps such depths away; they come up where the descent was cut off, or the scene began so.
     """
-    breps, bodies, presses, options = work.breps, work.bodies, work.presses, work.options
-    counts, scratch = presses.counts, presses.work
-    for old in range(counts[OLD_PRESSES]):
+    bodies, presses = work.bodies, work.presses
+    for old in range(presses.counts[OLD_PRESSES]):
         if presses.old_used[old]:
             continue
-        variant = presses.old_variant[old]
-        if variant != VERTEX_FACE:
-            continue
-        f0, f1 = presses.old_feature[old, 0], presses.old_feature[old, 1]
-        depth, _, _, _ = attach(breps, (bodies.position, bodies.rotation), variant, (f0, f1), scratch[NORMAL],
-                                options.side_face, scratch)
         limit = pair_limit(work, presses.old_shape[old, 0], presses.old_shape[old, 1])
-        if depth > limit and depth < 20.0 * limit and above_patch(breps, bodies, f1, scratch):
-            make_spring(work, dt, presses.old_key[old], variant, (f0, f1), scratch[NORMAL],
+        if old_depth(work, old) > limit:
+            make_spring(work, dt, presses.old_key[old], presses.old_variant[old],
+                        (presses.old_feature[old, 0], presses.old_feature[old, 1]), presses.work[OUTWARD],
                         (bodies.position, bodies.rotation), old)
+
+
+@jit
+def find_lost(work, dt):
+    """Springs for convex shapes that were beyond their limit, overlap still, and have none left: their features do not
+    face each other any more. Corners of one are pushed out by the face that lets them out soonest."""
+    breps, bodies, presses, counts = work.breps, work.bodies, work.presses, work.presses.counts
+    for old in range(counts[OLD_PRESSES]):
+        a, b = presses.old_shape[old, 0], presses.old_shape[old, 1]
+        if presses.old_used[old] or not presses.old_depth[old] > pair_limit(work, a, b):
+            continue
+        if not (presses.convex[a] and presses.convex[b]) or touching(presses, a, b):
+            continue
+        least, face, guest = 1e300, -1, -1
+        for side in range(2):
+            host, other = (a, b) if side == 0 else (b, a)
+            for f in range(breps.shape_face[host, 0], breps.shape_face[host, 1]):
+                depth = depth_below(breps, bodies, f, other)
+                if depth < least:
+                    least, face, guest = depth, f, other
+        for v in range(breps.shape_vertex[guest, 0], breps.shape_vertex[guest, 1] if least > 0.0 else 0):
+            if breps.vertex_used[v]:
+                make_spring(work, dt, v * breps.patch_count + breps.face_patch[face], VERTEX_FACE, (v, face),
+                            presses.work[NORMAL], (bodies.position, bodies.rotation), counts[OLD_SORTED])
+
+
+@jit
+def touching(presses, a, b):
+    """Whether two shapes have a spring."""
+    for c in range(presses.counts[PRESSES]):
+        guest, host = presses.shape[c, 0], presses.shape[c, 1]
+        if (guest == a and host == b) or (guest == b and host == a):
+            return True
+    return False
+
+
+@jit
+def depth_below(breps, bodies, face, shape):
+    """How far the lowest vertex of a shape is below the plane of another one's face, m; negative: above it."""
+    host, guest, n = breps.shape_body[breps.face_shape[face]], breps.shape_body[shape], breps.face_normal[face]
+    R, x, Q, y = bodies.rotation[host], bodies.position[host], bodies.rotation[guest], bodies.position[guest]
+    lowest = 1e300
+    for v in range(breps.shape_vertex[shape, 0], breps.shape_vertex[shape, 1]):
+        p, height = breps.vertex[v], breps.face_offset[face]
+        for a in range(3):
+            along = 0.0
+            for k in range(3):
+                along += R[k, a] * (y[k] + Q[k, 0] * p[0] + Q[k, 1] * p[1] + Q[k, 2] * p[2] - x[k])
+            height += n[a] * along
+        lowest = min(lowest, height)
+    return -lowest
 
 
 @jit
@@ -312,6 +399,14 @@ def find_passing(work, dt):
         springs.guess[s] = 0.0
     springs.counts[0] = presses.first + presses.counts[PRESSES]
     return presses.counts[PRESSES] - before
+
+
+@jit
+def drop_passing(work):
+    """Leave out again what L0 added in this step: the forces at its start are to be found anew."""
+    springs, presses = work.springs, work.presses
+    presses.counts[PRESSES] = presses.counts[STANDING]
+    springs.counts[0] = presses.first + presses.counts[PRESSES]
 
 
 @jit

@@ -5,6 +5,7 @@ The rule. Where neither material gives a stiffness, spring i between bodies with
 s = sqrt 2 if forces move both, 1 otherwise. Gershgorin's bound on M^-1 K, spring by spring, then says that no mode of
 the bodies is faster than omega^2 dt^2 = rate; with dampers c = damping_steps k dt symplectic Euler is stable as long
 as rate (1 + 2 damping_steps) < 4, whatever touches whatever. Bodies with joints leave half of that to their joints.
+Where a step is divided, dt is the whole of it: stiffer springs in its parts would give back more than they took.
 """
 
 from __future__ import annotations
@@ -29,15 +30,16 @@ from sesshoku.methods.springs.work import ALL, JOINT_SHARE, KINETIC, PRESSES, ST
 from sesshoku.spatial.algebra import cross
 
 NO_SLIDE = 1e-12  # m/s: no direction of sliding below it
+BLOW = 3.0  # times the bound of static friction: asked for more, a contact slides within the step
 RUBBING_SWEEPS = 5  # over the contacts, at most
 RUBBED_ENOUGH = 0.01  # of its bound: friction that changes less is found
 
 
 @jit
-def stiffen_contacts(work, dt):
+def stiffen_contacts(work):
     """Stiffness and damping of every contact spring in this step."""
     bodies, springs, presses, options = work.bodies, work.springs, work.presses, work.options
-    P, count = presses, presses.counts[PRESSES]
+    P, count, dt = presses, presses.counts[PRESSES], work.bodies.step[0]
     load = bodies.contact_springs
     for b in range(springs.body_count):
         load[b] = 0
@@ -133,7 +135,8 @@ def press_contacts(work, dt):
     P = presses
     for c in range(P.counts[PRESSES]):
         s = P.first + c
-        if P.state[c] == STATIC and options.friction_anchor != DRAG and breaks_loose(bodies, springs, P, c, s):
+        held = P.state[c] == STATIC and options.friction_anchor != DRAG
+        if held and friction_excess(bodies, springs, P, c, s, P.held[c]) > 1.0:
             let_go(bodies, springs, P, c, s)
         springs.holds[s] = BOTH_WAYS if P.state[c] == STATIC and options.friction_anchor != DRAG else ONE_WAY
         springs.limit[s] = P.limit[c]
@@ -154,30 +157,59 @@ def press_contacts(work, dt):
 
 
 @jit
-def breaks_loose(bodies, springs, presses, c, s):
-    """(5.16): friction asked of a static spring is beyond its bound. f_c is `held`, of the last solve.
+def free_contacts(work):
+    """Static springs that the forces just found pull at, or ask for BLOW times the bound, become kinetic at once.
+
+    True if any does. Less than BLOW waits for the next step: the descent spreads forces over springs as it finds them,
+    and one that is overloaded beside others that are not still holds a grip.
+    """
+    bodies, springs, presses, options = work.bodies, work.springs, work.presses, work.options
+    if options.friction_anchor == DRAG:
+        return False
+    freed = False
+    for c in range(presses.counts[PRESSES]):
+        s = presses.first + c
+        if presses.state[c] == STATIC and (friction_excess(bodies, springs, presses, c, s, springs.held[s]) > BLOW
+                                           or normal_force(springs, presses, c, s) < 0.0):
+            let_go(bodies, springs, presses, c, s)
+            freed = True
+    return freed
+
+
+@jit
+def friction_excess(bodies, springs, presses, c, s, f):
+    """(5.16): friction asked of a static spring over its bound; beyond 1 it slides. f is f_c, of the solve made last.
 
     In print f_c - (f_c . N) has no second N.
     """
     dx, dy, dz = anchor_distance(bodies, springs, s)
-    n, f, k = presses.normal[c], presses.held[c], presses.stiffness[c]
+    n, k = presses.normal[c], presses.stiffness[c]
     along = n[0] * dx + n[1] * dy + n[2] * dz  # (5.14), (5.15): l_v is along, l_h is across; swapped in print
     held = n[0] * f[0] + n[1] * f[1] + n[2] * f[2]
     across = sqrt((dx - along * n[0]) ** 2 + (dy - along * n[1]) ** 2 + (dz - along * n[2]) ** 2)
     pulled = sqrt((f[0] - held * n[0]) ** 2 + (f[1] - held * n[1]) ** 2 + (f[2] - held * n[2]) ** 2)
-    return k * across + pulled > presses.mu[c, 0] * (k * along + held)
+    asked, bound = k * across + pulled, presses.mu[c, 0] * (k * along + held)
+    if not asked > bound:
+        return 0.0
+    return asked / bound if bound > 0.0 else 1e300
+
+
+@jit
+def normal_force(springs, presses, c, s):
+    """All that a contact pushes the guest with along its normal, N: spring, damper and constraint force."""
+    n, f, g = presses.normal[c], presses.push[c], springs.held[s]
+    return n[0] * (f[0] + g[0]) + n[1] * (f[1] + g[1]) + n[2] * (f[2] + g[2])
 
 
 @jit
 def let_go(bodies, springs, presses, c, s):
     """A static spring becomes kinetic: attached anew below its guest point, its history cleared."""
-    gx, gy, gz = presses.point[c, 0], presses.point[c, 1], presses.point[c, 2]
-    h = presses.foot[c]
+    h, n, depth = presses.foot[c], presses.normal[c], presses.depth[c]
     presses.state[c], presses.age[c] = KINETIC, 0
     for side in range(2):
-        body = springs.body[s, side]
+        body, back = springs.body[s, side], depth if side == 0 else 0.0
         R, x, out = bodies.rotation[body], bodies.position[body], springs.local[s, side]
-        px, py, pz = (gx - x[0], gy - x[1], gz - x[2]) if side == 0 else (h[0] - x[0], h[1] - x[1], h[2] - x[2])
+        px, py, pz = h[0] - back * n[0] - x[0], h[1] - back * n[1] - x[1], h[2] - back * n[2] - x[2]
         for a in range(3):
             out[a] = R[0, a] * px + R[1, a] * py + R[2, a] * pz
 

@@ -61,7 +61,8 @@ def make_work(compiled: CompiledScene, options: Options) -> Work:
     bodies = make_bodies(model)
     joints, rows = make_joints(compiled, bodies, options)
     joints.inertia[:] = turned_inertia(compiled)
-    breps = make_breps(compiled, shape_margins(compiled, options), options.merge_coplanar)
+    margins, wanted = shape_margins(compiled, options)
+    breps = make_breps(compiled, margins, options.merge_coplanar)
     used = int(breps.vertex_used.sum() + breps.edge_used.sum())
     capacity = min(2 * used + 64, MOST_CONTACTS)
     ties = [rows[s]["body"] for s in np.argsort(joints.tie, kind="stable") if joints.tie[s] >= 0]
@@ -71,5 +72,6 @@ def make_work(compiled: CompiledScene, options: Options) -> Work:
         springs.body[n] = row["body"]
         springs.local[n] = np.array(row["local"])
     return Work(options=as_numbers(Numbers, options), contacts=make_contacts(model, capacity, 1), bodies=bodies,
-                joints=joints, springs=springs, presses=make_presses(compiled, breps, len(rows), capacity), breps=breps,
+                joints=joints, springs=springs, breps=breps,
+                presses=make_presses(compiled, breps, wanted, len(rows), capacity),
                 sweeps=make_sweeps(breps), events=make_events(capacity))

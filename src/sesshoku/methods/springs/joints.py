@@ -42,9 +42,9 @@ NEAR_STOP = 0.5  # rad from a limit: farther away its stop is left out, its tang
 
 
 @jit
-def spring_stiffness(work, dt, s):
+def spring_stiffness(work, s):
     """Stiffness and damping of a joint's spring: the user's, or by the rule."""
-    joints, options = work.joints, work.options
+    joints, options, dt = work.joints, work.options, work.bodies.step[0]
     k = joints.stiffness[s]
     if k < 0.0:
         k = options.rate / (dt * dt * joints.load[s])
@@ -102,13 +102,13 @@ def settle_dof(model, data, work, dt, i):
         joints.state[k] = MOVING
         return
     if joints.released[k]:
-        joints.released[k], joints.old_speed[k] = 0, 0.0
+        joints.old_speed[k] = 0.0
         return
     if joints.state[k] == AT_REST:
         stretch = abs(joints.hold[k] - q)
         if model.link_joint[i] == REVOLUTE and stretch < 1.5:  # anchors on a circle
             stretch = sin(stretch)
-        held = held_stiffness(model, work, dt, i) * max(1.0, joints.hardening[i]) * stretch
+        held = held_stiffness(model, work, i) * max(1.0, joints.hardening[i]) * stretch
         if held > model.dof_static_friction[k]:
             joints.state[k] = MOVING
             joints.old_speed[k] = 0.0  # turning back needs two speeds of the new motion
@@ -122,12 +122,12 @@ def settle_dof(model, data, work, dt, i):
 
 
 @jit
-def held_stiffness(model, work, dt, i):
+def held_stiffness(model, work, i):
     """Stiffness of a joint at rest against its own motion: 2 k r^2 (revolute), that of all four springs (prismatic)."""
     joints = work.joints
     total = 0.0
     for s in range(joints.link_spring[i, 0], joints.link_spring[i, 1]):
-        k, _ = spring_stiffness(work, dt, s)
+        k, _ = spring_stiffness(work, s)
         if model.link_joint[i] == PRISMATIC and joints.role[s] != STOP:
             total += k
         elif joints.role[s] == TORQUE:
@@ -142,7 +142,7 @@ def harden(model, work, dt, i):
     joints.hardening[i] = 0.0
     critical = options.rest_damping == REST_CRITICAL and options.joint_springs == IMPLICIT_JOINTS
     if critical and joints.state[model.link_dof[i]] == AT_REST:
-        stiff = held_stiffness(model, work, dt, i)
+        stiff = held_stiffness(model, work, i)
         if stiff > 0.0 and joints.stiffness[joints.link_spring[i, 0]] < 0.0:
             joints.hardening[i] = max(1.0, carried_inertia(model, bodies, i) / (dt * dt * stiff))
 
@@ -159,7 +159,7 @@ def let_go(model, data, work, dt):
         speed = dof_speed(model, bodies, i, 0, springs.velocity, False)
         stretch = data.q[model.link_coordinate[i]] - joints.hold[k]
         held = stretch + (1.0 + max(options.damping_steps, REST_DAMPING_STEPS)) * dt * speed
-        held *= held_stiffness(model, work, dt, i) * joints.hardening[i]
+        held *= held_stiffness(model, work, i) * joints.hardening[i]
         if abs(held) > REST_EXCESS * model.dof_static_friction[k]:
             joints.state[k], joints.released[k], joints.hardening[i] = MOVING, 1, 0.0
             any_moves = True

@@ -15,7 +15,7 @@ class Options:
     """What a user may choose; the defaults are the thesis's behaviour.
 
     limit (m): how deep contacts may be pressed in before the constraint force holds them. None: 1 % of the smallest
-        width of the thinner shape
+        width of the thinner shape (ours)
     rate: stiffness where a material gives none: k = rate / (dt² n x), with n springs on the busier body and x the
         inverse mass at the contact
     damping_steps: damping where a material gives none: damping_steps k dt
@@ -25,9 +25,11 @@ class Options:
     joint_springs: springs and dampers of joints by present positions and velocities, or by those at the end of the
         step, which bear any stiffness
     joint_limit (m): how far a joint's springs may be stretched. None: 5 % of `joint_width`
-    joint_width (m): half the length of a joint's axis. None: the radius of a ball with the mass and inertia of the
-        smaller link
-    stick_speed (m/s): slower contacts are at rest
+    joint_width (m): half the length of a joint's axis. None: by `joint_axis`
+    joint_axis: half the axis where `joint_width` gives none, of the smaller link (ours, the thesis is silent): the
+        radius of a ball with its mass and its least moment of inertia, which is about half its width; or its mean
+        moment, more about half its length, for springs that bear any stiffness
+    stick_speed (m/s): slower contacts are at rest (epsilon of section 5.6; ours, the thesis gives none)
     joint_stick_speed (rad/s or m/s): slower joints are at rest
     constraint_solver: steepest descent, or Gauss-Newton steps on the same Φ: all rows linearised, the least change of
         velocity that meets them by sweeps over one-signed forces
@@ -42,11 +44,12 @@ class Options:
     friction_normal: what friction is bounded by: the spring's force; with the constraint force of the step before; or
         spring and damper, and friction of the constraint force added once it is known
     max_correction_speed (m/s): of springs that begin a step beyond their limit
-    rotation: poses turn by the spin at the end of the step; or so that a body's spin keeps its momentum, and a free
-        one's its energy
+    rotation: how a step turns a body, on which the thesis is silent: so that its spin keeps the momentum of (2.23) to
+        (2.26), and a free one's its energy; or by the spin at the end of the step, which gains energy
     stiffness_per: a material's stiffness is one spring's, or a square metre's: then the smaller of the touching flat
         faces is shared among the springs of two shapes
-    substep_angle (rad): a step in which a body turns farther is divided, into 16 parts at most
+    substep_angle (rad): a step in which a body turns farther, by its spin at the start or by the forces found, is
+        divided, into 16 parts at most (ours: sweeps and springs are linear in a step; the thesis is silent)
     merge_coplanar: edges inside flat faces are no edges. False: as printed
     side_face: which face pushes where an edge is met from outside its wedge; literal: as printed
     crossing: instants of crossings: distances interpolated, or the true coplanarity
@@ -60,6 +63,7 @@ class Options:
     joint_springs: Literal["explicit", "implicit"] = "explicit"
     joint_limit: float | None = option(None, above=0.0)
     joint_width: float | None = option(None, above=0.0)
+    joint_axis: Literal["link", "inertia"] = "link"
     stick_speed: float = option(1e-3, least=0.0)
     joint_stick_speed: float = option(1e-3, least=0.0)
     constraint_solver: Literal["descent", "gauss-newton"] = "descent"
@@ -71,9 +75,9 @@ class Options:
     rest_damping: Literal["rule", "critical"] = "rule"
     friction_normal: Literal["spring", "spring+constraint", "coupled"] = "spring"
     max_correction_speed: float = option(float("inf"), above=0.0, infinite=True)
-    rotation: Literal["euler", "momentum"] = "euler"
+    rotation: Literal["euler", "momentum"] = "momentum"
     stiffness_per: Literal["feature", "area"] = "feature"
-    substep_angle: float = option(float("inf"), above=0.0, infinite=True)
+    substep_angle: float = option(0.3, above=0.0, infinite=True)
     merge_coplanar: bool = True
     side_face: Literal["nearest", "literal", "off"] = "nearest"
     crossing: Literal["linear", "cubic"] = "linear"

@@ -56,7 +56,7 @@ def pull_joints(model, work, dt):
             elif joints.tie[s] >= 0:
                 pull_loop_implicitly(work, dt, s)
             continue
-        k, c = spring_stiffness(work, dt, s)
+        k, c = spring_stiffness(work, s)
         a, b = springs.body[s, 0], springs.body[s, 1]
         x0, y0, z0 = world_anchor(bodies, springs, s, 0)
         x1, y1, z1 = world_anchor(bodies, springs, s, 1)
@@ -106,7 +106,7 @@ def pull_implicitly(model, work, dt, s):
     """
     bodies, joints, springs, options = work.bodies, work.joints, work.springs, work.options
     a, b, n, damper = springs.body[s, 0], springs.body[s, 1], springs.normal[s], joints.damper[s]
-    soft, soft_damping = spring_stiffness(work, dt, s)
+    soft, soft_damping = spring_stiffness(work, s)
     if joints.hardening[b] > 0.0:
         soft *= joints.hardening[b]
         if joints.damping[s] < 0.0:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from sesshoku.errors import UnsupportedFeature
 from sesshoku.methods.springs.options import Options
 from sesshoku.methods.springs.overlaps import overlap_cautions
 from sesshoku.methods.springs.work import STOP, body_inertia, symmetric
@@ -48,6 +49,7 @@ def cautions(compiled: CompiledScene, options: Options, work: Any, dt: float) ->
     """What to warn of when a simulation is made: springs too stiff for the step, bodies too deep in each other."""
     breps, presses, bodies = work.breps, work.presses, work.bodies
     found: list[str | Warning] = [*overlap_cautions(compiled, breps, _poses(compiled))]
+    found += narrow_shapes(compiled, breps, presses)
     for shape in range(breps.shape_count):
         b = int(breps.shape_body[shape])
         for k, c, owner in _given_springs(compiled, breps, presses, shape) if bodies.mass[b] > 0.0 else ():
@@ -64,6 +66,22 @@ def cautions(compiled: CompiledScene, options: Options, work: Any, dt: float) ->
         if dt > most:
             found.append(_text("the springs of the joints", k, c, most, dt))
     return [*found, *servo_cautions(compiled, dt)]
+
+
+def narrow_shapes(compiled: CompiledScene, breps: Any, presses: Any) -> list[Warning]:
+    """Shapes with features too narrow for the contact limit: they shrink by less than it, and are held the sooner."""
+    wanted, applied = presses.wanted_margin, breps.shape_margin
+    narrow = [s for s in range(breps.shape_count) if np.isfinite(wanted[s]) and applied[s] < 0.999 * wanted[s]]
+    if not narrow:
+        return []
+    worst = min(narrow, key=lambda s: float(applied[s] / wanted[s]))
+    name, limit = compiled.frame_names[breps.shape_frame[worst]], wanted[worst] / 0.55
+    thickness = float((2.0 * breps.shape_box[worst, 1]).min())
+    more = f" (and {len(narrow) - 1} more)" if len(narrow) > 1 else ""
+    return [UnsupportedFeature(
+        f"a shape of body {name!r}{more}, {thickness:.3g} m wide, has features narrower than the contact limit of "
+        f"{limit:.3g} m asks for: it shrinks by {applied[worst]:.3g} m instead of {wanted[worst]:.3g} m, and what is "
+        f"narrower is lost in fast contacts; give a lower limit (springs(limit=...)) or a simpler shape")]
 
 
 def servo_cautions(compiled: CompiledScene, dt: float) -> list[str]:

@@ -55,6 +55,8 @@ class Bodies(Record):
     block = array(float, "B", 6, 6)  # inertia with implicit joint springs, without drives (coupling.py)
     cross = array(float, "B", 6, 6)  # of a body with its parent
     contact_springs = array(int, "B")  # number of contact springs that press on it
+    step = array(float, 1)  # s: the whole step, by which springs of the rule are as stiff in all its parts
+    parts = array(int, 1)  # into which the step was divided after its forces were known
     # ---- work
     frame = array(float, 4, 3)
     relative = array(float, 3, 3)
@@ -161,6 +163,7 @@ def make_bodies(model: Model) -> Bodies:
     L, B = model.link_count, model.link_count + 1
     bodies = Bodies.sized({"B": B, "Q": model.coordinate_count, "V": model.dof_count})
     bodies.quaternion[:, 0] = 1.0
+    bodies.parts[0] = 1
     bodies.rotation[:] = np.eye(3)
     bodies.seen_q[:] = np.nan
     bodies.seen_v[:] = np.nan
@@ -203,17 +206,21 @@ class _Builder:
         self.rows: list[dict[str, Any]] = []
         self._lent = {b: float(inertia[0, 0]) for b, (_, inertia) in lent_inertia(model).items()}
 
-    def radius(self, b: int) -> float:
-        """Of the solid ball with the body's mass and mean inertia; infinite for what no force moves."""
+    def half_axis(self, b: int) -> float:
+        """By `joint_axis`, of one link: the radius of the solid ball with its mass and its least or its mean moment of
+        inertia; infinite for what no force moves."""
         m = self.bodies.mass[b]
         if m <= 0.0:
             return np.inf
-        return float(np.sqrt(2.5 * (self.model.link_inertia[b, :3].mean() + self._lent.get(b, 0.0)) / m))
+        lent = self._lent.get(b, 0.0)
+        if self.options.joint_axis == "inertia":
+            return float(np.sqrt(2.5 * (self.model.link_inertia[b, :3].mean() + lent) / m))
+        return float(np.sqrt(2.5 * (np.linalg.eigvalsh(symmetric(self.model.link_inertia[b]))[0] + lent) / m))
 
     def width(self, a: int, b: int) -> float:
         if self.options.joint_width is not None:
             return self.options.joint_width
-        width = min(self.radius(a), self.radius(b))
+        width = min(self.half_axis(a), self.half_axis(b))
         return float(width) if np.isfinite(width) else 0.1
 
     def add(self, bodies: tuple[int, int], arms: tuple[Any, Any], width: float, role: int = AXIS, sign: float = 1.0,
@@ -339,7 +346,8 @@ class Presses(Record):
 
     capacity = scalar()
     first = scalar()  # place of the first contact spring in the spring set
-    counts = array(int, 8, saved=True, within=(0, (*["C * (S > 0)"] * 4, *[COUNTER[1]] * 4)))  # see below
+    # see below
+    counts = array(int, 8, saved=True, within=(0, (*["C * (S > 0)"] * 4, *[COUNTER[1]] * 3, "C * (S > 0)")))
     key = array(int, "C", saved=True, within=ANY)  # of the crossing
     variant = array(int, "C", saved=True, within=(VERTEX_FACE, SIDE_1))  # VERTEX_FACE, EDGES, SIDE_0 or SIDE_1
     feature = array(int, "C", 2, saved=True, within=COUNTER)  # see Work.unsound
@@ -365,6 +373,8 @@ class Presses(Record):
     rubbing = array(float, "C", 3)  # N: that friction, a part of `push`
     facing = array(float, "C", 2, 3, saved=True)  # the normal in the frames of guest and host
     # ---- shapes
+    convex = array(int, "S")  # 1: no edge of it is reflex
+    wanted_margin = array(float, "S")  # m: how far each was to shrink; infinite for planes
     given = array(float, "S", 2)  # stiffness and damping of the material, negative: none
     pair_given = array(float, "pairs", 2)  # the same of pairs of bodies with their own
     model_shape = array(int, "S")  # the model's (first) shape
@@ -374,6 +384,8 @@ class Presses(Record):
     old_variant = array(int, "C", saved=True, within=(VERTEX_FACE, SIDE_1))
     old_feature = array(int, "C", 2)
     old_shape = array(int, "C", 2)
+    old_normal = array(float, "C", 3)
+    old_depth = array(float, "C")
     old_state = array(int, "C", saved=True, within=(KINETIC, STATIC))
     old_age = array(int, "C", saved=True, within=COUNTER)
     old_moved = array(float, "C", 3, saved=True)
@@ -383,19 +395,22 @@ class Presses(Record):
     old_id = array(int, "C", saved=True, within=COUNTER)
     old_local = array(float, "C", 2, 3, saved=True)
     old_used = array(int, "C")
-    work = array(float, 8, 3)
+    work = array(float, 9, 3)
 
 
 as_presses = viewer(Presses)
-# places in Presses.counts: springs, those of them in order of keys, of the set before both, next id, lost ones
-PRESSES, SORTED, OLD_PRESSES, OLD_SORTED, NEXT, LOST, STRAY = range(7)
+# places in Presses.counts: springs, those of them in order of keys, of the set before both, next id, lost ones,
+# new ones of the last round of L0, springs at the start of the step
+PRESSES, SORTED, OLD_PRESSES, OLD_SORTED, NEXT, LOST, STRAY, STANDING = range(8)
 
 
-def make_presses(compiled: CompiledScene, breps: Any, first: int, capacity: int) -> Presses:
-    """Room for `capacity` contact springs behind `first` joint springs."""
+def make_presses(compiled: CompiledScene, breps: Any, wanted: np.ndarray, first: int, capacity: int) -> Presses:
+    """Room for `capacity` contact springs behind `first` joint springs; wanted: margins of the shapes."""
     C, S = capacity, breps.shape_count
     presses = Presses.sized({"C": C, "S": S, "pairs": len(breps.pair_key)}, capacity=C, first=first)
     presses.fresh[:] = 1
+    presses.wanted_margin[:] = wanted
+    presses.convex[:] = [not breps.edge_concave[slice(*edges)].any() for edges in breps.shape_edge]
     n = pieces = 0
     for body in compiled.scene.bodies.values():
         for geometry in body.geometries:
@@ -421,8 +436,8 @@ def pair_springs(compiled: CompiledScene, keys: np.ndarray) -> np.ndarray:
     return given
 
 
-def shape_margins(compiled: CompiledScene, options: Options) -> np.ndarray:
-    """How far each colliding geometry shrinks: 0.55 of the contact limit.
+def shape_margins(compiled: CompiledScene, options: Options) -> tuple[np.ndarray, np.ndarray]:
+    """How far each colliding geometry shrinks, 0.55 of its contact limit; and the same, infinite where it has none.
 
     The limit is the user's, or 1 % of the shape's smallest width; planes, which have none, take the smallest of all.
     """
@@ -434,10 +449,10 @@ def shape_margins(compiled: CompiledScene, options: Options) -> np.ndarray:
                 widths.append(np.inf if endless else smallest_width(geometry.shape))
     width = np.array(widths, dtype=np.float64)
     if options.limit is not None:
-        return np.full(len(width), 0.55 * options.limit)
-    least = float(min(width, default=1.0))
+        return np.full(len(width), 0.55 * options.limit), np.full(len(width), 0.55 * options.limit)
+    least, own = float(min(width, default=1.0)), 0.55 * 0.01 * width
     width[~np.isfinite(width)] = least if np.isfinite(least) else 1.0
-    return 0.55 * 0.01 * width
+    return 0.55 * 0.01 * width, own
 
 
 def smallest_width(shape: Any) -> float:

@@ -72,6 +72,19 @@ def leaves_out(compiled: CompiledScene) -> list[str]:
     return restitution(compiled) + rolling_friction(compiled)
 
 
+def cautions(compiled: CompiledScene, options: Options, work: Work, dt: float) -> list[str]:
+    """What to warn of when a simulation is made: a gain that throws back more of a depth than a step brought.
+
+    The depth d of a flat overlap becomes d (1 - k dt / 2): beyond k dt = 4 every step makes it deeper or throws it off.
+    """
+    if min(options.depth_gain, 2.0 * options.depth_share / dt) * dt < 4.0:
+        return []
+    k = options.depth_gain
+    return [f"depth_gain {k:g} times dt {dt:g} s is {k * dt:.3g}: from 4 on bodies at rest are thrown apart; take a "
+            f"gain below {4.0 / dt:.4g}, a step below {4.0 / k:.4g} s, or depth_share, which lowers the gain with the "
+            f"step"]
+
+
 def stages(options: Options) -> Stages:
     """One solve a step; or one at each of Gill's four stages."""
     return GILL if options.integrator == "rkg" else USUAL
@@ -80,7 +93,7 @@ def stages(options: Options) -> Stages:
 USUAL = Stages((place_links, find, move_freely, build_problem, solve_islands, apply_wrenches, take_over))
 GILL = Stages((gill_step,))
 METHOD = Definition(
-    __name__, Options, Work, make_work, stages, presets=PRESETS, leaves_out=leaves_out,
+    __name__, Options, Work, make_work, stages, presets=PRESETS, leaves_out=leaves_out, cautions=cautions,
     contact_polygons=contact_polygons, ends_within=lambda options: options.integrator == "rkg",
     guarantees={
         "friction_bound": lambda options: 1.0,

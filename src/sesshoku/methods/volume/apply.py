@@ -6,6 +6,7 @@ from math import sqrt
 
 from sesshoku.collision.contacts import CONTACTS, OVERFLOW, RELEASED, SLIP, STICK
 from sesshoku.compiled.jit import jit
+from sesshoku.methods.volume.energy import recovery_power
 from sesshoku.methods.volume.work import FREED, SLIDES
 from sesshoku.solvers.pgs import joint_residual
 from sesshoku.solvers.problem import JOINT_ROWS, PROBLEM_OVERFLOW, push_contact, push_joint, read_contact
@@ -25,7 +26,7 @@ from sesshoku.stages.tunnelling import count_tunnelling
 @jit
 def apply_wrenches(model, data, work, dt):
     """new_v, constraint_force, force and state of each overlap, and the report."""
-    contacts, overlaps, problem = work.contacts, work.overlaps, work.problem
+    contacts, problem = work.contacts, work.problem
     report, y, fresh, chains = data.report, problem.y, work.y_before, model.row_dof
     for k in range(model.dof_count):
         fresh[k] = 0.0
@@ -36,9 +37,7 @@ def apply_wrenches(model, data, work, dt):
         push_contact(chains, problem, 2 * c + 1, p[3], p[4], p[5], fresh)
         show_contact(work, dt, chains, c)
         outside = max(outside, sqrt(p[0] * p[0] + p[1] * p[1]) - contacts.material[c, 0] * p[2])
-        S = overlaps.area_moment[c, 0]
-        if S > 0.0:
-            undone += p[2] * work.target[c, 0] / S
+        undone += recovery_power(work, c, p)
         deepest = max(deepest, -contacts.gap[c])
     for j in range(problem.counts[JOINT_ROWS]):
         push_joint(chains, problem, j, problem.joint_impulse[j], fresh)

@@ -10,7 +10,7 @@ from math import sqrt
 
 from sesshoku.collision.overlap.overlaps import POINT
 from sesshoku.compiled.jit import jit
-from sesshoku.methods.volume.options import NEAREST, SEPARATED
+from sesshoku.methods.volume.options import ALONG_FORCE, NEAREST, SEPARATED
 from sesshoku.methods.volume.work import FREED, HELD, SLIDES
 from sesshoku.solvers.simplex import OPTIMAL, feasible, solve_lp
 
@@ -49,10 +49,14 @@ def carried(work, sides, mu, c, w):
     b[0], b[1], b[2] = 1.0, (1.0 - INSIDE) * w[3] / (fn * l), (1.0 - INSIDE) * w[4] / (fn * l)
     b[3], b[4], b[5] = w[0] / fn, w[1] / fn, w[5] / (fn * l)
     first, last = work.corner_start[c], work.corner_start[c + 1]
+    force, x, y = sqrt(w[0] * w[0] + w[1] * w[1]), 1.0, 0.0
+    if work.options.pyramid_axis == ALONG_FORCE and force > 0.0:
+        x, y = w[0] / force, w[1] / force
     for k in range(first, last):
         r1, r2 = work.corner[k, 0] / l, work.corner[k, 1] / l
         for p in range(sides):
-            t1, t2, out = mu * side[p, 0], mu * side[p, 1], column[(k - first) * sides + p]
+            t1, t2 = mu * (x * side[p, 0] - y * side[p, 1]), mu * (y * side[p, 0] + x * side[p, 1])
+            out = column[(k - first) * sides + p]
             # (28), (31), (29), (30): f_n; tau_1, tau_2; f_1, f_2; tau_n
             out[0], out[1], out[2], out[3], out[4], out[5] = 1.0, r2, -r1, t1, t2, r1 * t2 - r2 * t1
     status, _, _ = feasible(6, (last - first) * sides, column, b, CARRIED, simplex)

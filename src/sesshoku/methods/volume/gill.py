@@ -17,7 +17,7 @@ from sesshoku.integrate.position import move_kinematic, normalize
 from sesshoku.integrate.rkg import TABLEAU
 from sesshoku.integrate.runge_kutta import combine
 from sesshoku.methods.volume.apply import apply_wrenches
-from sesshoku.methods.volume.problem import build_problem
+from sesshoku.methods.volume.problem import problem_rows, remember_speeds
 from sesshoku.methods.volume.solve import solve_islands
 from sesshoku.stages.free_motion import RUNGE_KUTTA, SPIN, coast, finish, free_velocity, joint_space_inertia
 
@@ -32,7 +32,7 @@ def solve_here(model, data, work, dt, implicit_dt):
     link_velocities(model, data, data.v)
     find_overlaps(model, data, contacts, polyhedra, overlaps, options.depth_integral, THIN)
     free_motion(model, data, dt, implicit_dt)
-    build_problem(model, data, work, dt)
+    problem_rows(model, data, work, dt)
     solve_islands(model, data, work, dt)
     apply_wrenches(model, data, work, dt)
 
@@ -70,6 +70,11 @@ def gill_step(model, data, work, dt):
     combine(start_q, rate_q, TABLEAU, 4, dt, data.new_q)
     combine(start_v, rate_v, TABLEAU, 4, dt, data.new_v)
     normalize(model, data.new_q)
+    remember_speeds(model, start_v, work)
+    for n in range(len(model.rubbing_dofs)):
+        k = model.rubbing_dofs[n]  # one that static friction brings to rest, which takes several steps, is held on
+        if not data.friction_slips[k] and abs(data.new_v[k]) < abs(start_v[k]):
+            work.old_v[k] = -data.new_v[k]
     for n in range(model.coordinate_count):
         data.q[n] = start_q[n]
     for k in range(model.dof_count):

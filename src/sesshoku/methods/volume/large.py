@@ -5,10 +5,11 @@ from __future__ import annotations
 from sesshoku.collision.overlap.overlaps import POINT
 from sesshoku.compiled.jit import jit
 from sesshoku.methods.volume.dense import FRICTION_ROUNDS, choose_ridge, judge_all, solve_dense
+from sesshoku.methods.volume.energy import sparse_share
 from sesshoku.methods.volume.joints import JOINT_ROUNDS, joint_solve, keep_states, sweep_joints
-from sesshoku.methods.volume.options import COUPLED
+from sesshoku.methods.volume.options import BOUNDED, COUPLED
 from sesshoku.methods.volume.sparse import interior_point, lay_out
-from sesshoku.methods.volume.work import HELD
+from sesshoku.methods.volume.work import FREED, HELD
 from sesshoku.solvers.island_matrix import fill_contacts
 from sesshoku.solvers.problem import push_contact, read_contact
 
@@ -53,10 +54,26 @@ def solve_large(model, work, dt, island, lists):
             for a in range(6):
                 work.wrench[contact_list[i], a] = work.impulse[6 * i + a]
             push_wrench(chains, problem, contact_list[i], work.wrench[contact_list[i]], 1.0, y)
+        share = sparse_share(work, contact_list, dof_list, y) if options.energy == BOUNDED else 1.0
+        if share < 1.0:
+            scale_island(work, contact_list, dof_list, share)
         settled = joint_solve(work, chains, joint_list, y)
         solved, rounds = solved and settled, rounds + 1
         changed = keep_states(work, joint_list)
     return solved and not changed, total
+
+
+@jit
+def scale_island(work, contact_list, dof_list, share):
+    """Wrenches of an island and their y times a share."""
+    for i in range(len(contact_list)):
+        if share == 0.0:
+            work.verdict[contact_list[i]] = FREED
+        for a in range(6):
+            work.wrench[contact_list[i], a] *= share
+    for n in range(len(dof_list)):
+        for k in range(dof_list[n, 0], dof_list[n, 1]):
+            work.problem.y[k] *= share
 
 
 @jit

@@ -25,15 +25,29 @@ JOINT_SLIP = 1e-4  # rad/s or m/s: a joint that moves faster has kinetic frictio
 @jit
 def build_problem(model, data, work, dt):
     """Rows, free twists, targets, corners and joint rows. Needs the free velocity in new_v."""
+    problem_rows(model, data, work, dt)
+    remember_speeds(model, data.v, work)
+
+
+@jit
+def remember_speeds(model, v, work):
+    """Velocities of joints with friction at the start of the step, for the next one."""
+    for n in range(len(model.rubbing_dofs)):
+        k = model.rubbing_dofs[n]
+        work.old_v[k] = v[k]
+
+
+@jit
+def problem_rows(model, data, work, dt):
+    """The problem at the state in data.q and data.v: that of a step, or of a stage within one."""
     contacts, problem = work.contacts, work.problem
     start_problem(model, data, problem)
     for n in range(len(model.rubbing_dofs)):
         k = model.rubbing_dofs[n]  # a joint that turned round since the last step is first tried with static friction
         data.friction_slips[k] = abs(data.v[k]) > JOINT_SLIP and not data.v[k] * work.old_v[k] < 0.0
-        work.old_v[k] = data.v[k]
     for c in range(contacts.counts[CONTACTS]):
         twist_rows(model, data, work, c, data.new_v)
-        choose_targets(work, c)
+        choose_targets(work, dt, c)
     joint_rows(model, data, problem, data.q, data.new_v, dt, True)
     list_corners(work)
     for c in range(contacts.counts[CONTACTS]):
@@ -103,10 +117,11 @@ def twist_side(model, data, work, c, block, side, v_new):
 
 
 @jit
-def choose_targets(work, c):
+def choose_targets(work, dt, c):
     """k c^T n of eqs. (3), (8): what the normal part of the least squares pulls towards."""
     overlaps, options = work.overlaps, work.options
-    V, S, k = overlaps.depth_moment[c], overlaps.area_moment[c], options.depth_gain
+    V, S = overlaps.depth_moment[c], overlaps.area_moment[c]
+    k = min(options.depth_gain, 2.0 * options.depth_share / dt)  # the speed asked for is k times half the thickness
     rest = 0.5 * options.rest_depth  # both caps of the overlap are half its thickness from the plane
     depth, depth1, depth2 = V[0] - rest * S[0], V[1] - rest * S[1], V[2] - rest * S[2]
     if k * depth > options.recovery_speed * S[0]:

@@ -13,8 +13,11 @@ from math import sqrt
 from sesshoku.collision.overlap.overlaps import POINT
 from sesshoku.compiled.jit import jit
 from sesshoku.methods.volume.dense import solve_dense
+from sesshoku.methods.volume.energy import dense_share
 from sesshoku.methods.volume.joints import CLAMPED, JOINT_ROUNDS, joint_response, keep_states, solve_joints_alone
 from sesshoku.methods.volume.large import solve_large
+from sesshoku.methods.volume.options import BOUNDED
+from sesshoku.methods.volume.work import FREED
 from sesshoku.solvers.island_matrix import fill_contacts, fill_joints
 from sesshoku.solvers.problem import push_contact, push_joint
 from sesshoku.stages.island_rows import group_joint_rows, island_dofs, island_lists, start_solve
@@ -80,6 +83,14 @@ def solve_island(model, work, dt, lists):
             settled = joint_response(work, m, joint_list)
             solved = solved and settled
             changed = keep_states(work, joint_list)
+    if work.options.energy == BOUNDED:
+        share = dense_share(work, contact_list)
+        for r in range(6 * m if share < 1.0 else 0):
+            work.impulse[r] *= share
+        for i in range(m if share == 0.0 else 0):
+            work.verdict[contact_list[i]] = FREED
+        if share < 1.0 and nj > 0:
+            joint_response(work, m, joint_list)
     for i in range(m):
         c, p = contact_list[i], work.impulse[6 * i : 6 * i + 6]
         for a in range(6):

@@ -2,7 +2,8 @@
 
 With y = Z^T p (Z: rows in half form, p: wrenches) the twists are free + Z y, and the programme
     min 1/2 (free + Z y)^T Q (free + Z y) - target^T Z y + 1/2 x^T R x    s.t.  K y = Z^T B x + g,  G x >= 0
-has blocks of trees only: x are the unknowns of the overlaps (wrenches, or corner forces of what slides: p = B x), R the
+has blocks of trees only: x are the unknowns of the overlaps (wrenches, or corner forces of what slides: p = B x;
+a point contact has no torque), R the
 regularisation, K = 1 + clamped joint rows as stiff springs, g what the other joint rows give. A Newton step of its
 optimality conditions, the local unknowns eliminated overlap by overlap (W = B (R + G^T D G)^-1 B^T), is
     [ Z^T Q Z   K          ] [dy  ]   [-r1              ]
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 from math import sqrt
 
+from sesshoku.collision.overlap.overlaps import POINT
 from sesshoku.compiled.jit import jit
 from sesshoku.methods.volume.dense import CORNER_RIDGE, cone_rows, times_moment
 from sesshoku.methods.volume.work import SLIDES
@@ -141,6 +143,7 @@ def local_factor(work, i, c, first_row, last_row):
     sparse = work.sparse
     start = work.unknown_start[i]
     n, F, W, slides = work.unknown_start[i + 1] - start, sparse.local, sparse.weight[i], work.verdict[c] == SLIDES
+    parts = wrench_size(work, c)
     for r in range(n):
         for s in range(n):
             F[r, s] = 0.0
@@ -170,7 +173,7 @@ def local_factor(work, i, c, first_row, last_row):
     X = sparse.half_weight  # F^-1 B^T, one column per component of the wrench
     for a in range(6):
         for r in range(n):
-            t = work.pull[work.corner_start[c] + r, a] if slides else (1.0 if r == a else 0.0)
+            t = work.pull[work.corner_start[c] + r, a] if slides else (1.0 if r == a and a < parts else 0.0)
             for e in range(r):
                 t -= F[r, e] * X[a, e]
             X[a, r] = t * F[r, r]
@@ -198,12 +201,18 @@ def local_solve(n, F, x):
             x[e] -= F[r, e] * t
 
 
+@jit(into_callers=True)
+def wrench_size(work, c):
+    """How many components of the wrench of overlap c act: all six, or the force alone in a point contact."""
+    return 3 if work.overlaps.kind[c] == POINT else 6
+
+
 @jit
 def to_wrench(work, i, c, x, out):
-    """B x of overlap i."""
-    start = work.unknown_start[i]
+    """B x of overlap i; a point contact has no torque."""
+    start, parts = work.unknown_start[i], wrench_size(work, c)
     for a in range(6):
-        out[a] = 0.0 if work.verdict[c] == SLIDES else x[start + a]
+        out[a] = 0.0 if work.verdict[c] == SLIDES or a >= parts else x[start + a]
     if work.verdict[c] == SLIDES:
         for l in range(work.corner_start[c], work.corner_start[c + 1]):
             for a in range(6):
@@ -214,7 +223,7 @@ def to_wrench(work, i, c, x, out):
 def transpose(work, i, c, w, k):
     """Component k of B^T w of overlap i."""
     if work.verdict[c] != SLIDES:
-        return w[k]
+        return w[k] if k < wrench_size(work, c) else 0.0
     pull, t = work.pull[work.corner_start[c] + k], 0.0
     for a in range(6):
         t += pull[a] * w[a]

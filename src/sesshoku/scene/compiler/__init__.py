@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -81,6 +82,14 @@ class CompiledScene:
     actuator_command: np.ndarray  # (A, 3) target, target velocity, feed-forward
     pair_materials: list[Material | None]  # of the rows of the model's table of pairs
     activation: np.ndarray  # (A)
+    varied: tuple[str, ...] = ()  # arrays of the model that are not as the scene says
+
+    def with_arrays(self, arrays: Mapping[str, np.ndarray]) -> CompiledScene:
+        """The same scene with some arrays of its model replaced; the others are shared."""
+        if not arrays:
+            return self
+        values = {name: getattr(self.model, name) for name in self.model.fields} | dict(arrays)
+        return replace(self, model=Model(**values), varied=tuple(arrays))
 
 
 def compile_scene(scene: Scene) -> CompiledScene:

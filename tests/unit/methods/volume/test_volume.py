@@ -20,7 +20,8 @@ PRESET = "volume:recommended"
     {"correction": 3}, {"onset": True}, {"regularization_unit": "mass"}, {"regularization": 0.0},
     {"regularization": float("nan")}, {"regularization": "1"}, {"depth_gain": -1.0}, {"pyramid_sides": 2},
     {"pyramid_sides": 8.0}, {"pyramid_sides": True}, {"pyramid_sides": 361}, {"zero_tolerance": None},
-    {"recovery_speed": float("inf")}, {"onset_speed": -1e-9}, {"rest_depth": -1e-6}])
+    {"recovery_speed": float("inf")}, {"depth_share": 0.0}, {"energy": "kept"},
+    {"pyramid_axis": 1}, {"onset_speed": -1e-9}, {"rest_depth": -1e-6}])
 def test_wrong_options_are_refused(wrong):
     with pytest.raises(ss.SesshokuError, match=next(iter(wrong))):
         volume(**wrong)
@@ -188,10 +189,10 @@ def test_profile_times_the_four_stages_of_rkg_as_one():
 
 
 CHANGED = [
-    {"integrator": "rkg"}, {"depth_gain": 500.0}, {"recovery_speed": 0.1}, {"rest_depth": 1e-4},
+    {"integrator": "rkg"}, {"depth_gain": 500.0}, {"depth_share": 0.1}, {"recovery_speed": 0.1}, {"rest_depth": 1e-4},
     {"depth_integral": "thickness"}, {"depth_integral": "section"}, {"regularization": 1e-2},
     {"regularization_unit": "trace"}, {"friction_limit": "separated"}, {"pyramid_sides": 5},
-    {"sliding_solve": "coupled"}, {"correction": "nearest"}, {"onset": "free"},
+    {"pyramid_axis": "force"}, {"sliding_solve": "coupled"}, {"correction": "nearest"}, {"onset": "free"},
     {"onset": "free", "onset_speed": 1.0}, {"zero_tolerance": 1.0}]
 
 
@@ -209,7 +210,7 @@ def test_every_option_has_an_effect(options):
     """A tilted box lands sliding and turning; a disc slides and turns; a flat box is pushed, and turned too."""
     usual = {"onset": "free"} if "onset_speed" in options else {}
     moved = 0.0
-    for force, torque in ((None, None), (0.0, 0.0), (0.88, 0.0), (0.8, 0.8)):
+    for force, torque in ((None, None), (0.0, 0.0), (0.88, 0.0), (0.95, 0.0), (0.8, 0.8)):
         ends = []
         for chosen in (usual, options):
             if force is None:

@@ -10,7 +10,8 @@ and the penalty is  Phi(U) = 1/2 sum max(0, g_i)^2,  least squares because a fir
 rule stalls. Its gradient, by virtual work: F_i = dt max(0, g_i) n_i at p1' and -F_i at p0' as forces and torques about
 the centres of mass. The direction is steepest in the metric of kinetic energy, D = -M^-1 grad, so every iterate is
 U0 + dt M^-1 J^T f with f along the springs: linear momentum is kept, and the force stays near the smallest one.
-The first trial step is Polyak's, 2 Phi / (grad M^-1 grad), exact for a single spring; Armijo's rule halves it.
+The first trial step is Polyak's, 2 Phi / (grad M^-1 grad), exact for a single spring; Armijo's rule halves it. No step
+turns a body by more than MOST_TURN, and all together by MORE_TURN at most beyond its free motion.
 
 `gauss_newton` (gauss_newton.py) works on the same residuals: it linearises all rows and solves the least change of
 velocity that meets them, J dU <= -g, by sweeps over one-signed row forces; Armijo's rule guards the step.
@@ -37,6 +38,9 @@ from sesshoku.spatial.algebra import quaternion_matrix, turn_quaternion
 ARMIJO = 1e-4
 LEAST_STEP = 1e-12
 MOST_COLUMNS = 1 << 20  # numbers kept of answers to rows
+MOST_TURN = 0.5  # rad: of a body in one iteration; a search direction means nothing farther away
+MORE_TURN = 1.0  # rad: that constraint forces may add to what a body would turn in the step without them
+MORE_ENERGY = 0.02  # of the island's kinetic energy: that they may add to it, beside pulling back what begins too far
 TINY = 1e-9  # m: a shorter spring has no direction
 # results of a solve
 ITERATIONS, CONVERGED, RESIDUAL = range(3)
@@ -56,6 +60,7 @@ class SpringSet(Record):
     inverse_mass = array(float, "B")  # 0: moved by no force
     inverse_inertia = array(float, "B", 6)  # xx yy zz xy xz yz
     velocity = array(float, "B", 6)  # at the end of the step: unknown
+    inertia = array(float, "B", 6)  # the bodies' own
     free = array(float, "B", 6)  # the same without forces of the springs' limits
     lead = array(float, "B", 3)  # mean spin over the step less the one at its end: given, not changed by forces
     # ---- bodies whose inertias are coupled
@@ -97,6 +102,7 @@ class SpringSet(Record):
     new_rotation = array(float, "B", 3, 3)
     arm = array(float, "S", 2, 3)  # anchors from the centres of mass, at the predicted poses
     gap = array(float, "S")  # g
+    start_gap = array(float, "S")  # m: how far beyond its limit it begins the step
     direction = array(float, "S", 3)  # n, along which body 1 must not go farther from body 0
     row_force = array(float, "S")  # per unit step along the search direction, N
     row_direction = array(float, "S", 3)  # direction it acts along
@@ -278,6 +284,87 @@ def shift(springs, island, step):
 
 
 @jit
+def search_turn(springs, island, dt):
+    """By how much a unit step along the search direction turns the body that it turns most, rad."""
+    most = 0.0
+    for n in range(springs.island_body_start[island], springs.island_body_start[island + 1]):
+        most = max(most, spin(springs.search[springs.island_body[n]]))
+    return dt * most
+
+
+@jit(into_callers=True)
+def spin(u):
+    """Angular speed of a velocity (6), rad/s."""
+    return sqrt(u[3] * u[3] + u[4] * u[4] + u[5] * u[5])
+
+
+@jit
+def kinetic_energy(springs, island):
+    """Of the island's bodies at the present velocities, J."""
+    total = 0.0
+    for n in range(springs.island_body_start[island], springs.island_body_start[island + 1]):
+        b = springs.island_body[n]
+        u, I = springs.velocity[b], springs.inertia[b]
+        if springs.inverse_mass[b] > 0.0:
+            total += (u[0] * u[0] + u[1] * u[1] + u[2] * u[2]) / springs.inverse_mass[b]
+            total += I[0] * u[3] * u[3] + I[1] * u[4] * u[4] + I[2] * u[5] * u[5]
+            total += 2.0 * (I[3] * u[3] * u[4] + I[4] * u[3] * u[5] + I[5] * u[4] * u[5])
+    return 0.5 * total
+
+
+@jit
+def find_start_gaps(springs, island):
+    """start_gap of the island's springs, at the poses its bodies have now."""
+    for n in range(springs.island_body_start[island], springs.island_body_start[island + 1]):
+        b = springs.island_body[n]
+        for a in range(3):
+            springs.new_position[b, a] = springs.position[b, a]
+            for c in range(3):
+                springs.new_rotation[b, a, c] = springs.rotation[b, a, c]
+    for n in range(springs.island_spring_start[island], springs.island_spring_start[island + 1]):
+        s = springs.island_spring[n]
+        stretch(springs, s)
+        springs.start_gap[s] = max(0.0, springs.gap[s])
+
+
+@jit
+def row_work(springs, s, dt):
+    """Energy that spring s adds by a short step along the search direction, beside pulling itself back: J per unit of
+    the step, and by how much that grows with the step."""
+    f = springs.row_force[s]
+    if f == 0.0:
+        return 0.0, 0.0
+    opening = row_rate(springs, springs.velocity, s)
+    return -f * (dt * opening + springs.start_gap[s]), -f * dt * row_rate(springs, springs.search, s)
+
+
+@jit(into_callers=True)
+def row_rate(springs, velocity, s):
+    """Speed at which velocities (B, 6) stretch spring s along its row's direction."""
+    n, total = springs.row_direction[s], 0.0
+    for side in range(2):
+        u, r = velocity[springs.body[s, side]], springs.arm[s, side]
+        sign = 1.0 if side == 1 else -1.0
+        total += sign * (n[0] * (u[0] + u[4] * r[2] - u[5] * r[1]) + n[1] * (u[1] + u[5] * r[0] - u[3] * r[2])
+                         + n[2] * (u[2] + u[3] * r[1] - u[4] * r[0]))
+    return total
+
+
+@jit
+def turns_little(springs, island, dt):
+    """Whether no body turns more than MORE_TURN farther than it would without constraint forces.
+
+    Phi is periodic in a body's turn: many turns on, a rod may lie within all limits again.
+    """
+    for n in range(springs.island_body_start[island], springs.island_body_start[island + 1]):
+        b = springs.island_body[n]
+        turn = spin(springs.velocity[b])
+        if dt * (turn - spin(springs.free[b])) > MORE_TURN and turn > spin(springs.before[b]):
+            return False
+    return True
+
+
+@jit
 def keep_velocity(springs, island):
     """before = velocity."""
     for n in range(springs.island_body_start[island], springs.island_body_start[island + 1]):
@@ -314,7 +401,8 @@ def descend(springs, dt, tolerance, least, cap, newton):
 def descend_island(springs, island, dt, tolerance, least, cap, newton):
     """One island: iterations used, largest g left, whether the tolerance was met."""
     first, last = springs.island_spring_start[island], springs.island_spring_start[island + 1]
-    phi = penalty(springs, island, dt)
+    find_start_gaps(springs, island)
+    phi, gained, most_gain = penalty(springs, island, dt), 0.0, MORE_ENERGY * kinetic_energy(springs, island)
     most, ok = worst(springs, island, tolerance)
     used = 0
     while (not ok or (used < least and most > 0.0)) and used < cap:
@@ -323,10 +411,18 @@ def descend_island(springs, island, dt, tolerance, least, cap, newton):
             break
         keep_velocity(springs, island)
         step, found, new_phi = 1.0 if newton else 2.0 * phi / slope, False, phi
+        turn, rate, bend = search_turn(springs, island, dt), 0.0, 0.0
+        for n in range(first, last):
+            change, more = row_work(springs, springs.island_spring[n], dt)
+            rate, bend = rate + change, bend + more
+        if step * turn > MOST_TURN:
+            step = MOST_TURN / turn
         while step > LEAST_STEP and not found:
             shift(springs, island, step)
             new_phi = penalty(springs, island, dt)
             found = new_phi <= phi - ARMIJO * step * slope  # (4.6): xi is ARMIJO, alpha is step
+            found = found and turns_little(springs, island, dt)
+            found = found and gained + step * (rate + 0.5 * step * bend) <= most_gain
             if not found:
                 step *= 0.5
         if not found:
@@ -338,7 +434,7 @@ def descend_island(springs, island, dt, tolerance, least, cap, newton):
             f = step * springs.row_force[s]
             for a in range(3):
                 springs.held[s, a] += f * springs.row_direction[s, a]
-        phi = new_phi
+        phi, gained = new_phi, gained + step * (rate + 0.5 * step * bend)
         used += 1
         most, ok = worst(springs, island, tolerance)
     return used, most, ok
