@@ -74,6 +74,8 @@ def test_a_dragged_plate_feels_kinetic_friction_however_slow(speed):
     assert sim.q[0] > 0.0
 
 
+@pytest.mark.nojit
+@pytest.mark.boundscheck
 def test_the_threshold_is_half_of_what_friction_takes_in_a_step():
     """mu g dt / 2 for a plate that slides flat, whatever its mass and size; with a load, a push and an impact more."""
     for mass, size, load in ((1.0, 0.2, 0.0), (30.0, 0.5, 0.0), (1.0, 0.2, 20.0)):
@@ -108,6 +110,8 @@ def chain(joints: int, friction: Any, speeds: Any, gravity: float = 0.0) -> ss.S
     return scene
 
 
+@pytest.mark.nojit
+@pytest.mark.boundscheck
 @every
 def test_each_joint_is_braked_against_its_own_motion(method):
     sim = ss.Simulation(chain(2, (0.3, 0.3), (1.0, -0.5)), method, 1e-3)

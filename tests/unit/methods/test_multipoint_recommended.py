@@ -39,6 +39,7 @@ def block(size, static, kinetic, angle=0.0, speed=(0.0, 0.0, 0.0)):
     return scene
 
 
+@pytest.mark.boundscheck
 @pytest.mark.parametrize("height", [0.01, 0.1, 0.2])
 @pytest.mark.parametrize("share", [0.99, 1.01])
 def test_a_sole_breaks_away_as_one(height, share):
