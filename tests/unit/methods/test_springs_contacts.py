@@ -86,7 +86,7 @@ def test_a_crushed_cube_is_never_lost(keyword, dt):
     for _ in range(round(2.0 / dt)):
         before = box_overlap(sim, "cube0", "cube1", 0.2)
         sim.step()
-        assert sim.report.penetration > 0.7 * before - 1e-4
+        assert sim.report.penetration > 0.9 * before - 1e-4  # of the last part of a step
     assert before < 0.03
 
 

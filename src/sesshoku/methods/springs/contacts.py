@@ -32,6 +32,7 @@ from sesshoku.methods.springs.work import (
 )
 
 KINETIC_STEPS = 2  # of a new spring before it may become static
+FAR_BEYOND = 2.0  # limits: so deep the shapes themselves are measured, since springs may miss their deepest place
 WITHIN = 0.9  # of the shrinking of both shapes: deeper a contact is not seen any more
 
 
@@ -55,6 +56,7 @@ def find_contacts(work, dt):
         find_deep(work, dt)
     keep_deep(work, dt)
     find_lost(work, dt)
+    measure_sunk(work)
     counts[STANDING] = counts[PRESSES]
     springs.counts[0] = presses.first + counts[PRESSES]
     presses.fresh[0] = 0
@@ -309,17 +311,37 @@ def find_lost(work, dt):
             continue
         if not (presses.convex[a] and presses.convex[b]) or touching(presses, a, b):
             continue
-        least, face, guest = 1e300, -1, -1
-        for side in range(2):
-            host, other = (a, b) if side == 0 else (b, a)
-            for f in range(breps.shape_face[host, 0], breps.shape_face[host, 1]):
-                depth = depth_below(breps, bodies, f, other)
-                if depth < least:
-                    least, face, guest = depth, f, other
+        least, face, guest = way_out(breps, bodies, a, b)
         for v in range(breps.shape_vertex[guest, 0], breps.shape_vertex[guest, 1] if least > 0.0 else 0):
             if breps.vertex_used[v]:
                 make_spring(work, dt, v * breps.patch_count + breps.face_patch[face], VERTEX_FACE, (v, face),
                             presses.work[NORMAL], (bodies.position, bodies.rotation), counts[OLD_SORTED])
+
+
+@jit
+def way_out(breps, bodies, a, b):
+    """Of two convex shapes the face that lets the other one out soonest: how far that is, the face, the other shape."""
+    least, face, guest = 1e300, -1, -1
+    for side in range(2):
+        host, other = (a, b) if side == 0 else (b, a)
+        for f in range(breps.shape_face[host, 0], breps.shape_face[host, 1]):
+            depth = depth_below(breps, bodies, f, other)
+            if depth < least:
+                least, face, guest = depth, f, other
+    return least, face, guest
+
+
+@jit
+def measure_sunk(work):
+    """How deep convex shapes are in each other of which some spring is far beyond its limit, into `sunk`."""
+    presses = work.presses
+    presses.sunk[0] = 0.0
+    for c in range(presses.counts[PRESSES]):
+        a, b = presses.shape[c, 0], presses.shape[c, 1]
+        same = c > 0 and presses.shape[max(c - 1, 0), 0] == a and presses.shape[max(c - 1, 0), 1] == b
+        if presses.depth[c] > FAR_BEYOND * presses.limit[c] and not same and presses.convex[a] and presses.convex[b]:
+            least, _, _ = way_out(work.breps, work.bodies, a, b)
+            presses.sunk[0] = max(presses.sunk[0], least)
 
 
 @jit
