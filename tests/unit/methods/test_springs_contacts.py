@@ -86,8 +86,9 @@ def test_a_crushed_cube_is_never_lost(keyword, dt):
     for _ in range(round(2.0 / dt)):
         before = box_overlap(sim, "cube0", "cube1", 0.2)
         sim.step()
-        assert sim.report.penetration > 0.7 * before - 1e-4
-    assert before < 0.03
+        after = box_overlap(sim, "cube0", "cube1", 0.2)  # a step in parts reports the beginning of the last one
+        assert sim.report.penetration > 0.9 * min(before, after) - 1e-4
+    assert after < 0.03
 
 
 @everyone

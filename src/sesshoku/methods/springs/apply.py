@@ -85,7 +85,7 @@ def report_step(model, data, work, dt):
     report[ITERATIONS], report[CONVERGED] = springs.result[USED], springs.result[SOLVED]
     report[ROWS] = springs.counts[0]
     report[REPORT_OVERFLOW], report[TUNNELLING] = presses.counts[LOST], presses.counts[STRAY]
-    deepest = outside = energy = 0.0
+    deepest, outside, energy = presses.sunk[0], 0.0, 0.0
     for c in range(presses.counts[PRESSES]):
         s, n, f = presses.first + c, presses.normal[c], presses.push[c]
         deepest = max(deepest, presses.depth[c])

@@ -13,7 +13,17 @@ from sesshoku.collision.materials import pair_coefficients
 from sesshoku.collision.swept.sweep import EDGE_EDGE, EVENTS, PAIRS_LOST, sweep_core, sweep_inflate, sweep_motion
 from sesshoku.collision.swept.sweep import LOST as EVENTS_LOST
 from sesshoku.compiled.jit import jit
-from sesshoku.methods.springs.anchors import GUEST, HOST, NORMAL, OUTWARD, attach, edge_cases
+from sesshoku.methods.springs.anchors import (
+    ACROSS_EDGES,
+    ALONG_0,
+    ALONG_1,
+    GUEST,
+    HOST,
+    NORMAL,
+    OUTWARD,
+    attach,
+    edge_cases,
+)
 from sesshoku.methods.springs.options import DRAG
 from sesshoku.methods.springs.solve.descent import ONE_WAY
 from sesshoku.methods.springs.work import (
@@ -32,6 +42,8 @@ from sesshoku.methods.springs.work import (
 )
 
 KINETIC_STEPS = 2  # of a new spring before it may become static
+FAR_BEYOND = 2.0  # limits: so deep the shapes themselves are measured, since springs may miss their deepest place
+FEW_EDGES = 1024  # pairs of them: of shapes with more, springs tell how deep they are
 WITHIN = 0.9  # of the shrinking of both shapes: deeper a contact is not seen any more
 
 
@@ -55,6 +67,7 @@ def find_contacts(work, dt):
         find_deep(work, dt)
     keep_deep(work, dt)
     find_lost(work, dt)
+    measure_sunk(work)
     counts[STANDING] = counts[PRESSES]
     springs.counts[0] = presses.first + counts[PRESSES]
     presses.fresh[0] = 0
@@ -305,21 +318,102 @@ def find_lost(work, dt):
     breps, bodies, presses, counts = work.breps, work.bodies, work.presses, work.presses.counts
     for old in range(counts[OLD_PRESSES]):
         a, b = presses.old_shape[old, 0], presses.old_shape[old, 1]
-        if presses.old_used[old] or not presses.old_depth[old] > pair_limit(work, a, b):
+        limit = pair_limit(work, a, b)
+        if presses.old_used[old] or not (presses.old_depth[old] > limit or presses.sunk[0] > 0.0):
             continue
-        if not (presses.convex[a] and presses.convex[b]) or touching(presses, a, b):
+        if not measurable(work, a, b) or touching(presses, a, b):
             continue
-        least, face, guest = 1e300, -1, -1
-        for side in range(2):
-            host, other = (a, b) if side == 0 else (b, a)
-            for f in range(breps.shape_face[host, 0], breps.shape_face[host, 1]):
-                depth = depth_below(breps, bodies, f, other)
-                if depth < least:
-                    least, face, guest = depth, f, other
+        least, face, guest = way_out(breps, bodies, a, b)
+        if not min(least, across_edges(work, a, b)) > limit:
+            continue
         for v in range(breps.shape_vertex[guest, 0], breps.shape_vertex[guest, 1] if least > 0.0 else 0):
             if breps.vertex_used[v]:
                 make_spring(work, dt, v * breps.patch_count + breps.face_patch[face], VERTEX_FACE, (v, face),
                             presses.work[NORMAL], (bodies.position, bodies.rotation), counts[OLD_SORTED])
+
+
+@jit
+def way_out(breps, bodies, a, b):
+    """Of two convex shapes the face that lets the other one out soonest: how far that is, the face, the other shape."""
+    least, face, guest = 1e300, -1, -1
+    for side in range(2):
+        host, other = (a, b) if side == 0 else (b, a)
+        for f in range(breps.shape_face[host, 0], breps.shape_face[host, 1]):
+            depth = depth_below(breps, bodies, f, other)
+            if depth < least:
+                least, face, guest = depth, f, other
+    return least, face, guest
+
+
+@jit
+def measure_sunk(work):
+    """How deep convex shapes are in each other of which some spring is far beyond its limit, into `sunk`."""
+    breps, presses, last_a, last_b = work.breps, work.presses, -1, -1
+    before = presses.sunk[0]
+    presses.sunk[0] = 0.0
+    for c in range(presses.counts[PRESSES]):
+        a, b = presses.shape[c, 0], presses.shape[c, 1]
+        if (a == last_a and b == last_b) or not (before > 0.0 or presses.depth[c] > FAR_BEYOND * presses.limit[c]):
+            continue
+        last_a, last_b = a, b
+        if measurable(work, a, b):
+            least, _, _ = way_out(breps, work.bodies, a, b)
+            least = min(least, across_edges(work, a, b))
+            if least > FAR_BEYOND * presses.limit[c]:
+                presses.sunk[0] = max(presses.sunk[0], least)
+
+
+@jit
+def measurable(work, a, b):
+    """Whether two shapes are convex, and their edges few enough to try all against all."""
+    edge, convex = work.breps.shape_edge, work.presses.convex
+    few = (edge[a, 1] - edge[a, 0]) * (edge[b, 1] - edge[b, 0]) <= FEW_EDGES
+    return few and convex[a] == 1 and convex[b] == 1
+
+
+@jit
+def across_edges(work, a, b):
+    """The shortest way out of each other of two convex shapes across an edge of each, m."""
+    breps, rotation, least = work.breps, work.bodies.rotation, 1e300
+    u, w, n = work.presses.work[ALONG_0], work.presses.work[ALONG_1], work.presses.work[ACROSS_EDGES]
+    for e in range(breps.shape_edge[a, 0], breps.shape_edge[a, 1]):
+        for f in range(breps.shape_edge[b, 0], breps.shape_edge[b, 1]):
+            if not (breps.edge_used[e] and breps.edge_used[f]):
+                continue
+            edge_direction(breps, rotation, e, u)
+            edge_direction(breps, rotation, f, w)
+            n[0], n[1], n[2] = u[1] * w[2] - u[2] * w[1], u[2] * w[0] - u[0] * w[2], u[0] * w[1] - u[1] * w[0]
+            size = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2])
+            if size > 1e-6:
+                low_a, high_a = reach(breps, work.bodies, a, n)
+                low_b, high_b = reach(breps, work.bodies, b, n)
+                least = min(least, (high_a - low_b) / size, (high_b - low_a) / size)
+    return least
+
+
+@jit
+def edge_direction(breps, rotation, e, out):
+    """Unit vector along an edge, world axes."""
+    p, q = breps.vertex[breps.edge_vertex[e, 0]], breps.vertex[breps.edge_vertex[e, 1]]
+    R, length = rotation[breps.shape_body[breps.edge_shape[e]]], 0.0
+    for k in range(3):
+        out[k] = R[k, 0] * (q[0] - p[0]) + R[k, 1] * (q[1] - p[1]) + R[k, 2] * (q[2] - p[2])
+        length += out[k] * out[k]
+    for k in range(3):
+        out[k] /= sqrt(length)
+
+
+@jit
+def reach(breps, bodies, shape, n):
+    """Least and largest n . x of a shape's vertices."""
+    b, low, high = breps.shape_body[shape], 1e300, -1e300
+    R, x = bodies.rotation[b], bodies.position[b]
+    for v in range(breps.shape_vertex[shape, 0], breps.shape_vertex[shape, 1]):
+        p, along = breps.vertex[v], 0.0
+        for k in range(3):
+            along += n[k] * (x[k] + R[k, 0] * p[0] + R[k, 1] * p[1] + R[k, 2] * p[2])
+        low, high = min(low, along), max(high, along)
+    return low, high
 
 
 @jit

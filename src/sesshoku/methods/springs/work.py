@@ -378,6 +378,7 @@ class Presses(Record):
     given = array(float, "S", 2)  # stiffness and damping of the material, negative: none
     pair_given = array(float, "pairs", 2)  # the same of pairs of bodies with their own
     model_shape = array(int, "S")  # the model's (first) shape
+    sunk = array(float, 1, saved=True)  # m: how deep shapes are in each other whose springs are far beyond their limit
     fresh = array(int, 1, saved=True, within=(0, 1))  # 1: the bodies were placed, contacts must be found first
     # ---- the set before, for matching: at a step's end, and in the next one for what its motion adds
     old_key = array(int, "C", saved=True, within=ANY)
