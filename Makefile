@@ -20,7 +20,7 @@ CHROMIUM = command -v chromium >/dev/null || command -v chromium-browser >/dev/n
 
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: help demo play test test-full bench lint docs wheel clean
+.PHONY: help demo play test test-full soak mutants bench lint docs wheel clean
 .DEFAULT_GOAL := help
 
 help:
@@ -28,6 +28,8 @@ help:
 	@echo "make play       the crane game in the browser"
 	@echo "make test       the test suite (samples; about the size a change needs)"
 	@echo "make test-full  every test with the full counts"
+	@echo "make soak       random scenes for MINUTES=10, findings with their seeds"
+	@echo "make mutants    COUNT=20 kernels with one change each: which do the tests let pass?"
 	@echo "make bench      measure against other simulators"
 	@echo "make lint       ruff, mypy, import-linter"
 	@echo "make docs       build the pages into site/"
@@ -78,6 +80,17 @@ test-full: $(TEST)
 	SESSHOKU_FULL=1 $(PYTEST) -rs -n 2 --dist loadfile
 	SESSHOKU_FULL=1 NUMBA_BOUNDSCHECK=1 $(PYTEST) -rs -n 2 --dist loadfile -m boundscheck
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -rs -m nojit
+
+# Random scenes of every kind, for so long: what breaks is listed with its seed.
+MINUTES ?= 10
+soak: $(TEST)
+	PYTHONPATH=tests $(BIN)/python tests/soak.py --minutes $(MINUTES) --out soak.json
+
+# One small change of a kernel at a time: a test of its module should fail.
+COUNT ?= 20
+SEED ?= 1
+mutants: $(TEST)
+	$(BIN)/python tools/mutants.py --count $(COUNT) --seed $(SEED)
 
 bench: $(TEST)
 	$(BIN)/python -m benchmarks

@@ -18,7 +18,7 @@ README = ROOT / "README.md"
 HUMANOIDS = ROOT / "docs" / "humanoids.md"
 #: parts of the benchmarks, in the order of the table; each is a module of this package
 PARTS = ("start", "dynamics", "interface", "exact", "lcp", "multipoint", "volume", "implicit", "springs", "scenes",
-         "walking", "view", "crane")
+         "batch", "walking", "view", "crane")
 #: rows that only the result file has, by a word of their names
 LEFT_OUT = {"dynamics": ("step(1000)",), "lcp": ("step(1000)",), "exact": ("per sole", "tolerance", "at rest"),
             "walking": ("small", "lcp", "multipoint", "volume", "implicit", "springs", "stabiliser")}

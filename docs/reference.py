@@ -17,7 +17,8 @@ PACKAGE = Path(__file__).resolve().parent.parent / "src" / "sesshoku"
 #: page -> modules that are public as a whole
 MODULES = {
     "simulation": ["simulation.views", "simulation.robot_views", "simulation.sensors.views",
-                   "simulation.sensors.places"],
+                   "simulation.sensors.places", "simulation.batch.views", "simulation.batch.robots",
+                   "simulation.batch.sensors", "simulation.batch.places"],
     "scene": ["scene.materials"],
     "recording": ["recording.certificate", "recording.picture"],
     "methods": ["methods.registry", "methods.definition", "methods.options", "methods.features", "methods.none",

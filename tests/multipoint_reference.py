@@ -60,9 +60,13 @@ def row_picking(M, b, tolerance=1e-9):
     return Mm.T @ np.linalg.solve(Mm @ Mm.T, b[picked]), picked
 
 
-def step(H, v, free_velocity, points, *, slip_threshold=5e-3, rank_tolerance=1e-9, stick_target="keep",
-         coupling="after", readmit=False, penetration_rate=0.0, slop=1e-5, printed=(), solve=None):  # fmt: skip
-    """One step: velocities after it and impulses at the points."""
+def step(H, v, free_velocity, points, *, slip_threshold=5e-3, rank_tolerance=1e-9, stick_target="zero",
+         coupling="after", readmit=False, penetration_rate=0.0, slop=1e-5, printed=(), solve=None,
+         first_threshold=None):  # fmt: skip
+    """One step: velocities after it and impulses at the points.
+
+    first_threshold (N): thresholds before loads are known; those of the loads then follow from the trial forces.
+    """
     J, nu, N = points.jacobian, points.normal, len(points.normal)
     before = J @ v
     v_normal = np.einsum("ij,ij->i", before, nu)
@@ -74,10 +78,12 @@ def step(H, v, free_velocity, points, *, slip_threshold=5e-3, rank_tolerance=1e-
     with np.errstate(invalid="ignore", divide="ignore"):
         sigma = np.where(parallel[:, None], 0.0, t / speed[:, None])
     approach = v_normal if "(11)" in printed else np.minimum(v_normal, 0.0)
+    if first_threshold is not None:
+        slip_threshold = first_threshold
     keep = t.copy()
     if stick_target == "zero":
         keep[speed <= slip_threshold] = 0.0
-    push_out = penetration_rate * np.maximum(points.depth - slop, 0.0)
+    push_out = penetration_rate * np.maximum(points.depth - slop, 0.0) * (points.restitution * approach >= 0.0)
     target = keep + (-points.restitution * approach + push_out)[:, None] * nu
     flat = J.reshape(3 * N, -1)
     M = flat @ np.linalg.solve(H, flat.T)
@@ -105,8 +111,10 @@ def step(H, v, free_velocity, points, *, slip_threshold=5e-3, rank_tolerance=1e-
                 wanted = again.ravel() - flat @ free_velocity
         return np.zeros((N, 3))
 
-    trial = loop()
-    if readmit:
+    def settle():
+        trial = loop()
+        if not readmit:
+            return trial
         seen = set()
         while tuple(active) not in seen and len(seen) < N:
             seen.add(tuple(active))
@@ -114,8 +122,20 @@ def step(H, v, free_velocity, points, *, slip_threshold=5e-3, rank_tolerance=1e-
             back = ~active & (np.einsum("ij,ij->i", after, nu) < -1e-8)
             if not back.any():
                 break
-            active |= back
+            active[back] = True
             trial = loop()
+        return trial
+
+    trial = settle()
+    if first_threshold is not None:
+        slip_threshold = _thresholds(M, points, trial, active, sigma, speed, first_threshold)
+        change = (speed <= slip_threshold) != (speed <= first_threshold)
+        if stick_target == "zero" and change.any():
+            keep = np.where((speed <= slip_threshold)[:, None], 0.0, t)
+            target += np.where(change[:, None], keep - (target - np.einsum("ij,ij->i", target, nu)[:, None] * nu), 0.0)
+            wanted = target.ravel() - flat @ free_velocity
+            active[:] = True
+            trial = settle()
     fn = np.einsum("ij,ij->i", trial, nu)
     ft = trial - fn[:, None] * nu
     size = np.linalg.norm(ft, axis=1)
@@ -133,6 +153,18 @@ def step(H, v, free_velocity, points, *, slip_threshold=5e-3, rank_tolerance=1e-
         impulse, slips = _resolve(M, wanted, points, moving, slips, against, trial, rank_tolerance)
     v_next = free_velocity + np.linalg.solve(H, flat.T @ impulse.ravel())
     return Outcome(v_next, impulse, trial, active, slips, sigma, passes, M, wanted, removed)
+
+
+def _thresholds(M, points, trial, active, sigma, speed, first):
+    """Half of what kinetic friction in place of the trial's changes of the slip of each point that carries."""
+    nu, N = points.normal, len(points.normal)
+    fn = np.einsum("ij,ij->i", trial, nu)
+    carries = active & (fn > 0.0)
+    friction = np.where(carries, points.kinetic * fn, 0.0)[:, None] * sigma
+    change = friction + np.where(carries[:, None], trial - fn[:, None] * nu, 0.0)
+    found = [np.einsum("ij,ij->i", sigma, (M @ part.ravel()).reshape(N, 3)) for part in (friction, change)]
+    found.append(np.array([sigma[i] @ M[3 * i : 3 * i + 3, 3 * i : 3 * i + 3] @ friction[i] for i in range(N)]))
+    return np.where(carries & (speed > 1e-12), np.maximum(0.5 * np.max(found, axis=0), 1e-12), first)
 
 
 def _resolve(M, wanted, points, moving, slips, against, trial, tolerance):

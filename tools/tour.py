@@ -25,6 +25,7 @@ from sesshoku.compiled.kernel import store as kernels
 from sesshoku.compiled.prepare import prepare
 from sesshoku.compiled.progress import CompileProgress
 from sesshoku.methods import registry
+from sesshoku.simulation.batch import sensed
 
 HEART = robots.path("heart.stl")
 
@@ -62,6 +63,12 @@ def use(sim: ss.Simulation) -> None:
     sim.restore(sim.save())
 
 
+def use_batch(batch: ss.Batch) -> None:
+    """What users call of a batch."""
+    batch.step(2)
+    batch.body_poses(), batch.contact_force(next(iter(batch.bodies)))
+
+
 def methods(names: list[str]) -> None:
     """Every method and preset on plain bodies and on a robot."""
     for keyword in registry.keywords():
@@ -69,6 +76,7 @@ def methods(names: list[str]) -> None:
             for scene in (shapes(), humanoid()):
                 with contextlib.suppress(ss.MethodError):  # what a method cannot carry
                     use(ss.Simulation(scene, keyword))
+                    use_batch(ss.Batch(scene, 2, keyword))
 
 
 def walks() -> None:
@@ -94,6 +102,8 @@ def all_kernels() -> Iterator[Any]:
             yield from (value for value in vars(module).values() if isinstance(value, Kernel))
     for keyword in registry.MODULES:
         yield from registry.load(keyword).METHOD._runs.values()
+        yield from registry.load(keyword).METHOD._worlds.values()
+    yield from sensed.loops.values()
 
 
 def collect(folder: Path) -> int:

@@ -28,6 +28,7 @@ from sesshoku.errors import (
 from sesshoku.recording import Recording
 from sesshoku.scene.actuators import Actuator, Tendon
 from sesshoku.scene.elements import Body, Geometry, Inertial, Joint, Loop, Material, Mimic, Motion
+from sesshoku.scene.fluid import Fluid
 from sesshoku.scene.frames import Camera, Frame
 from sesshoku.scene.geometry.shapes import (
     Box,
@@ -43,15 +44,16 @@ from sesshoku.scene.geometry.shapes import (
 from sesshoku.scene.scene import Robot, Scene
 from sesshoku.scene.sensors import ForceSensor, Imu
 from sesshoku.scene.state_sensors import StateSensor
+from sesshoku.simulation.batch import Batch
 from sesshoku.simulation.contacts import Contact
 from sesshoku.simulation.simulation import Simulation
 from sesshoku.simulation.snapshots import Snapshot
 from sesshoku.stages.report import Report
 
 __all__ = [
-    "Actuator", "Body", "Box", "Camera", "Capsule", "Contact", "ConvexMesh", "Cylinder", "Ellipsoid", "ForceSensor",
-    "Frame", "Geometry", "HeightField", "Imu", "Inertial", "Joint", "Loop", "Material", "Mesh", "MethodError", "Mimic",
-    "Motion", "Plane", "Recording", "RecordingError", "Report", "Robot", "Scene", "SceneError", "SesshokuError",
-    "Simulation", "SimulationDiverged", "Snapshot", "Sphere", "StateSensor", "SuspectRun", "Tendon", "UnstableStep",
-    "UnsupportedFeature", "__version__", "compare", "methods", "robots",
+    "Actuator", "Batch", "Body", "Box", "Camera", "Capsule", "Contact", "ConvexMesh", "Cylinder", "Ellipsoid", "Fluid",
+    "ForceSensor", "Frame", "Geometry", "HeightField", "Imu", "Inertial", "Joint", "Loop", "Material", "Mesh",
+    "MethodError", "Mimic", "Motion", "Plane", "Recording", "RecordingError", "Report", "Robot", "Scene", "SceneError",
+    "SesshokuError", "Simulation", "SimulationDiverged", "Snapshot", "Sphere", "StateSensor", "SuspectRun", "Tendon",
+    "UnstableStep", "UnsupportedFeature", "__version__", "compare", "methods", "robots",
 ]  # fmt: skip

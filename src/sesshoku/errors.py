@@ -62,7 +62,10 @@ class RecordingError(SesshokuError, ValueError):
 
 
 class SimulationDiverged(SesshokuError, RuntimeError):
-    """The state stopped being finite. `time` and `body` say when and where; the last good state is kept."""
+    """The state stopped being one that can be: finite, slower than light.
+
+    `time` and `body` say when and where; the last good state is kept.
+    """
 
     def __init__(self, message: str, *, time: float, body: str | None) -> None:
         super().__init__(message)

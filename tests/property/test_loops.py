@@ -17,7 +17,7 @@ from sesshoku.methods.registry import keywords
 from support import SEED, sample_count
 
 DT, STEPS = 2e-3, 250
-#: joints of `springs` are springs: they give, and swing
+#: joints of `springs` are springs: they give, and swing; its preset has a test of its own
 REDUCED = [name for name in keywords() if not name.startswith("springs")]
 
 
@@ -55,3 +55,18 @@ def test_mechanisms_in_any_orientation_gain_nothing(method: str) -> None:
         _, gain, error = swing(scene, method)  # `none` damps: kinetic energy alone may rightly be larger
         assert gain <= max(expected[1], 0.0) + 2e-3 * expected[0], f"{number}: {name}"
         assert error < 1e-6, f"{number}: {name}"
+
+
+def test_mechanisms_of_stiff_springs_gain_nothing_in_any_orientation() -> None:
+    """Armature only between a link and the frame: of other joints it turns with the child alone in this method."""
+    rng = np.random.default_rng([SEED, 19])
+    for number in range(sample_count(16, 400)):
+        name, scene = random_mechanism(rng, number)
+        for body in scene.bodies.values():
+            if body.parent != "frame":
+                body.joint.armature = 0.0
+        expected = swing(scene, "none")
+        kinetic, gain, error = swing(scene, "springs:recommended")
+        assert kinetic <= 1.1 * expected[0], f"{number}: {name}"
+        assert gain <= max(expected[1], 0.0) + 2e-3 * expected[0], f"{number}: {name}"
+        assert error < 1e-3, f"{number}: {name}"

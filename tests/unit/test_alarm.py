@@ -75,3 +75,35 @@ def test_depth_correction_and_impacts_are_no_news(method: str) -> None:
     for height in (0.3, -0.005):
         sim = ss.Simulation(crate_on_floor(1.0, height=height), method, 0.005)
         assert warned(sim, 200) == []
+
+
+@pytest.mark.parametrize("method", ["springs", "implicit"])
+def test_energy_without_a_source_is_told_where_contacts_are_springs(method: str) -> None:
+    """Such a method reports no gain of a step: the energy of the scene says it."""
+    sim = ss.Simulation(crate_on_floor(2.0), method, 0.005)
+    assert warned(sim, 20) == []
+    run = sim._run
+
+    def mad(*arguments: Any) -> int:
+        done = int(run(*arguments))
+        sim.data.v[0] = 1e4
+        return done
+
+    sim._run = mad
+    told = warned(sim, 20)
+    assert len(told) == 1 and "energy rose by" in told[0] and f"method {method!r}" in told[0]
+    assert "body 'crate'" in told[0]
+
+
+def test_falls_pushes_and_throws_are_no_news_to_springs() -> None:
+    sim = ss.Simulation(crate_on_floor(1.0, height=0.3), "springs:recommended", 0.002)
+    assert warned(sim, 200) == []
+    sim.bodies["crate"].push((1e5, 0, 0), until=sim.time + 0.1)
+    assert warned(sim, 60) == []
+    sim.reset()
+    sim.bodies["crate"].set_velocity((0, 0, 300.0))
+    assert warned(sim, 20) == []
+    sim.v[0] = 500.0
+    assert warned(sim, 20) == []
+    sim.apply_force("crate", (1e6, 0, 0))
+    assert warned(sim, 20) == []

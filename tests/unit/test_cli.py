@@ -244,6 +244,9 @@ BAD = {
     "unknown pose": (["run", "arm.xml", "--pose", "sit"], "poses: bent"),
     "unknown command": (["walk"], "walk"),
     "benchmark of nothing": (["bench", "nowhere.xml"], "no such file"),
+    "two files": (["bench", "one.xml", "other.xml"], "one file at a time"),
+    "no worlds": (["bench", "batch", "--worlds", "0"], "worlds must be a whole number"),
+    "no steps": (["bench", "batch", "--steps", "0"], "steps must be 1 or more"),
 }
 
 
@@ -276,7 +279,7 @@ def test_info_as_json(sesshoku: Call, robot: Path) -> None:
     said = sesshoku("info", robot, "--json")
     facts = said.json
     assert set(facts) == {"name", "bodies", "total_mass", "degrees_of_freedom", "joints", "actuators", "loops",
-                          "mimics", "shapes", "gravity", "notes", "unsupported"}
+                          "mimics", "shapes", "gravity", "fluid", "notes", "unsupported"}
     assert facts["bodies"] == {"base": pytest.approx(2.0), "link": pytest.approx(1.0)}
     assert facts["total_mass"] == pytest.approx(3.0) and facts["degrees_of_freedom"] == 7
     assert facts["joints"]["hinge"]["upper"] == pytest.approx(np.pi / 2)
@@ -304,6 +307,15 @@ def test_bench_times_stages_and_a_peer(sesshoku: Call, pendulum: Path) -> None:
 
 
 # ---- help ------------------------------------------------------------------------------------------------------------
+
+
+def test_bench_times_many_worlds(sesshoku: Call, pendulum: Path) -> None:
+    words = ("bench", "batch", pendulum, "--worlds", "8", "--steps", "3", "--method", "none")
+    facts = sesshoku(*words, "--json").json
+    assert facts["world_steps_per_second"] > 0 and facts["bytes_per_world"] > 100
+    assert facts["against"][0]["ratio"] > 0 and "8 worlds" in facts["against"][0]["name"]
+    said = sesshoku(*words)
+    assert "KiB a world" in said.out and "sim.step(3) in a loop" in said.out
 
 
 def examples_in(text: str) -> list[str]:

@@ -11,6 +11,7 @@ import pytest
 
 import sesshoku as ss
 from command_line import Call, caller
+from mechanisms import pendulum
 from sesshoku.compiled.table import Record
 from sesshoku.experiments.scenes import crate_on_floor
 from sesshoku.methods.definition import Definition
@@ -281,3 +282,21 @@ def test_a_controller_goes_on_controlling() -> None:
     sim.run(0.1, controller=watch)
     watch.look()
     assert watch.summary()["steps"] == 10 and sim.bodies["crate"].velocity[0] == pytest.approx(0.51, abs=1e-9)
+
+
+@pytest.mark.parametrize("method", ["springs", "springs:recommended"])
+def test_energy_from_nothing_is_not_certified_where_no_books_are_kept(method: str) -> None:
+    """The energy in joints that are springs is not booked; a pendulum that doubles its speed is told all the same."""
+    for meddled in (False, True):
+        sim = ss.Simulation(pendulum(position=1.0), method, dt=2e-3)
+        watch = Certificate(sim, tolerance=1.0)
+        sim.run(0.3, watch)
+        if meddled:
+            sim.joints["rod"].velocity *= 2.0
+        sim.run(0.1, watch)
+        watch.look()
+        found = watch.summary()
+        assert found["energy"]["not_judged"]
+        assert found["certified"] != meddled, found["reasons"]
+        if meddled:
+            assert "energy that no work explains" in found["reasons"][0] and "body 'rod'" in found["reasons"][0]

@@ -159,3 +159,14 @@ def test_wrong_pushes_are_refused() -> None:
         with pytest.raises(ss.SceneError, match="apply_force to body 'rock'"):
             sim.apply_force("rock", force)
     assert not sim.data.external_force.any()
+
+
+def test_a_push_that_ends_in_the_past_is_refused() -> None:
+    scene = ss.Scene()
+    scene.add_box("box", size=(1, 1, 1), mass=1.0)
+    sim = ss.Simulation(scene, "none", 1e-2)
+    sim.step(5)
+    for until in (0.05, 0.01, -1.0):
+        with pytest.raises(ss.SceneError, match="must end later than now"):
+            sim.bodies["box"].push((1, 0, 0), until=until)
+    assert sim.bodies["box"].push((1, 0, 0), until=0.06).until == 0.06

@@ -67,7 +67,9 @@ def test_what_is_assigned_comes_back(robots, rng: np.random.Generator) -> None:
     np.testing.assert_allclose(robot.q, q, atol=1e-12)
     np.testing.assert_allclose(robot.v, v, atol=1e-12)
     np.testing.assert_array_equal(sim.robots[one].q, other)  # nobody else moved
-    robot.q[:] = 0.0  # a copy: nothing happens
+    for read in (robot.q, robot.v, robot.command):  # copies: a write would be lost
+        with pytest.raises(ValueError, match="read-only"):
+            read[:] = 0.0
     np.testing.assert_allclose(robot.q, q, atol=1e-12)
     np.testing.assert_allclose(sim.bodies["two/trunk"].position, q[:3], atol=1e-12)
 

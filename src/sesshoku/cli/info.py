@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
@@ -42,7 +43,8 @@ def _facts(scene: Scene, model: Model, masses: dict[str, float]) -> dict[str, An
         "degrees_of_freedom": model.dof_count,
         "joints": {str(body.joint.name): _joint_facts(body) for body in moving},
         "actuators": list(scene.actuators), "loops": list(scene.loops), "mimics": list(scene.mimics),
-        "shapes": model.shape_count, "gravity": scene.gravity.tolist(), "notes": scene.notes,
+        "shapes": model.shape_count, "gravity": scene.gravity.tolist(),
+        "fluid": asdict(scene.medium), "notes": scene.notes,
         "unsupported": scene.unsupported,
     }
 

@@ -99,3 +99,35 @@ def step_against_mujoco(scene: Scene, method: Any = "none", dt: float = 1e-3, *,
     many = interleave(f"{label}: sim.step(1000)", ours_many, theirs, "mj_step", calls=500, calls_ours=1, per_ours=1000,
                       rounds=max(rounds // 2, 5))
     return [single, many]
+
+
+def batch_against_simulations(scene: Scene, method: Any, dt: float, *, worlds: int = 256, threads: int | None = None,
+                              steps: int = 10, rounds: int = 10) -> Comparison:
+    """A batch against as many simulations in the same states, stepped one after the other by a loop in Python.
+
+    Times are of `steps` steps of one world. Worlds start a little apart, and both do the same, bit for bit.
+    """
+    from itertools import cycle
+
+    from sesshoku.simulation.batch import Batch
+    from sesshoku.simulation.batch.vary import QUANTITIES
+
+    probe = Batch(scene, 1, method, dt)
+    vary = {name: size for name, size in (("joint_position", 0.04), ("rotation", 0.02), ("joint_velocity", 0.1))
+            if QUANTITIES[name].elements(probe.compiled)}
+    batch = Batch(scene, worlds, method, dt, threads=threads, vary=vary)
+    sims = [batch[w] for w in range(worlds)]
+    turn = cycle(sims)
+
+    def ours() -> None:
+        batch.step(steps)
+
+    def theirs() -> None:
+        next(turn).step(steps)
+
+    ours()
+    for sim in sims:
+        sim.step(steps)
+    name = f"{scene.name}, {batch.method.label}: {worlds} worlds on {batch.threads} cores, batch.step({steps})"
+    return interleave(name, ours, theirs, f"sim.step({steps}) in a loop", calls=worlds, calls_ours=1, per_ours=worlds,
+                      rounds=rounds)

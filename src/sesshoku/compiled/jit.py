@@ -70,12 +70,15 @@ def uses_numba() -> bool:
 
 
 def jit(function: Callable[..., Any] | None = None, *, fastmath: Any = CONTRACT, inline: str = "never",
-        into_callers: bool = False) -> Any:
+        into_callers: bool = False, nogil: bool = False) -> Any:
     """Compile a kernel: float64, no Python objects, division by zero gives inf, result cached on disk.
 
     into_callers: a small leaf of a hot loop, whose call must cost nothing (the optimiser is told to always inline it).
+    nogil: called from Python, it lets other threads run meanwhile.
     """
     options = {"error_model": "numpy", "fastmath": fastmath, "inline": inline, "forceinline": into_callers}
+    if nogil:  # named only where it is wanted: options are part of a kernel's key
+        options["nogil"] = True
 
     def compile_(target: Callable[..., Any]) -> Any:
         if config.DISABLE_JIT:

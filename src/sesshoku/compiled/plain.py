@@ -75,7 +75,8 @@ def plain_kernel(target: Callable[..., Any], options: dict[str, Any]) -> Any:
     config.CACHE_DIR = str(module_cache(target.__module__))
     config.CACHE_LOCATOR_CLASSES = f"{SharedLocator.__module__}.{SharedLocator.__name__}"
     try:
-        return _without_literals(numba.njit(cache=True, **options)(target))
+        kept = Path(target.__code__.co_filename).is_file()  # Numba keeps no code of functions that are no file's
+        return _without_literals(numba.njit(cache=kept, **options)(target))
     finally:
         config.CACHE_DIR, config.CACHE_LOCATOR_CLASSES = before
 

@@ -106,7 +106,28 @@ def make_run(stages: Stages, views: tuple[Callable[..., Any], ...], module: str,
     if number >= STAGE_CAPACITY:
         raise TypeError(f"{module}: {number} stages where a clock has room for {STAGE_CAPACITY - 1}")
     lines.append("    return steps")
-    exec(compile("\n".join(lines), f"<stages of {module}>", "exec"), space)
+    return jit(written_out(lines, space, name, f"<stages of {module}>"))
+
+
+def make_run_worlds(run: Any, module: str, name: str = "run_worlds") -> Any:
+    """The compiled `run_worlds(model_tables, data_tables, work_tables, dt, steps, done_out)`, without Python's lock.
+
+    A row of the tables (W, n) is a world. All its steps are made before the next world's: its memory is then near.
+    done_out (W): how many steps each made before its state stopped being finite; the loop ends behind the first world
+    that did not make them all, and returns how many worlds it has been through.
+    """
+    lines = [f"def {name}(model_tables, data_tables, work_tables, dt, steps, done_out):",
+             "    for w in range(len(done_out)):",
+             "        done_out[w] = run(model_tables[w], data_tables[w], work_tables[w], dt, steps)",
+             "        if done_out[w] < steps:",
+             "            return w + 1",
+             "    return len(done_out)"]
+    return jit(written_out(lines, {"run": run, "__name__": module}, name, f"<worlds of {module}>"), nogil=True)
+
+
+def written_out(lines: list[str], space: dict[str, Any], name: str, origin: str) -> Any:
+    """The function of some lines of Python, as if its module had it."""
+    exec(compile("\n".join(lines), origin, "exec"), space)
     function = space[name]
-    function.__module__, function.__qualname__ = module, name
-    return jit(function)
+    function.__module__, function.__qualname__ = space["__name__"], name
+    return function

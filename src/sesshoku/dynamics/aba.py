@@ -22,6 +22,8 @@ from sesshoku.spatial.algebra import (
 def forward_dynamics(model, data, q, v, joint_force, acceleration_out):
     """Joint accelerations (V) at q, v under joint forces (V) and the external forces of `data`."""
     kinematics(model, data, q)
+    if model.drag_count > 0:
+        link_velocities(model, data, v)
     external_wrenches(model, data)
     articulate(model, data)
     accelerate(model, data, v, joint_force, acceleration_out)

@@ -17,7 +17,7 @@ from sesshoku.scene.compiler import CompiledScene
 class Data(Record):
     """L links, V dofs, Q coordinates, T trees, A actuators, C loops, M mimics, N tendons, R numbers in rows of the mass
     matrix; W constraint rows and J their coefficients; K clusters with U rows, B and F numbers in bases and factors.
-    KL, KV, KT: links, dofs and trees where there are loops, else none.
+    KL, KV, KT: links, dofs and trees where there are loops, else none. D dragged bodies.
     """
 
     # ---- state
@@ -123,6 +123,9 @@ class Data(Record):
     dof_kept = array(float, "KV", 6)
     tree_kept = array(float, "KT", 3)
     loop_kept = array(float, "C", 24)
+    # ---- drag of the surrounding fluid
+    drag_most = array(float, "D", 6)  # bounds of drag per speed: what stops the body within a step
+    drag_wrench = array(float, "D", 6)  # on each body about its centre of mass, world axes, as last evaluated
     # ---- report
     counters = array(int, 8)
     clock = array(int, STAGE_CAPACITY)  # whether stages are to be timed, then ticks of each (compiled/stepping.py)
@@ -152,6 +155,13 @@ def row_total(model: Model) -> int:
     return int(group_row_counts(model).sum())
 
 
+def start_data(compiled: CompiledScene, dt: float) -> Data:
+    """The data of a simulation with steps of dt seconds."""
+    data = make_data(compiled)
+    data.drag_most[:] = compiled.model.drag_inertia / dt
+    return data
+
+
 def make_data(compiled: CompiledScene) -> Data:
     """Allocate the work space of a model and set its start state."""
     m = compiled.model
@@ -164,7 +174,8 @@ def make_data(compiled: CompiledScene) -> Data:
         "L": L, "V": V, "Q": Q, "T": T, "A": A, "C": m.loop_count, "M": m.mimic_count, "N": m.tendon_count, "R": R,
         "W": W, "J": 2 * W * chain, "K": m.cluster_count, "U": int(m.cluster_start[-1, 0]),
         "B": int(m.cluster_start[-1, 1]), "F": int(m.cluster_start[-1, 2]), "KL": kept * L, "KV": kept * V,
-        "KT": kept * T})
+        "KT": kept * T, "D": m.drag_count})
+    data.drag_most[:] = np.inf
     data.q[:] = compiled.q
     data.v[:] = compiled.v
     data.kinematic_pose[:] = compiled.kinematic_pose

@@ -1,4 +1,4 @@
-"""Forces on links that the model itself holds: gravity compensation, and actuators that push a body at a place.
+"""Forces on links that the model itself holds: gravity compensation, actuators that push a body at a place, and drag.
 
 Gravity compensation bears the weight of a mass fixed on a link, as an upward force at its centre. An actuator at a
 place (a thruster) pushes its link with a wrench that turns with it; one with a base pushes in the axes of that other
@@ -8,12 +8,16 @@ link, which is pushed back at the same place.
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
+from sesshoku.dynamics.drag import drag_links
 from sesshoku.spatial.algebra import cross
 
 
 @jit
 def push_links(model, data, wrench_out):
-    """Add gravity compensation and actuators at places to wrenches (L, 6) at the trees' origins."""
+    """Add gravity compensation, actuators at places and drag to wrenches (L, 6) at the trees' origins.
+
+    Needs `link_velocities` where there is a fluid.
+    """
     for i in range(model.link_count):
         if model.link_lift[i, 0] != 0.0:
             lift_link(model, data, i, wrench_out[i])
@@ -21,6 +25,8 @@ def push_links(model, data, wrench_out):
         i = model.actuator_link[a]
         if i >= 0:
             push_at(model, data, a, i, wrench_out)
+    if model.drag_count > 0:
+        drag_links(model, data, wrench_out)
 
 
 @jit

@@ -14,7 +14,7 @@ from __future__ import annotations
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.efforts import settle_efforts
 from sesshoku.dynamics.factor import solve
-from sesshoku.dynamics.rnea import bias_at_velocities, link_velocities
+from sesshoku.dynamics.rnea import bias_at_velocities, external_wrenches, link_velocities
 from sesshoku.integrate.fast_joints import FAST as FAST_JOINT
 from sesshoku.integrate.fast_joints import (
     FAST_TREES,
@@ -126,6 +126,8 @@ def predict_middle(model, data, dt):
 def middle_velocity(model, data, dt):
     """(E22): new_v = v + dt H^-1 (joint force - bias at the predicted middle velocity), which the links have then."""
     link_velocities(model, data, data.stage_v)
+    if model.drag_count > 0:
+        external_wrenches(model, data)  # with the drag of that velocity
     free_acceleration(model, data)
     for k in range(model.dof_count):
         data.new_v[k] = data.v[k] + dt * data.free_acceleration[k]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sesshoku.compiled.stepping import Stages, make_run
+from sesshoku.compiled.stepping import Stages, make_run, make_run_worlds
 from sesshoku.compiled.table import Record, scalar, viewer
 from sesshoku.dynamics.data import as_data
 from sesshoku.model.arrays import as_model
@@ -52,7 +52,10 @@ class Definition:
         contacts_per_pair   contacts of a box that lies on another
         carries_any_mass    no weight drowns a body
     What is not declared is expected as EXPECTED says.
-    start_motion, leave_motion: of a method with coordinates of its own, what sensors are to take for the links' motion.
+    follows_model: arrays of its work that make_work fills from masses, inertias, armature, friction, gains or gravity:
+    "bodies.mass"; worlds of a batch that differ in those have their own.
+    start_motion(model, data, work, start_out), leave_motion(model, data, work, start, dt): kernels of a method with
+    coordinates of its own, what sensors are to take for the links' motion; start (L + 1, 18): what the first keeps.
     ends_within(options): whether a step leaves the links at a stage within it (Runge-Kutta), so that sensors have to go
     to its middle themselves. contact_polygons(work), (n, 5), and contact_springs(work), (n, 6): what a film shows
     besides points and forces, world axes: corners, number of the polygon and state; the two ends of a spring.
@@ -69,12 +72,14 @@ class Definition:
     cautions: Callable[..., Any] | None = None
     finds_deep: bool = False
     guarantees: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
+    follows_model: tuple[str, ...] = ()
     start_motion: Callable[..., Any] | None = None
     leave_motion: Callable[..., Any] | None = None
     ends_within: Callable[[Any], bool] = _never
     contact_polygons: Callable[[Any], np.ndarray] | None = None
     contact_springs: Callable[[Any], np.ndarray] | None = None
     _runs: dict[Stages, Any] = field(default_factory=dict, repr=False, compare=False)
+    _worlds: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def guaranteed(self, what: str, options: Any) -> Any:
         """What it guarantees with these options: as declared, else what a method is expected to hold."""
@@ -93,6 +98,13 @@ class Definition:
             name = "_".join(["run", *(name.replace(" ", "_") for name in stages.names)]) if self._runs else "run"
             self._runs[stages] = make_run(stages, (as_model, as_data, viewer(self.work)), self.module, name)
         return self._runs[stages]
+
+    def run_worlds(self, options: Any) -> Any:
+        """The compiled loop over many worlds of these options (`compiled/stepping.py`)."""
+        run = self.run(options)
+        if run not in self._worlds:
+            self._worlds[run] = make_run_worlds(run, self.module, f"worlds_{getattr(run, 'py_func', run).__name__}")
+        return self._worlds[run]
 
 
 def numbers_of(options: type) -> Any:

@@ -34,6 +34,14 @@ def restitution(compiled: CompiledScene) -> list[str]:
                  | _of_pairs(compiled, model.pair_material[:, 2]))
 
 
+def borne_efforts(compiled: CompiledScene) -> list[str]:
+    """Efforts of joints that limit the gravity compensation their actuators bear."""
+    model = compiled.model
+    limited = (model.dof_lifted != 0) & np.isfinite(model.dof_effort).any(axis=1) & bool(model.link_lift[:, 0].any())
+    return sentence("efforts that limit gravity compensation",
+                    {str(compiled.joint_names[model.dof_link[k]]) for k in np.flatnonzero(limited)})
+
+
 def _of_shapes(compiled: CompiledScene, values: np.ndarray) -> set[str]:
     """Bodies of the shapes whose value is not zero."""
     names, frames = compiled.frame_names, compiled.model.shape_frame

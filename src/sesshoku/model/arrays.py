@@ -41,7 +41,9 @@ NO_RULE, APART, TOGETHER = range(3)
 
 
 class Model(Record):
-    """L links, V dofs, T trees, F frames, A actuators, N tendons, C loops, M mimics, K clusters, G shapes."""
+    """L links, V dofs, T trees, F frames, A actuators, N tendons, C loops, M mimics, K clusters, G shapes, D dragged
+    bodies.
+    """
 
     link_count = scalar()
     dof_count = scalar()
@@ -51,6 +53,7 @@ class Model(Record):
     actuator_count = scalar()
     tendon_count = scalar()
     has_lifted = scalar()  # 1: some joint's actuators bear its gravity compensation (dof_lifted)
+    drag_count = scalar()  # bodies that a fluid resists; 0 without a fluid
     loop_count = scalar()
     mimic_count = scalar()
     shape_count = scalar()
@@ -74,6 +77,16 @@ class Model(Record):
     link_center = array(float, "L", 3)  # centre of mass in the link frame
     link_inertia = array(float, "L", 6)  # xx yy zz xy xz yz about the centre of mass, link axes
     link_lift = array(float, "L", 4)  # gravity compensation: mass whose weight is borne, its centre (link frame)
+
+    # bodies that the fluid resists (dynamics/drag.py)
+    wind = array(float, 3)  # m/s, world
+    drag_link = array(int, "D")
+    drag_frame = array(int, "D")  # the body
+    drag_position = array(float, "D", 3)  # its centre of mass, in the link frame
+    drag_rotation = array(float, "D", 3, 3)  # its principal axes as columns, link axes
+    drag_linear = array(float, "D", 6)  # along and about these axes: N s/m, N m s/rad
+    drag_square = array(float, "D", 6)  # N s^2/m^2, N m s^2/rad^2
+    drag_inertia = array(float, "D", 6)  # mass, thrice, and moments
 
     tree_link = array(int, "T + 1")  # first link of each tree
     tree_dof = array(int, "T + 1")  # first dof of each tree
@@ -184,6 +197,8 @@ class Model(Record):
     shape_box = array(float, "G", 2, 3)  # centre and half edges of a box around it, shape frame; planes: zero
     shape_radius = array(float, "G")  # half the diagonal of that box
     shape_filter = array(int, "G", 6)  # what it may touch, by the columns GROUP .. PAIRED
+    beside_start = array(int, "G + 1")  # ranges of beside, by shape
+    beside = array(int, "besides")  # shapes of the same link that it may touch or overlap, of boxes and polyhedra
     shape_level = array(int, "G")  # size class in the broad phase, 0: the smallest; planes: -1
     shape_vertex = array(int, "G", 2)  # first and last+1 vertex of a convex polyhedron
     shape_face = array(int, "G", 2)

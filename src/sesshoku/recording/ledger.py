@@ -7,7 +7,8 @@ that of actuators, springs, dampers and pushes (`applied_work`), and what the sc
                 there was), depth correction aside
     the run     energy that no work explains rises by no more than RUN_SHARE of all that was turned over
 
-Where the books cannot be kept the reason is said (`unjudged`) and nothing is claimed.
+Where the books cannot be kept the reason is said (`unjudged`) and nothing is claimed, but for one thing: where nothing
+drives a scene, its energy rises above that of the start by no more than ELASTIC_SHARE of what could turn into motion.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from sesshoku.stages.report import APPLIED_WORK, CONSTRAINT_WORK, CORRECTION_WOR
 
 STEP_SHARE = 0.01  # of the kinetic energy: what turning within a step errs by is (dt w)^2 of it
 LEAST_SHARE = 1e-4  # of the most kinetic energy there was: less is not worth a word, however slow all is by then
+ELASTIC_SHARE = 0.5  # of the start's kinetic energy and of the fall since: springs that are not booked may hold some
 RUN_SHARE = 0.05  # of what was turned over: first-order schemes err by dt times the pace of the motion, and swing
 
 
@@ -38,6 +40,9 @@ class Ledger:
         self.gains: list[float] = []
         self.gain_allowed: list[float] = []
         self.bodies: list[str] = []
+        self._start, self._lowest = sum(sim.energy), float(sim.energy[1])
+        self.risen: list[float] = []  # energy above that of the start, and beside it how far it may be
+        self.risen_allowed: list[float] = []
         self._moved = self._skipped = self._pushed = False
 
     def push(self) -> None:
@@ -68,7 +73,12 @@ class Ledger:
         self.gains.append(0.0 if self.elastic else gain)
         self.gain_allowed.append(STEP_SHARE * (max(self.kinetic, kinetic_before) + fall)
                                  + LEAST_SHARE * self.most_kinetic + rounding)
+        kinetic, potential = sim.energy
+        self._lowest = min(self._lowest, potential)
+        self.risen.append(kinetic + potential - self._start)
+        self.risen_allowed.append(ELASTIC_SHARE * (self._start - self._lowest) + fall + rounding)
         odd = not self.gains[-1] <= self.gain_allowed[-1] or not rise <= RUN_SHARE * self.most_kinetic + rounding
+        odd = odd or not self.risen[-1] <= self.risen_allowed[-1]
         self.bodies.append(fastest(sim) if odd else "")
 
     def _mechanical(self) -> float:
@@ -90,6 +100,8 @@ class Ledger:
             return "the method does not book the energy in its springs"
         if not self.books and (self._pushed or self.sim.model.actuator_count > 0):
             return "the method does not book the work of actuators and pushes"
+        if not self.books and self.sim.model.drag_count > 0 and self.sim.model.wind.any():
+            return "the method does not book the work of the wind"
         return ""
 
     def summary(self, times: np.ndarray) -> dict[str, Any]:
@@ -98,6 +110,11 @@ class Ledger:
                                  "unexplained": self.unexplained[-1] if self.unexplained else 0.0,
                                  "not_judged": self.unjudged, "gained": []}
         if self.unjudged:
+            driven = self._moved or self._skipped or self._pushed or self.sim.model.actuator_count > 0
+            over = np.flatnonzero(~(np.array(self.risen) <= np.array(self.risen_allowed)))
+            if len(over) and not driven:
+                found["gained"].append({"what": "run", "steps": len(over), "at": float(times[over[0]]),
+                                        "energy": float(max(self.risen)), "body": self.bodies[over[0]]})
             return found
         gains, rise = np.array(self.gains), self._rise()
         steps = np.flatnonzero(~(gains <= np.array(self.gain_allowed)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,18 @@ from sesshoku.scene.contents import Contents, listed
 from sesshoku.scene.elements import Body, Geometry, Inertial, Joint, Material
 from sesshoku.scene.geometry import mesh
 from sesshoku.scene.geometry.repair import check_arrays
-from sesshoku.scene.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Shape, Sphere
+from sesshoku.scene.geometry.shapes import (
+    Box,
+    Capsule,
+    ConvexMesh,
+    Cylinder,
+    Ellipsoid,
+    HeightField,
+    Mesh,
+    Plane,
+    Shape,
+    Sphere,
+)
 
 BODY_OPTIONS = {"parent", "joint", "position", "rotation", "velocity", "angular_velocity", "fixed", "kinematic",
                 "motion", "robot", "category", "mask", "gravity_compensation"}
@@ -28,9 +40,13 @@ class Bodies(Contents):
         self, name: str, *, parent: str | None = None, joint: Joint | None = None, position: Any = (0, 0, 0),
         rotation: Any = (1, 0, 0, 0), inertial: Inertial | None = None, geometries: Iterable[Geometry] = (),
         velocity: Any = (0, 0, 0), angular_velocity: Any = (0, 0, 0), fixed: bool = False, kinematic: bool = False,
-        motion: Any = None, robot: str | None = None, gravity_compensation: float = 0.0,
+        motion: Any = None, robot: str | None = None, gravity_compensation: float = 0.0, category: int | None = None,
+        mask: int | None = None,
     ) -> Body:
-        """Add a body. Without a parent it is free unless `fixed`, `kinematic` or a joint says otherwise; else fixed."""
+        """Add a body. Without a parent it is free unless `fixed`, `kinematic` or a joint says otherwise; else fixed.
+
+        category, mask: of all its geometries, in place of their own.
+        """
         element = f"body {check.name(name, 'name of a body')!r}"
         fixed, kinematic = check.flag(fixed, "fixed", element), check.flag(kinematic, "kinematic", element)
         if joint is None:
@@ -42,6 +58,10 @@ class Bodies(Contents):
             raise SceneError("a fixed body has no moving joint", element=element, value=joint.kind,
                              remedy="leave out fixed=True or the joint")
         parts = list(geometries) if isinstance(geometries, Iterable) else geometries  # Body refuses the latter
+        given: dict[str, Any] = {"category": category, "mask": mask}
+        bits = {key: value for key, value in given.items() if value is not None}
+        if bits and isinstance(parts, list):
+            parts = [replace(part, **bits) if isinstance(part, Geometry) else part for part in parts]
         body = Body(name, parent, joint, position, rotation, inertial, parts, velocity, angular_velocity, kinematic,
                     motion, robot, gravity_compensation)
         return self._insert(body)
@@ -83,8 +103,7 @@ class Bodies(Contents):
         elif not fixed:
             raise SceneError("a moving body needs mass or density", element=f"body {name!r}",
                              remedy="give mass= or density=")
-        bits = {key: options.pop(key) for key in ("category", "mask") if key in options}
-        geometry = Geometry(shape, material=material, color=color, **bits)
+        geometry = Geometry(shape, material=material, color=color)
         return self.add_body(name, inertial=inertial, geometries=[geometry], **options)
 
     def add_ground(self, name: str = "ground", *, height: float = 0.0, material: Material | None = None,
@@ -132,10 +151,12 @@ class Bodies(Contents):
 
     def add_convex(self, name: str, vertices: Any, *, mass: float | None = None, density: float | None = None,
                    scale: Any = (1, 1, 1), material: Material | None = None, color: Any = None, **options: Any) -> Body:
-        """Add the convex hull of some points (n, 3), or of the mesh in a file.
+        """Add the convex hull of some points (n, 3), of a `ConvexMesh`, or of the mesh in a file.
 
         A flat side with more than 48 corners touches with 48 of them, evenly chosen.
         """
+        if isinstance(vertices, ConvexMesh):
+            vertices = vertices.vertices
         points, source = _points(vertices, scale, f"body {name!r}")[::2]
         shape = mesh.convex_mesh(points, source=source, scale=check.scale(scale, f"body {name!r}"))
         return self._add_shape(name, shape, mass, density, material, color, options)

@@ -16,10 +16,12 @@ from sesshoku.errors import SceneError
 from sesshoku.scene import check
 from sesshoku.scene.actuators import Actuator, Tendon
 from sesshoku.scene.calls import checked
+from sesshoku.scene.fluid import Fluid
 from sesshoku.scene.frames import Camera, Frame
 from sesshoku.scene.geometry.shapes import Shape
 from sesshoku.scene.sensors import Sensor
 from sesshoku.scene.state_sensors import StateSensor
+from sesshoku.spatial.rotation import quaternion_to_matrix
 
 JointKind = Literal["free", "revolute", "continuous", "prismatic", "spherical", "planar", "fixed"]
 #: degrees of freedom and number of coordinates of each joint kind
@@ -147,12 +149,16 @@ class Geometry:
 @checked
 @dataclass
 class Inertial:
-    """Mass (kg), centre of mass (m, body frame) and inertia matrix about it (kg m^2, body axes)."""
+    """Mass (kg), centre of mass (m, body frame) and inertia matrix about it (kg m^2, body axes).
+
+    axes: quaternion of the principal axes, where moments are equal and the matrix does not tell them; drag needs them.
+    """
 
     mass: float
     center: Any = (0.0, 0.0, 0.0)
     matrix: Any = ((0.0, 0.0, 0.0),) * 3
     element: str = "inertial"
+    axes: Any = None
 
     def __post_init__(self) -> None:
         element = self.element
@@ -178,6 +184,16 @@ class Inertial:
                              "inequality", element=element, value=[float(f"{m:.6g}") for m in moments],
                              remedy="give the inertia about the centre of mass of a real mass distribution, or load "
                                     "the robot with repair_inertia=True")
+        if self.axes is not None:
+            self._check_axes(element)
+
+    def _check_axes(self, element: str) -> None:
+        self.axes = check.quaternion(self.axes, "axes", element)
+        turn = quaternion_to_matrix(self.axes)
+        rest = turn.T @ self.matrix @ turn
+        if np.abs(rest - np.diag(np.diag(rest))).max() > 1e-6 * np.abs(rest).max():
+            raise SceneError("these axes are not principal axes of the inertia", element=element,
+                             value=self.axes.tolist(), remedy="leave axes out")
 
 
 def is_physical(moments: np.ndarray) -> bool:
@@ -483,6 +499,7 @@ class RobotDescription:
     gravity_stated: bool = True  # False: the format's default, which the file leaves unsaid
     time_step: float | None = None
     time_step_stated: bool = True
+    fluid: Fluid | None = None
     floats: bool = False
     poses: dict[str, dict[str, Any]] = field(default_factory=dict)
     pose_velocities: dict[str, dict[str, Any]] = field(default_factory=dict)

@@ -17,6 +17,7 @@ from sesshoku.scene.actuators import Actuator, holding_control, with_control
 from sesshoku.scene.bodies import Bodies
 from sesshoku.scene.contents import Robot, RobotPose, listed
 from sesshoku.scene.elements import Body, Joint, RobotDescription
+from sesshoku.scene.fluid import Fluid
 from sesshoku.scene.frames import NamedPlaces
 from sesshoku.scene.io.unsupported import Item, summary
 from sesshoku.scene.materials import ContactPairs
@@ -30,6 +31,7 @@ class RobotPlacing(Bodies, Mechanisms, ContactPairs, SensorMounts, StateSensors,
     """Robots: all that a description holds, under names and at a place of this scene."""
 
     _gravity: np.ndarray | None
+    _fluid: Fluid | None
     time_step: float | None
 
     def load(self, path: str | Path, *, position: Any = None, rotation: Any = None, fixed_base: bool | None = None,
@@ -126,6 +128,9 @@ class RobotPlacing(Bodies, Mechanisms, ContactPairs, SensorMounts, StateSensors,
             self.time_step = description.time_step
             unsaid = "" if description.time_step_stated else ", MuJoCo's default: the file states none"
             self.notes.append(f"time step {self.time_step:g} s taken from {robot_name} where none is given{unsaid}")
+        if description.fluid is not None and self._fluid is None:
+            self._fluid = description.fluid
+            self.notes.append(f"fluid taken from {robot_name}: {self._fluid}")
         poses = {pose: self._placed_pose(description, pose, prefix, position, rotation, fixed_base)
                  for pose in description.poses}
         robot = Robot(robot_name, bodies, [joint for joint in joints if joint is not None],

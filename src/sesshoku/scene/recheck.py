@@ -20,6 +20,9 @@ def recheck(scene: Scene) -> None:
     if scene.time_step is not None:
         check.number(scene.time_step, "time_step", "scene", above=0.0)
     check.kind(scene.material, Material, "material", "scene", "a Material(static_friction=...)")
+    if "fluid" in vars(scene):
+        raise SceneError("fluid is called, not assigned", element="scene", value=vars(scene)["fluid"],
+                         remedy="scene.fluid(density=1.2, viscosity=1.8e-5)")
     joints: dict[str, str] = {}
     seen: set[str] = set()
     for key, body in scene.bodies.items():

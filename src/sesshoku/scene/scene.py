@@ -11,6 +11,7 @@ from sesshoku.scene import check
 from sesshoku.scene.calls import checked
 from sesshoku.scene.contents import Robot, RobotPose
 from sesshoku.scene.elements import Material, Motion
+from sesshoku.scene.fluid import Fluid
 from sesshoku.scene.materials import combine_materials
 from sesshoku.scene.names import Named
 from sesshoku.scene.placing import RobotPlacing
@@ -31,6 +32,7 @@ class Scene(RobotPlacing):
     def __init__(self, gravity: Any = None, material: Material | None = None, name: str = "scene") -> None:
         self.name = check.name(name, "name of the scene")
         self._gravity = None if gravity is None else check.vector(gravity, "gravity", "scene")
+        self._fluid: Fluid | None = None
         self.time_step: float | None = None  # a loaded file's wish, taken where the user gives none
         self.material = Material() if material is None else check.kind(
             material, Material, "material", "scene", "a Material(static_friction=...)")
@@ -62,6 +64,18 @@ class Scene(RobotPlacing):
     @gravity.setter
     def gravity(self, value: Any) -> None:
         self._gravity = check.vector(value, "gravity", "scene")
+
+    @property
+    def medium(self) -> Fluid:
+        """The fluid that all bodies move through, as `fluid` or a loaded file says; by default there is none."""
+        return Fluid() if self._fluid is None else self._fluid
+
+    def fluid(self, *, density: float = 0.0, viscosity: float = 0.0, wind: Any = (0.0, 0.0, 0.0)) -> None:
+        """Surround all bodies by a fluid: density (kg/m^3), viscosity (Pa s), wind (m/s, world axes).
+
+        It resists motion (`scene.fluid` has the law), in every method. Air: 1.2 and 1.8e-5; water: 1000 and 1e-3.
+        """
+        self._fluid = Fluid(density, viscosity, wind)
 
     def save(self, path: str | Path) -> None:
         """Write the scene as TOML, so that `Scene.read` and `sesshoku run` rebuild it."""

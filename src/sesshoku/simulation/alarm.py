@@ -1,7 +1,8 @@
 """Runs that stay finite and cannot be right: said once, with the body and the time.
 
 `Simulation.step` looks at two numbers of the last step's report, and calls `Alarm.look` where they are unusual: the
-residual, and the energy that contacts and joints brought. A run that goes on is not stopped.
+residual, and the energy that contacts and joints brought. Where contacts and joints are springs, which give back what
+they took, the energy of the whole scene is looked at instead. A run that goes on is not stopped.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from sesshoku.stages.report import CONVERGED, CORRECTION_WORK, ENERGY_CHANGE, PE
 RESIDUAL_MATTERS = 1e-2  # m/s: a contact that is wrong by so much is a millimetre off in a tenth of a second
 IN_A_ROW = 50  # steps beyond it, not converged, before it is said
 MAD = 3.0  # times the fastest motion: a residual as large says nothing is solved
+RISE, DRIVEN_RISE = 100.0, 1e4  # times the motion there was: a rise of energy that springs, and servos, do not explain
+LENGTH = 0.1  # m: a fall from there is a motion that any scene may have
 GAIN = 0.5  # of the kinetic energy: what contacts and joints may bring in a step before it is said
 
 
@@ -32,8 +35,24 @@ class Alarm:
         g, mass = float(np.linalg.norm(sim.model.gravity)), float(np.sum(sim.model.link_mass))
         self.least = mass * (max(g, 1.0) * sim.dt) ** 2  # J: what weight brings in a step; less is no news
         self.gain = np.inf if gives_back(sim) else self.least
+        self.elastic = sim.method.definition.guaranteed("elastic", sim.method.options)
+        self.motion = LENGTH * mass * max(g, 1.0)  # J: the most kinetic energy there was
+        self.energy: float | None = None  # J: the least there was since the state was last changed from outside
+        self.rise = RISE if sim.model.actuator_count == 0 else DRIVEN_RISE
         self.count = 0  # steps in a row beyond the residual, not converged
         self._told: set[str] = set()
+
+    def weigh(self) -> None:
+        """The energy of a scene whose contacts and joints are springs, after a step."""
+        kinetic, potential = self.sim.energy
+        total = kinetic + potential
+        if self.energy is None or self._scripts_move():
+            self.energy = total
+        if not total - self.energy <= self.rise * self.motion:
+            self.elastic = False
+            self._tell("energy", f"energy rose by {total - self.energy:.3g} J where no motion had more than "
+                                 f"{self.motion:.3g} J")
+        self.energy, self.motion = min(self.energy, total), max(self.motion, kinetic)
 
     def look(self) -> None:
         """A closer look at the step just made."""

@@ -11,6 +11,7 @@ from sesshoku.dynamics.crba import mass_matrix
 from sesshoku.dynamics.factor import factorize
 from sesshoku.errors import OpenLoop, SceneError, SimulationDiverged
 from sesshoku.stages.deep_overlaps import deep_overlap
+from sesshoku.stages.free_motion import LIGHT
 
 if TYPE_CHECKING:
     from sesshoku.simulation.simulation import Simulation
@@ -48,13 +49,12 @@ def tell_open_loops(sim: Simulation) -> None:
         if gap > OPEN_LOOP:
             warnings.warn(f"loop {name!r} starts open by {gap:.3g} m: its bodies are moved together, by up to "
                           "10 m/s; start in a pose in which it is closed (a keyframe of the file: pose=...)",
-                          OpenLoop, stacklevel=4)
+                          OpenLoop, stacklevel=5)
 
 
 def diverged(sim: Simulation) -> SimulationDiverged:
     """The error of a step that failed: where, and what to try."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        bad = np.flatnonzero(~np.isfinite(sim.data.new_v**2))
+    bad = np.flatnonzero(~(np.abs(sim.data.new_v) <= LIGHT))
     for name in ("friction_impulse", "limit_impulse", "mimic_impulse", "loop_impulse", "tendon_impulse"):
         getattr(sim.data, name)[:] = 0.0  # the failed solve's: no place for the next one to start from
     link = int(sim.model.dof_link[bad[0]]) if len(bad) else None
@@ -64,7 +64,8 @@ def diverged(sim: Simulation) -> SimulationDiverged:
     if turn > 1.0:
         where += f", which turned by {turn:.3g} rad per step"
     return SimulationDiverged(
-        f"the state stopped being finite at t = {sim.time:.6g} s{where}; the last good state is kept. "
+        f"the state stopped being one that can be (finite, slower than light) at t = {sim.time:.6g} s{where}; the last "
+        "good state is kept. "
         f"Try a smaller dt (now {sim.dt:g} s), implicit springs and servos, or more armature.",
         time=sim.time, body=body)
 

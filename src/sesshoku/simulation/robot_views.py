@@ -29,7 +29,8 @@ class RobotView:
     first); a joint's part is what `sim.joints[name]` gives, so that a free base takes the first 7 of q (position and
     quaternion w x y z of the body) and the first 6 of v (velocity and angular velocity, world axes). `places` says
     where each joint stands in q, `dofs` where in v. command: one number an actuator, in the order of `actuator_names`:
-    the position, velocity or force it is to follow. What is read is a copy; assign to change: `robot.q = home`.
+    the position, velocity or force it is to follow. What is read is a copy that refuses
+    writes; assign to change: `robot.q = home`.
     """
 
     __slots__ = ("_command", "_free", "_q", "_sim", "_sizes", "_v", "actuator_names", "dofs", "joint_names", "name",
@@ -84,7 +85,7 @@ class RobotView:
             self._sim._observe()
             for place, _, pose, _, _ in self._free:
                 found[place] = pose
-        return found
+        return _shown(found)
 
     @q.setter
     def q(self, value: Any) -> None:
@@ -113,7 +114,7 @@ class RobotView:
             self._sim._observe()
             for _, dofs, _, twist, _ in self._free:
                 found[dofs] = twist
-        return found
+        return _shown(found)
 
     @v.setter
     def v(self, value: Any) -> None:
@@ -133,7 +134,7 @@ class RobotView:
     def command(self) -> np.ndarray:
         """What the actuators follow: target positions, target velocities or forces, by their kind."""
         found: np.ndarray = self._sim._commands[self._command].copy()
-        return found
+        return _shown(found)
 
     @command.setter
     def command(self, value: Any) -> None:
@@ -149,6 +150,12 @@ def quick_vector(value: Any, size: int) -> bool:
         return False
     square = value.dot(value)
     return bool(square - square == 0.0)
+
+
+def _shown(copy: np.ndarray) -> np.ndarray:
+    """A copy that refuses writes: they would be lost."""
+    copy.flags.writeable = False
+    return copy
 
 
 def _places(numbers: list[int]) -> slice | np.ndarray:

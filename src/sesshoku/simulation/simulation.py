@@ -12,7 +12,7 @@ import numpy as np
 
 from sesshoku.compiled.prepare import prepare
 from sesshoku.compiled.progress import CompileProgress
-from sesshoku.dynamics.data import make_data
+from sesshoku.dynamics.data import start_data
 from sesshoku.errors import MethodError, SceneError, SimulationDiverged, UnstableStep, UnsupportedFeature
 from sesshoku.methods.registry import DEFAULT, Method, left_out, obstacles, resolve
 from sesshoku.model.arrays import KINEMATIC
@@ -78,18 +78,22 @@ class Simulation(SavedState, ControllerDynamics):
                              remedy="build one with Scene() or Scene.read(path)")
         wish = dt if dt is not None else scene.time_step
         time_step = check.number(DEFAULT_TIME_STEP if wish is None else wish, "dt", "Simulation", above=0.0)
-        self.scene = scene
-        self.method = resolve(method)
-        self.compiled: CompiledScene = compile_scene(scene)
-        reasons = obstacles(self.method, self.compiled, check.flag(strict, "strict", "Simulation"))
+        chosen = resolve(method)
+        self._build(compile_scene(scene), chosen, time_step, check.flag(strict, "strict", "Simulation"))
+
+    def _build(self, compiled: CompiledScene, method: Method, time_step: float, strict: bool, world: int = 0) -> None:
+        """What there is of a simulation, all of it. world: its number among those of a batch."""
+        self.compiled, self.scene, self.method = compiled, compiled.scene, method
+        self._world = world
+        reasons = obstacles(self.method, self.compiled, strict)
         if reasons:
             raise MethodError("; ".join(reasons), element=f"method {self.method.keyword!r}",
                               remedy="choose another method")
         self.left_out = tuple(left_out(self.method, self.compiled))
         if self.left_out:
             warnings.warn(f"method {self.method.keyword!r} leaves out {'; '.join(self.left_out)} (strict=True refuses)",
-                          UnsupportedFeature, stacklevel=3)
-        self.model, self.data = self.compiled.model, make_data(self.compiled)
+                          UnsupportedFeature, stacklevel=4)
+        self.model, self.data = self.compiled.model, start_data(self.compiled, time_step)
         self._start_state(time_step)
         definition, options = self.method.definition, self.method.options
         self._run = definition.run(options)
@@ -97,7 +101,7 @@ class Simulation(SavedState, ControllerDynamics):
         cautions = definition.cautions
         for caution in cautions(self.compiled, options, self.work, self.dt) if cautions else ():
             category = type(caution) if isinstance(caution, Warning) else UnstableStep
-            warnings.warn(f"method {self.method.keyword!r}: {caution}", category, stacklevel=3)
+            warnings.warn(f"method {self.method.keyword!r}: {caution}", category, stacklevel=4)
         self._arguments = (self._model_table, self._data_table, self.work.table, self.dt)
         self._report = self.data.report[: len(CHANNELS)]
         self._report[CONVERGED] = 1.0  # nothing went wrong yet
@@ -111,7 +115,7 @@ class Simulation(SavedState, ControllerDynamics):
         self._told_deep = definition.finds_deep  # of bodies deep inside each other: once, or the method itself does
         self._fingerprint = fingerprint(self.compiled, self.method)
         self._subtrees: dict[str | None, Any] = {}  # masses that hang on bodies, for state sensors that ask for them
-        self._sensing = Sensing(self) if scene.sensors or scene.read_in_steps else None
+        self._sensing = Sensing(self) if self.scene.sensors or self.scene.read_in_steps else None
         self._share()
         self._pushes = Pushes(proxy(self._core))
         self._alarm = Alarm(proxy(self._core))
@@ -167,6 +171,9 @@ class Simulation(SavedState, ControllerDynamics):
                 if self._sensing is not None:
                     self._sensing.compile(self)
             self._warm = True
+        alarm = self._alarm
+        if alarm.elastic and (self._stale or self.pushed or (self._lent and self._written())):
+            alarm.energy = None  # somebody changed the state since it was weighed, or pushes
         self._stale = True
         sensing = self._sensing if steps > 0 else None
         try:
@@ -178,9 +185,11 @@ class Simulation(SavedState, ControllerDynamics):
             self._release()
         if done != steps:
             raise complaints.diverged(self)
-        judged, alarm = self._judged, self._alarm
+        judged = self._judged
         if judged[RESIDUAL] > alarm.residual or judged[ENERGY_CHANGE] > alarm.gain or alarm.count:
             alarm.look()
+        if alarm.elastic:
+            alarm.weigh()
         if judged[CONVERGED] == 0.0 and not self._told_deep and "contacts" in self.work.fields:
             self._told_deep = complaints.tell_deep_overlap(self)
 
@@ -282,7 +291,9 @@ class Simulation(SavedState, ControllerDynamics):
 
         Compiled code holds addresses.
         """
-        return _rebuild, (self.scene, self.method, self.dt, dict(self.save()))
+        model = self.model  # a varied one is kept whole: compiled anew, it would differ by rounding
+        varied = {name: getattr(model, name) for name in (model.fields if self.compiled.varied else ())}
+        return _rebuild, (self.scene, self.method, self.dt, dict(self.save()), varied, self._world)
 
     # ---- inputs --------------------------------------------------------------------------------------------------
 
@@ -354,7 +365,15 @@ class Simulation(SavedState, ControllerDynamics):
         return np.zeros((0, 6)) if self._sensing is None else self._sensing.mounts.reading[:]
 
 
-def _rebuild(scene: Scene, method: Method, dt: float, state: dict[str, np.ndarray]) -> Simulation:
-    sim = Simulation(scene, method, dt)
-    sim._put(state)  # a copy of what is, sound or not: after a step that failed, say
+def _rebuild(scene: Scene, method: Method, dt: float, state: Mapping[str, np.ndarray],
+             varied: Mapping[str, np.ndarray] | None = None, world: int = 0) -> Simulation:
+    return simulation_of(compile_scene(scene).with_arrays(varied or {}), method, dt, state, world)
+
+
+def simulation_of(compiled: CompiledScene, method: Method, dt: float, state: Mapping[str, np.ndarray],
+                  world: int = 0) -> Simulation:
+    """A simulation of a compiled scene, in a state of it that is taken as it is, sound or not."""
+    sim = object.__new__(Simulation)
+    sim._build(compiled, method, dt, False, world)
+    sim._put(state)  # a copy of what is: after a step that failed, say
     return sim

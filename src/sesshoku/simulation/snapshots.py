@@ -111,7 +111,7 @@ def sound_state(sim: Any, snapshot: Any) -> dict[str, Any]:
     if not isinstance(snapshot, Mapping):
         raise SceneError("not a snapshot", element="restore", value=snapshot, remedy="hand in what save() returned")
     given = dict(snapshot)
-    _check_fingerprint(sim, given.get(FINGERPRINT))
+    check_fingerprint(sim, given.get(FINGERPRINT))
     if any(name not in given and name.startswith(LATER) for name in sim._state()):
         given = {name: values for name, values in sim._first_state().items() if name.startswith(LATER)} | given
     if sim._state_rules is None:
@@ -126,7 +126,7 @@ def sound_state(sim: Any, snapshot: Any) -> dict[str, Any]:
     return given
 
 
-def _check_fingerprint(sim: Simulation, given: Any) -> None:
+def check_fingerprint(sim: Simulation, given: Any) -> None:
     """Say what of the scene differs."""
     mine = sim._fingerprint
     if not isinstance(given, np.ndarray) or given.dtype != np.uint8 or given.shape not in (mine.shape, (32,)):

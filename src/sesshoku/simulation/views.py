@@ -35,7 +35,7 @@ class Energy(NamedTuple):
 class Views(Mapping[str, Any]):
     """name -> view; an unknown name is an error that suggests the nearest one. A view is made once."""
 
-    def __init__(self, sim: Simulation, index: dict[str, int], view: Callable[..., Any], what: str) -> None:
+    def __init__(self, sim: Any, index: dict[str, int], view: Callable[..., Any], what: str) -> None:
         self._sim, self._index, self._view, self._what = sim, index, view, what
         self._made: dict[Any, Any] = {}
 
@@ -152,6 +152,9 @@ class BodyView:
         f, t = check.vector(force, "force", element), check.vector(torque, "torque", element)
         at = None if point is None else check.vector(point, "point", element)
         end = math.inf if until is None else check.number(until, "until", element, infinite=True)
+        if end <= self._sim.time:
+            raise SceneError("a push must end later than now", element=element, value=end,
+                             remedy=f"it is {self._sim.time:g} s; `until` is a time of the simulation, not a duration")
         return self._sim._pushes.add(self, f, t, at, end)
 
     def release(self) -> None:

@@ -8,7 +8,7 @@ from sesshoku.integrate.fast_joints import gather
 
 @jit
 def applied_work(model, data, diagonal, dt):
-    """Work (J) in a step of actuators, springs and dampers, pushes and gravity compensation.
+    """Work (J) in a step of actuators, springs and dampers, pushes, gravity compensation and drag.
 
     Force times the mean of the step's velocities, v and new_v. diagonal (V): what implicit springs, dampers and servos
     have added to the mass matrix; their force falls by it as the velocity changes. Needs the links where the step has

@@ -17,7 +17,8 @@ class Report:
 
     residual: largest violation of the constraint or contact law, m/s (rad/s for rolling rows).
     momentum_residual: largest |H (v+ - v_free) - J^T impulse| of a dof, N s (N m s where it turns): does an impulse
-    explain every change of velocity?
+    explain every change of velocity? Under `exact` also what momentum and angular momentum of bodies and mechanisms
+    that touch each other and nothing else have changed by beyond what forces explain.
     penetration: deepest overlap, m. cone_violation: friction beyond the cone, N.
     energy_change: kinetic energy added by constraint and contact impulses, J (negative: dissipated).
     correction_work: the part of it that depth correction puts in, J: normal impulse times the speed it asks for.
@@ -27,7 +28,7 @@ class Report:
     the tolerance. overflow: a fixed capacity was too small and contacts were left out.
     constraint_work: impulses of constraints and contacts times the mean of the step's two velocities, J: their share in
     the change of energy from step to step (energy_change is relative to the free motion). applied_work: the same of
-    actuators, springs, dampers, pushes and gravity compensation, J (0 in Runge-Kutta schemes and `springs`).
+    actuators, springs, dampers, pushes, gravity compensation and drag, J (0 in Runge-Kutta schemes and `springs`).
     fast_trees: mechanisms of which a joint turns so far in the step that their momentum is carried
     (`integrate.fast_joints`).
     left_out: what of the scene the method does not know and leaves out in every step, in words.

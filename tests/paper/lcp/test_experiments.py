@@ -1,4 +1,4 @@
-"""`sesshoku reproduce lcp/...`: every check of every experiment (time against contacts only in the full run)."""
+"""`sesshoku reproduce lcp/...`: every check of every experiment (time and sensitivity only in the full run)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from support import FULL
 QUICK = ["lcp/landing", "lcp/sliding", "lcp/bush", "lcp/pyramids"]
 
 
-@pytest.mark.parametrize("name", [*QUICK, "lcp/time"] if FULL else QUICK)
+@pytest.mark.parametrize("name", [*QUICK, "lcp/time", "lcp/sensitivity"] if FULL else QUICK)
 def test_every_check_passes(name, tmp_path):
     result = base.run(name, tmp_path)
     failed = [check.as_dict() for check in result.checks if not check.passed]

@@ -76,7 +76,8 @@ def test_11_restitution_acts_on_approaching_points_only():
     rocking = np.array([0, 0, -0.2, 0, 3.0, 0])
     for printed, holds in (((), True), (("(11)",), False)):
         found, _, _ = cube(
-            rocking, bounce=0.8, gravity=0.0, static=1e6, kinetic=1e6, slip_threshold=1e3, printed=printed
+            rocking, bounce=0.8, gravity=0.0, static=1e6, kinetic=1e6, slip_threshold=1e3, stick_target="keep",
+            printed=printed,
         )
         speeds = found.wanted.reshape(4, 3)[:, 2] + (rocking[2] - 3.0 * CORNERS[:, 0])  # v+ asked for
         assert (speeds >= 0.0).all() == holds
@@ -156,7 +157,7 @@ def test_step_7_returns_to_the_solve_not_to_the_impact_law():
     A cube that lands on two corners while two leave keeps the rebound e v of those two only in the right form.
     """
     rocking = np.array([0, 0, -0.2, 0, 3.0, 0])
-    sure = {"static": 1e6, "kinetic": 1e6, "slip_threshold": 1e3, "bounce": 0.5, "gravity": 0.0}
+    sure = {"static": 1e6, "kinetic": 1e6, "slip_threshold": 1e3, "stick_target": "keep", "bounce": 0.5, "gravity": 0.0}
     right, _, _ = cube(rocking, **sure)
     wrong, _, _ = cube(rocking, printed=("step 7",), **sure)
     assert right.passes == 2 and right.active.sum() == 2

@@ -17,7 +17,7 @@ def test_all_are_there():
     assert {name for name in base.EXPERIMENTS if name.startswith("multipoint/")} >= set(NAMES)  # and humanoids
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, "multipoint/threshold"] if FULL else NAMES)
 def test_every_check_passes(name, tmp_path, monkeypatch):
     if not FULL:  # the shares of 5000 landings to within what 1500 scatter
         monkeypatch.setattr(energy, "COUNT", 1500)

@@ -13,7 +13,8 @@ from support import sample_count
 
 OPTIONS = {
     "paper": {},
-    "zero": {"stick_target": "zero"},
+    "keep": {"stick_target": "keep"},
+    "threshold": {"slip_threshold": 0.05},
     "resolve": {"friction_coupling": "resolve"},
     "readmit": {"readmit": True},
     "depth": {"penetration_rate": 20.0},
@@ -35,12 +36,16 @@ def test_forces_agree_with_the_reference(name, rng):
                 continue
             forces = np.array([contact.force for contact in found])
             sim.set_state(q=q, v=v)
+            points = reference.points_of(sim, bounce)
+            given = options.get("slip_threshold")
             expected = reference.step(
                 H,
                 v,
                 free,
-                reference.points_of(sim, bounce),
-                stick_target=options.get("stick_target", "keep"),
+                points,
+                slip_threshold=given,
+                first_threshold=None if given else np.maximum(0.5 * points.kinetic * 9.8 * 1e-3, 1e-12),
+                stick_target=options.get("stick_target", "zero"),
                 coupling=options.get("friction_coupling", "after"),
                 readmit=options.get("readmit", False),
                 penetration_rate=options.get("penetration_rate", 0.0),

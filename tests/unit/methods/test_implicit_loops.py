@@ -60,7 +60,10 @@ def impulses(sim: ss.Simulation) -> np.ndarray:
 @pytest.mark.parametrize("options", METHODS, ids=str)
 def test_impulses_of_loops_are_the_multipliers_of_the_dense_system(kind: str, options: str,
                                                                     rng: np.random.Generator) -> None:
-    """H (v+ - v) = dt (tau - bias) + J^T p, J v+ = 0: p to the softness of the laws, a part in a million."""
+    """H (v+ - v) = dt (tau - bias) + J^T p, J v+ = 0: p to rounding.
+
+    In another order of assembly loops are stiff laws: to their softness, a part in a million.
+    """
     sim = ss.Simulation(bridge(kind, rng), method=ss.methods.implicit(**METHODS[options]), dt=1e-3)
     J = loop_rows(sim)
     v = 0.02 * rng.normal(size=len(sim.v)) if options == "recommended" else np.zeros(len(sim.v))
@@ -76,8 +79,9 @@ def test_impulses_of_loops_are_the_multipliers_of_the_dense_system(kind: str, op
     wanted = np.linalg.solve(K, np.concatenate([H @ v + sim.dt * (pushes - bias), np.zeros(R)]))
     sim.step()
     assert sim.report.converged
-    np.testing.assert_allclose(sim.v, wanted[:V], atol=2e-5 * np.abs(wanted[:V] - v).max())
-    np.testing.assert_allclose(impulses(sim), wanted[V:], atol=5e-5 * np.abs(wanted[V:]).max())
+    loose = 5e-5 if options == "balanced" else 1e-9
+    np.testing.assert_allclose(sim.v, wanted[:V], rtol=0, atol=loose * np.abs(wanted[:V] - v).max())
+    np.testing.assert_allclose(impulses(sim), wanted[V:], rtol=0, atol=loose * np.abs(wanted[V:]).max())
 
 
 def test_redundant_loops_carry_together_what_one_would() -> None:

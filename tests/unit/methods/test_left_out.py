@@ -126,3 +126,19 @@ def test_springs_say_that_they_leave_out_restitution() -> None:
     with pytest.warns(ss.UnsupportedFeature, match="leaves out restitution of ball0"):
         sim = ss.Simulation(scene, "springs")
     assert sim.report.left_out == ("restitution of ball0",)
+
+
+@pytest.mark.parametrize("method", ["springs", "springs:recommended"])
+def test_springs_say_what_they_do_not_know_of_tendons_and_efforts(method: str) -> None:
+    scene = ss.Scene()
+    scene.add_body("wall", fixed=True)
+    scene.add_box("arm", size=(0.2, 0.02, 0.02), mass=0.3, parent="wall", gravity_compensation=1.0,
+                  joint=ss.Joint("revolute", axis=(0, 1, 0), anchor=(-0.1, 0, 0), effort=0.1,
+                                 actuator_compensation=True))
+    scene.add_tendon("cord", {"arm": 1.0}, upper=0.2, friction=0.1)
+    said = ("limits and dry friction of tendon 'cord'", "efforts that limit gravity compensation of arm")
+    with pytest.warns(ss.UnsupportedFeature, match="tendon 'cord'.*gravity compensation of arm"):
+        assert ss.Simulation(scene, method).left_out == said
+    with pytest.raises(ss.MethodError, match="tendon 'cord'"):
+        ss.Simulation(scene, method, strict=True)
+    assert ss.Simulation(scene, "exact", strict=True).left_out == ()

@@ -55,6 +55,16 @@ def test_friction_stops_a_sliding_box(penalty: ModuleType) -> None:
     assert np.linalg.norm(sim.bodies["box"].velocity) < 1e-6
 
 
+def test_it_steps_batches(penalty: ModuleType) -> None:
+    scene = sliding(0.0).scene
+    batch = ss.Batch(scene, 3, penalty(stiffness=2e4), 1e-3, vary={"mass": 0.3, "velocity": 1.0})
+    sims = [batch[w] for w in range(3)]
+    batch.step(40)
+    for w, sim in enumerate(sims):
+        sim.step(40)
+        assert np.array_equal(batch.q[w], sim.q)
+
+
 def test_it_is_a_method_like_any_other(penalty: ModuleType) -> None:
     assert "penalty" in registry.keywords() and penalty(stiffness=1e5).options.stiffness == 1e5
     assert set(sliding(0.0).profile(3)) >= {"push", "place links", "step"}

@@ -417,3 +417,21 @@ def test_a_loop_between_two_trees_and_to_the_world_is_hard():
         assert sim.report.momentum_residual < 1e-9
     assert sim.bodies["beam"].position == pytest.approx([0, 0, 1], abs=1e-4)
     assert np.abs(sim.v).max() < 1e-3
+
+
+@pytest.mark.parametrize("method", ["springs", "springs:recommended"])
+def test_armature_is_no_gyroscope(method: str) -> None:
+    """A rotor behind a gear, on an arm that tumbles about a ball joint: its inertia acts along its joint alone."""
+    scene = ss.Scene(gravity=(0, 0, 0))
+    scene.add_body("wall", fixed=True)
+    scene.add_body("arm", parent="wall", joint=ss.Joint("spherical", velocity=(0, 0, 2.0)),
+                   inertial=ss.Inertial(1.0, (0, 0, 0), 0.01 * np.eye(3)))
+    scene.add_body("rotor", parent="arm", joint=ss.Joint("continuous", axis=(1, 0, 0), armature=0.01, velocity=20.0),
+                   inertial=ss.Inertial(0.1, (0, 0, 0), 1e-4 * np.eye(3)))
+    turned = []
+    for each in ("none", method):
+        sim = ss.Simulation(scene, each, dt=1e-3)
+        sim.step(300)
+        turned.append(sim.bodies["arm"].rotation_matrix)
+    np.testing.assert_allclose(turned[1], turned[0], atol=0.03)
+    assert turned[0][0, 0] == pytest.approx(np.cos(0.6), abs=0.03)  # it just goes on about z

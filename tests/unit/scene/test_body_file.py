@@ -11,6 +11,7 @@ import sesshoku as ss
 from sesshoku.scene.elements import RobotDescription
 from sesshoku.scene.geometry.shapes import Box, Capsule, ConvexMesh, Cylinder, Mesh, Sphere
 from sesshoku.scene.io.spec import load_robot
+from sesshoku.spatial.rotation import quaternion_to_matrix
 
 HEAD = "format: ChoreonoidBody\nformatVersion: 1.0\nname: Tester\n"
 
@@ -326,3 +327,40 @@ def test_other_files(tmp_path: Path) -> None:
     listed = read(tmp_path, HEAD + "links:\n  - { name: A, name: B, jointType: crawler, colour: red }\n").unsupported
     assert listed == ["continuous track of link 'B': its surface does not run, the link is fixed", "colour of link 'B'",
                       "key 'name' stands twice, the second time in line 5: the last one counts"]
+
+
+def test_rotations_in_a_row_and_shapes_of_devices(tmp_path: Path) -> None:
+    """A list of rotations is their product; the housing of a camera or a sensor is a shape of its link."""
+    path = tmp_path / "eye.body"
+    path.write_text(HEAD + """
+links:
+  - name: HEAD
+    jointType: fixed
+    mass: 1.0
+    inertia: [0.01, 0, 0, 0, 0.01, 0, 0, 0, 0.01]
+    elements:
+      - type: Camera
+        name: eye
+        translation: [0.1, 0, 0.05]
+        rotation: [[1, 0, 0, 90], [0, 1, 0, -90]]
+        width: 320
+        elements:
+          Shape: { translation: [0, 0, -0.01], geometry: { type: Box, size: [0.02, 0.04, 0.06] } }
+      - type: AccelerationSensor
+        name: imu
+        elements:
+          - { type: Shape, geometry: { type: Sphere, radius: 0.01 } }
+  - name: EAR
+    parent: HEAD
+    jointType: revolute
+    rotation: [[0, 0, 1, 30], [0, 0, 1, 60]]
+    mass: 1.0
+    inertia: [0.01, 0, 0, 0, 0.01, 0, 0, 0, 0.01]
+""")
+    head, ear = load_robot(path).bodies
+    box, ball = head.geometries
+    assert isinstance(box.shape, Box) and isinstance(ball.shape, Sphere) and box.collides and ball.collides
+    R = np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]]) @ np.array([[0.0, 0, -1], [0, 1, 0], [1, 0, 0]])
+    np.testing.assert_allclose(quaternion_to_matrix(box.rotation), R, atol=1e-12)
+    np.testing.assert_allclose(box.position, np.array([0.1, 0, 0.05]) + R @ (0, 0, -0.01), atol=1e-12)
+    np.testing.assert_allclose(quaternion_to_matrix(ear.rotation), [[0, -1, 0], [1, 0, 0], [0, 0, 1]], atol=1e-12)

@@ -12,6 +12,7 @@ import pytest
 from mjcf_files import BALL, DATA, HINGE, MACHINE, body, load, write
 from sesshoku.errors import SceneError
 from sesshoku.scene.elements import Actuator, RobotDescription
+from sesshoku.scene.fluid import Fluid
 from sesshoku.scene.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Plane, Sphere
 from sesshoku.scene.io.mjcf import read as mjcf
 from sesshoku.scene.io.mjcf.read import load_mjcf
@@ -210,11 +211,15 @@ def test_warnings_of_the_compiler_are_listed_and_those_of_the_interpreter_are_no
     assert found.unsupported == ["MuJoCo's compiler warns: an inertia is odd"]
 
 
+def test_the_fluid_is_read(machine: RobotDescription, tmp_path: Path) -> None:
+    assert machine.fluid == Fluid(1.2, 0.0, (1.0, 0.0, 0.0))
+    assert load(tmp_path, '<option wind="1 0 0"/>' + HINGE).fluid is None  # of nothing
+
+
 def test_everything_left_out_is_listed(machine: RobotDescription) -> None:
     assert sorted(machine.unsupported) == sorted([
         "light 'sun'",
-        "numeric 'size'", "texture 'checks'", "visual settings", "option density = 1.2",
-        "option integrator = RK4", "option wind = [1.0, 0.0, 0.0]",
+        "numeric 'size'", "texture 'checks'", "visual settings", "option integrator = RK4",
         "solref of geom 'nose'", "margin of geom 'nose'", "range of ball joint 'neck'",
         "actuator 'biceps': its gain or bias is not affine",
         "equality 'bend': polycoef beyond the linear term", "equality 'lock': it holds joint 'push' at a constant",

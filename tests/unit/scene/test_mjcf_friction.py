@@ -79,3 +79,5 @@ def test_what_a_pair_cannot_keep_is_listed(tmp_path: Path) -> None:
                                        "solref of contact pair 'p'", "margin of contact pair 'p'"]
     ((_, material),) = description.geometry_pairs.items()
     assert material is not None and material.static_friction == 0.5
+    description = load(tmp_path, two + PAIR.format('adhesion="3" solreffriction="0.1 1"'))
+    assert description.unsupported == ["adhesion of contact pair 'p'", "solreffriction of contact pair 'p'"]

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import sesshoku as ss
-from sesshoku.scene.elements import Actuator, Body, Inertial, Joint, Loop, Material, Mimic, RobotDescription
+from sesshoku.scene.elements import Actuator, Body, Geometry, Inertial, Joint, Loop, Material, Mimic, RobotDescription
+from sesshoku.scene.geometry.shapes import Box, ConvexMesh, Sphere
 from sesshoku.scene.scene import Scene, combine_materials
 from sesshoku.spatial.rotation import axis_angle, quaternion_to_matrix
 
@@ -328,3 +329,16 @@ def test_a_mesh_that_was_closed_is_noted() -> None:
     assert not scene.notes
     scene.add_mesh("open", CORNERS, faces=SIDES[:3], mass=1.0)
     assert scene.notes == ["body 'open': a hole in the mesh filled (3 open edges)"]
+
+
+def test_category_and_mask_of_whole_bodies_and_hulls_as_they_are() -> None:
+    scene = ss.Scene()
+    shapes = [Geometry(Box((1, 1, 1)), category=1), Geometry(Sphere(0.5), mask=3)]
+    scene.add_body("crate", geometries=shapes, fixed=True, category=4, mask=6)
+    assert [(part.category, part.mask) for part in scene.bodies["crate"].geometries] == [(4, 6), (4, 6)]
+    assert shapes[0].category == 1  # the given ones stay
+    hull = ConvexMesh.hull([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [0.1, 0.1, 0.1]])
+    body = scene.add_convex("hull", hull, mass=1.0, category=2)
+    assert body.geometries[0].category == 2 and len(body.geometries[0].shape.vertices) == 4
+    with pytest.raises(ss.SceneError, match="category must be an integer bit field"):
+        scene.add_body("other", geometries=shapes, fixed=True, category=1.5)

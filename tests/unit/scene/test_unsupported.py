@@ -78,7 +78,8 @@ GRADED = {
     "solreflimit of joint 'j'": (HINGE.replace('name="j"', 'name="j" solreflimit="0.1 1"'), Grade.SLIGHT),
     "option integrator = RK4": ('<option integrator="RK4"/>' + HINGE, Grade.SLIGHT),
     "option flag contact disabled": ('<option><flag contact="disable"/></option>' + HINGE, Grade.MOTION),
-    "option wind = [1.0, 0.0, 0.0]": ('<option wind="1 0 0"/>' + HINGE, Grade.MOTION),
+    "fluidshape of geom 0 of body 'b': the box of its body's inertia stands for it": (
+        '<option density="1"/>' + HINGE.replace('size="0.1"', 'size="0.1" fluidshape="ellipsoid"'), Grade.MOTION),
     "light (line 1)": (HINGE.replace("<worldbody>", "<worldbody><light/>"), Grade.LOOKS),
 }
 

@@ -126,10 +126,25 @@ def test_everything_left_out_is_listed(machine: RobotDescription) -> None:
     assert sorted(machine.unsupported) == sorted([
         "texture 'package://parts_description/wood.png' of material 'wood'",
         "safety_controller of joint 'shoulder'", "calibration of joint 'shoulder'",
-        "attribute 'dont_collapse' of joint 'bolt'", "transmission 'drive'", "gazebo 'wheel' (2 times)",
+        "attribute dont_collapse of joint 'bolt'", "transmission 'drive'", "gazebo 'wheel' (2 times)",
         "visual mesh 'package://parts_description/meshes/lost.stl' of link 'base': mesh not found",
         "lower and upper limit of continuous joint 'spin'",
     ])
+
+
+def test_attributes_of_somebodys_own_are_one_line_each(tmp_path: Path) -> None:
+    """A vendor's attributes change nothing that URDF means; a misspelt one may."""
+    links = '<link name="a"/>' + "".join(f'<link name="l{n}">{HEAVY}</link>' for n in range(12))
+    limit = '<limit effort="1" velocity="1" lower="-1" upper="1" current="5" gear_velocity="3" {}/>'
+    wrong = {3: 'uper="2"'}
+    joints = "".join(f'<joint name="j{n}" type="revolute"><parent link="a"/><child link="l{n}"/>'
+                     f'{limit.format(wrong.get(n, ""))}</joint>' for n in range(12))
+    with pytest.warns(UnsupportedFeature) as told:
+        Scene().load(write(tmp_path, links + joints))
+    assert str(told[0].message).splitlines()[1:] == [
+        "  - changes the motion: attribute uper of limit of joint 'j3'; did you mean 'upper'?",
+        "  - changes it slightly: attribute current of limit of 12 joints (j0, j1, j2, ...)",
+        "  - changes it slightly: attribute gear_velocity of limit of 12 joints (j0, j1, j2, ...)"]
 
 
 # ---- the base --------------------------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from sesshoku.collision.points.bundles import load_bundle
 from sesshoku.collision.points.fields import collide_field
 from sesshoku.collision.points.narrow import collide_shapes
 from sesshoku.collision.points.patch import reduce_patch
+from sesshoku.collision.points.seams import leave_out_covered
 from sesshoku.collision.shapes import place_shapes
 from sesshoku.compiled.jit import jit
 from sesshoku.model.arrays import MOVES, SHAPE_FIELD, SHAPE_PLANE, Model
@@ -94,6 +95,7 @@ def collide_pairs(model, data, contacts, margin, horizon, most_per_pair):
                                (old, last))
             continue
         found = collide_shapes(model, contacts, a, b, margin + reach[a] + reach[b])
+        found = leave_out_covered(model, contacts, a, b, found)
         if most_per_pair > 0 and found > most_per_pair:
             old, last = old_contacts(contacts, a, b, old)
             found = reduce_patch(model, data, contacts, (a, b), found, (most_per_pair, horizon), (old, last))

@@ -17,21 +17,38 @@ TITLE = "stepping in place: vertical force and roll moment at the left ankle (Fi
 STEPS = 10
 SETTINGS = (("rigid soles", "large", False), ("rigid soles, stabiliser", "large", True),
             ("bush feet, stabiliser", "large_bush", True))
-NOISE_HZ, SILENCE = 50.0, (0.02, 0.04)  # s before and after a touchdown or lift-off that noise leaves out
+NOISE_HZ = 50.0
+SILENCE = (0.02, 0.04)  # s before a lift-off and after a first touch (a tilted sole comes flat within 30 ms)
 
 
-def noise(log: GaitLog) -> float:
-    """RMS of the left force's part above 50 Hz away from contact changes, of the weight."""
+def double_support(log: GaitLog) -> np.ndarray:
+    """Rows in which both feet are to stand, but for SILENCE after the first touch and before a lift-off."""
+    gait = log.walker.pattern.gait
+    rows = (log.time > 0.2) & (log.time < gait.start - SILENCE[0])
+    for side in range(2):
+        for planned in touchdowns(log, side):
+            touched = max(planned, first_touch(log, side, planned))
+            rows |= (log.time > touched + SILENCE[1]) & (log.time < planned + gait.double - SILENCE[0])
+    return np.asarray(rows)
+
+
+def first_touch(log: GaitLog, side: int, planned: float) -> float:
+    """When a foot first touches the ground about its planned landing; -inf: not within 80 ms."""
+    near = (log.time > planned - 0.08) & (log.time < planned + 0.08) & (log.load[:, side] > 0.0)
+    return float(log.time[np.argmax(near)]) if near.any() else -np.inf
+
+
+def noise(log: GaitLog) -> tuple[float, float]:
+    """RMS and peak of the left force's part above 50 Hz in double support, of the weight.
+
+    Averaged over the whole walk, lifted feet and single supports would hide contacts that flicker.
+    """
     from scipy.signal import butter, sosfiltfilt
 
-    dt, gait = log.time[1] - log.time[0], log.walker.pattern.gait
+    dt = log.time[1] - log.time[0]
     high = sosfiltfilt(butter(4, NOISE_HZ, "highpass", fs=1.0 / dt, output="sos"), log.load[:, LEFT])
-    quiet = log.time > 0.2
-    for n in range(len(log.walker.pattern.steps)):
-        begin = gait.start + n * (gait.single + gait.double)
-        for change in (begin, begin + gait.single):
-            quiet &= (log.time < change - SILENCE[0]) | (log.time > change + SILENCE[1])
-    return float(np.sqrt(np.mean(high[quiet] ** 2)) / log.weight)
+    heard = high[double_support(log)] / log.weight
+    return float(np.sqrt(np.mean(heard**2))), float(np.abs(heard).max())
 
 
 def touchdown_peak(log: GaitLog) -> float:
@@ -42,9 +59,8 @@ def touchdown_peak(log: GaitLog) -> float:
     worst = 0.0
     for side in range(2):
         for planned in touchdowns(log, side):
-            near = (log.time > planned - 0.08) & (log.time < planned + 0.08) & (log.load[:, side] > 0.0)
-            if near.any():
-                first = log.time[np.argmax(near)]
+            first = first_touch(log, side, planned)
+            if np.isfinite(first):
                 worst = max(worst, float(log.load[(log.time >= first) & (log.time < first + 0.02), side].max()))
     return worst / log.weight
 
@@ -71,7 +87,7 @@ def run(progress: Callable[[str], None], steps: int = STEPS,
             checks += _checks(label, log, steps)
             checks.append(Check(f"{label}: highest touchdown peak", peaks[soles], 0.0, 0.0, "of the weight", "report"))
         ratio = peaks["rigid soles, stabiliser"] / peaks["bush feet, stabiliser"]
-        checks.append(Check(f"{method}: touchdown peak under the same controller, rigid over bush", ratio, 1.0, 0.0, "",
+        checks.append(Check(f"{method}: touchdown peak under the same controller, rigid over bush", ratio, 1.5, 0.0, "",
                             "at_least"))
 
     def draw(figure: Any) -> None:
@@ -94,6 +110,7 @@ def run(progress: Callable[[str], None], steps: int = STEPS,
 
 
 def _checks(label: str, log: GaitLog, steps: int) -> list[Check]:
+    rms, peak = noise(log)
     standing = log.load[single_support(log, LEFT), LEFT] / log.weight
     return [
         Check(f"{label}: upright after {steps} steps", float(log.completed), 1.0, 0.0),
@@ -101,5 +118,6 @@ def _checks(label: str, log: GaitLog, steps: int) -> list[Check]:
         Check(f"{label}: left force in swing", swing_force(log, LEFT), 0.0, 1e-9, "N", "at_most"),
         Check(f"{label}: left force in single support, least", float(standing.min()), 1.0, 0.05, "of the weight"),
         Check(f"{label}: left force in single support, most", float(standing.max()), 1.0, 0.05, "of the weight"),
-        Check(f"{label}: noise above 50 Hz", 100 * noise(log), 2.0, 0.0, "% of the weight", "at_most"),
+        Check(f"{label}: noise above 50 Hz in double support", 100 * rms, 0.3, 0.0, "% of the weight", "at_most"),
+        Check(f"{label}: its peak", 100 * peak, 5.0, 0.0, "% of the weight", "at_most"),
     ]

@@ -3,7 +3,7 @@
 Rigid soles without stabiliser: the walk is completed. Bush feet without stabiliser: it falls early. Bush feet with
 stabiliser (it senses joints, trunk orientation and rate, and the feet's forces): completed. The robot, its gait and its
 bush are ours: 4e4 N/m for each of three bushes, on which one leg alone is not statically stable, and the 8e4 N/m of the
-shipped model, on which it just is: whether and when that falls is chance, and only reported.
+shipped model, on which it just is: that falls too, later.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sesshoku.experiments.walking import FRAMES, Walk, draw_forces, draw_strip, 
 from sesshoku.robots.bush import Bush
 
 TITLE = "19 steps in 20 s: rigid soles, bush feet, bush feet with stabiliser (section 6)"
-EARLY = 5  # the last step that counts as an early fall; the paper's robot fell in its second
+EARLY, LATE = 5, 10  # last steps that count as an early fall, soft and stiff; the paper's robot fell in its second
 SETTINGS = (("rigid soles, no stabiliser", "large", None, False), ("bush, no stabiliser", "large_bush", 4e4, False),
             ("bush, stabiliser", "large_bush", 4e4, True), ("stiff bush, no stabiliser", "large_bush", 8e4, False),
             ("stiff bush, stabiliser", "large_bush", 8e4, True))
@@ -64,8 +64,8 @@ def _expected(label: str, log: GaitLog, kind: str, stabiliser: bool) -> list[Che
                 Check(f"{label}: tilt of the trunk", 1e3 * found["tilt"], 20.0, 0.0, "mrad", "at_most"),
                 Check(f"{label}: ZMP error rms", 1e3 * max(found["zmp_rms_x"], found["zmp_rms_y"]), 15.0, 0.0, "mm",
                       "at_most")]
-    return [Check(f"{label}: falls in step", float(log.fell[1]) if log.fell else 99.0, float(EARLY), 0.0, "",
-                  "report" if label.startswith("stiff") else "at_most")]
+    last = LATE if label.startswith("stiff") else EARLY
+    return [Check(f"{label}: falls in step", float(log.fell[1]) if log.fell else 99.0, float(last), 0.0, "", "at_most")]
 
 
 def _row(label: str, method: str, log: GaitLog) -> list[Any]:

@@ -2,9 +2,8 @@
 
 The paper gives snapshots only. What must show: it ends at rest on the ground, and the contact solve does not raise the
 kinetic energy above that of the motion without contact. The paper's friction, cut after the solve, does raise it now
-and then, and so a limp fall bounces. With `friction_coupling="resolve"` alone a plank that slides on its toes still
-gains a little in some steps: friction is taken against the slip before the solve, and pushes on where the step turns
-that slip round. With `stop_reversals=True` too, and with `recommended`, no more than a step in a thousand may.
+and then: in no more than a step in a hundred. With `friction_coupling="resolve"`, alone, with `stop_reversals=True` too
+and in `recommended`, no more than a step in a thousand may.
 """
 
 from __future__ import annotations
@@ -33,6 +32,7 @@ METHODS: dict[str, str | Method] = {"paper": "multipoint", "resolve": multipoint
                                     REVERSALS: multipoint(friction_coupling="resolve", stop_reversals=True),
                                     "recommended": "multipoint:recommended"}
 GAIN = 1e-6  # of the kinetic energy, that counts as a rise
+SHARE, SPEED = (1e-3, 1e-2), (0.1, 0.5)  # of steps that may raise it, speed at the end; under the paper's friction
 
 
 def tumble(method: str | Method, damping: float | None, duration: float = DURATION) -> Run:
@@ -59,14 +59,16 @@ def run(progress: Callable[[str], None]) -> Result:
                       kind="at_most"),
                 Check(f"{name}: way of the centre of mass in the last second",
                       1e3 * float(np.ptp(seen.com[-1000:], axis=0).max()), 10.0, 0.0, "mm", kind="at_most"),
-                Check(f"{name}: fastest coordinate at the end", float(seen.speed[-100:].max()), 0.1, 0.0,
-                      "m/s or rad/s", kind="report" if label == "paper" else "at_most"),
+                Check(f"{name}: fastest coordinate at the end", float(seen.speed[-100:].max()), SPEED[label == "paper"],
+                      0.0, "m/s or rad/s",
+                      # a limb on a limp joint may have come to stand on end, and topples when it likes
+                      kind="report" if joints == "limp" else "at_most"),
                 Check(f"{name}: mean force over the last second", float(seen.force[-1000:].mean()) / seen.weight, 1.0,
                       0.02, "of the weight"),
                 Check(f"{name}: peak force, mean of 10 ms", float(seen.smooth_force.max()), 0.0, 0.0,
                       "of the weight", kind="report"),
-                Check(f"{name}: share of steps in which contact raised the kinetic energy", float(rises.mean()), 1e-3,
-                      0.0, kind="at_most" if label in (REVERSALS, "recommended") else "report"),
+                Check(f"{name}: share of steps in which contact raised the kinetic energy", float(rises.mean()),
+                      SHARE[label == "paper"], 0.0, kind="at_most"),
                 Check(f"{name}: largest rise, of the energy", float(max(seen.gain.max(), 0.0)), 0.0, 0.0,
                       kind="report"),
                 *common_checks(name, seen, label == "paper")]

@@ -75,7 +75,7 @@ def run(progress: Callable[[str], None]) -> Result:
             Check(f"{name}, mu {friction}, resolve", resolved, 0.0, 1e-12),
         ]
     shares = {}
-    stuck = {"slip_threshold": 1e3}
+    stuck: dict[str, Any] = {"slip_threshold": 1e3, "stick_target": "keep"}
     for label, method, friction in (
             ("all points stick", multipoint(**stuck), 1e6),
             ("all points stick, readmit", multipoint(readmit=True, **stuck), 1e6),

@@ -10,12 +10,15 @@ proximal/newton.py solves that law, island by island, beside the rows of joints.
     free        v_free = v + dt H^-1 (forces - bias at the predicted middle velocity); free bodies by `spin`
     hold        joints that friction holds are locked, those that slip get its force (`locks`)
     build       rows of contacts and joints, with velocities of the step's ends (`rate_terms`); impacts are told from
-                resting contacts and given their instant (`problem`)
+                resting contacts, and those of lone bodies given the geometry of their instant (`instant`);
+                what carried such a body until then is given (`until`)
     solve       impulses; static and kinetic friction by what the solution does, and restitution lowered where it
                 would bring energy (`solve`)
     release     joints whose friction does not agree with the solution are switched, and it is solved again (`locks`)
     apply       v+ = v_free + H^-1 J^T impulse; forces, report
-    end         q+ = q_M (+) (dt/2 v+ + what impacts act longer or shorter than the rest of the step)
+    end         q+ = q_M (+) (dt/2 v+ + what impacts act longer or shorter than the rest of the step); lone bodies
+                turn from their instants on (`momentum`), and free islands keep theirs
+                (`island_momentum`, `floating`)
 
 Static friction holds as long as the law has a solution in which nothing moves; a contact that moves has kinetic
 friction, and one that turns back is first tried at rest. All points of a sole are judged on the solved motion, so they
@@ -49,21 +52,44 @@ from sesshoku.integrate.midpoint import (
 )
 from sesshoku.integrate.position import move_kinematic
 from sesshoku.methods.definition import Definition
+from sesshoku.methods.exact.floating import keep_floating, note_floating
+from sesshoku.methods.exact.island_momentum import keep_momenta, note_momenta
 from sesshoku.methods.exact.locks import hold_joints, keep_joint_friction, release_joints
+from sesshoku.methods.exact.momentum import gather_torques, turn_from_instants
 from sesshoku.methods.exact.options import MIDPOINT, Options
-from sesshoku.methods.exact.problem import add_impact, build_problem, frame_contacts, impact_longer, keep_anchors
+from sesshoku.methods.exact.problem import (
+    add_impact,
+    build_problem,
+    frame_contacts,
+    impact_longer,
+    is_backed,
+    keep_anchors,
+)
 from sesshoku.methods.exact.solve import count_unsolved, keep_states, solve_islands
 from sesshoku.methods.exact.speculative import speculative_leads
 from sesshoku.methods.exact.spin import spin_evenly, turn_along
-from sesshoku.methods.exact.work import BOUNCE, SUPPORT, Work, make_work
+from sesshoku.methods.exact.until import add_given, note_shaken
+from sesshoku.methods.exact.work import (
+    BOUNCE,
+    FLOATING_ISLANDS,
+    FOUND,
+    FREE_ISLANDS,
+    GIVEN,
+    IMPACTS,
+    SUPPORT,
+    Work,
+    make_work,
+)
 from sesshoku.methods.registry import register
 from sesshoku.solvers.problem import ROLLING, push_contact
 from sesshoku.stages.books import applied_work
 from sesshoku.stages.contact_forces import apply_forces
 from sesshoku.stages.contact_rows import velocity_change
 from sesshoku.stages.free_motion import (
+    LIGHT,
     SEMI_IMPLICIT,
     SPIN,
+    all_slower,
     coast,
     end_step,
     finish,
@@ -120,6 +146,7 @@ def predict(model, data, work, dt):
 def find_contacts(model, data, work, dt):
     """(E28): contacts that are closed or may close within the step, and their axes and velocities."""
     contacts, options = work.contacts, work.options
+    work.impacts[FOUND] = 0
     speculative_leads(model, data, work, dt)
     detect(model, data, contacts, options.margin, options.speculative * dt, options.most_per_pair)
     frame_contacts(model, data, work, dt)
@@ -139,6 +166,8 @@ def apply(model, data, work, dt):
     """New velocity, forces and states of the contacts, report."""
     contacts, problem, options = work.contacts, work.problem, work.options
     apply_forces(model, data, work, dt)
+    if work.impacts[GIVEN] > 0:
+        add_given(model, data, work, dt)
     keep_joint_friction(model, data, work, dt)
     slip_speed = options.slip_speed
     for c in range(contacts.counts[CONTACTS]):
@@ -151,6 +180,7 @@ def apply(model, data, work, dt):
     keep_torques(work)
     keep_states(model, data, work, slip_speed)
     count_unsolved(model, work)
+    note_shaken(model, work)
     if options.anchor > 0.0:
         keep_anchors(work)
     measure_errors(model, data, data.new_q)
@@ -173,16 +203,13 @@ def keep_torques(work):
 
 @jit
 def end(model, data, work, dt):
-    """Take the new state over if it is finite."""
+    """Take the new state over if it can be one: finite, and slower than light."""
     options = work.options
     if options.integrator != MIDPOINT:
         return finish(model, data, SEMI_IMPLICIT, dt)
+    free_islands = work.impacts[FREE_ISLANDS] > 0
     shift_impacts(model, data, work, dt)
-    finite = 0.0
-    for k in range(model.dof_count):
-        speed = max(1.0, dt) * data.new_v[k]
-        finite += 0.0 * (speed * speed) + 0.0 * work.shift[k]
-    if finite != 0.0:
+    if not (all_slower(data.new_v, LIGHT) and all_slower(work.shift, LIGHT)):
         move_kinematic(model, data, -0.5 * dt)
         if data.counters[FAST_TREES] > 0:
             for k in range(model.dof_count):
@@ -193,9 +220,16 @@ def end(model, data, work, dt):
     fast = find_fast(model, data, data.new_v, dt, FAST_JOINT, True)
     if fast > 0:
         note_start(model, data, data.new_q, data.new_v, data.stage_v, 0.5 * dt)
+    floating = fast == 0 and work.impacts[FLOATING_ISLANDS] > 0
+    if floating:
+        note_floating(model, data, work, dt)
     from_middle(model, data, work.shift, dt)
     finish_turns(model, data, data.q, data.v)
+    if free_islands:
+        keep_momenta(model, data, work)
     end_step(model, data, fast, dt)
+    if floating:
+        keep_floating(model, data, work)
     return True
 
 
@@ -210,16 +244,41 @@ def shift_impacts(model, data, work, dt):
         add_impact(model, work, c, made)
     for c in range(contacts.counts[CONTACTS]):
         x, longer = problem.impulse[c], impact_longer(model, work, dt, c, made)
+        work.longer[c] = longer
         if longer != 0.0:
             push_contact(model.row_dof, problem, c, longer * x[0], longer * x[1], longer * x[2], y)
             some = True
+            for side in range(2):
+                if is_backed(model, work, c, side):
+                    take_back(problem, c, side, longer, y)
             if rolling and (problem.rolling_bound[c, 0] > 0.0 or problem.rolling_bound[c, 1] > 0.0):
                 p = problem.contact_capacity + c
                 x = problem.impulse[p]
                 push_contact(model.row_dof, problem, p, longer * x[0], longer * x[1], longer * x[2], y)
+    if work.impacts[GIVEN] > 0:  # it acts from the step's start to the impact
+        some = True
+        for c in range(contacts.counts[CONTACTS]):
+            x, longer = work.given[c], 0.5 * (dt - work.instant[c])
+            push_contact(model.row_dof, problem, c, longer * x[0], longer * x[1], longer * x[2], y)
     if some:
         velocity_change(model, data, problem, y, work.shift)
+    if work.impacts[IMPACTS] > 0 or work.impacts[FREE_ISLANDS] > 0:
+        gather_torques(model, data, work, dt)
+    if work.impacts[FREE_ISLANDS] > 0:
+        note_momenta(model, data, work, dt)
+    if work.impacts[IMPACTS] > 0:
+        turn_from_instants(model, data, work, dt)
+    if some:
         turn_along(model, data, work.shift, work.turned, dt)
+
+
+@jit
+def take_back(problem, c, side, longer, y_out):
+    """y less what the impulse of contact c does in `longer` seconds to a lone body, on one side of it."""
+    k, at, x = problem.body[c, side], problem.span[c, side, 2], problem.impulse[c]
+    rows, own = problem.half[at : at + 18], y_out[k : k + 6]
+    for e in range(6):
+        own[e] -= longer * (rows[e] * x[0] + rows[6 + e] * x[1] + rows[12 + e] * x[2])
 
 
 METHOD = Definition(

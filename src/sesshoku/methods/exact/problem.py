@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from math import sqrt
-
 from sesshoku.collision.contacts import CONTACTS, SMOOTH
 from sesshoku.compiled.jit import jit
 from sesshoku.integrate.midpoint import lead_scripts, script_lead
+from sesshoku.methods.exact.free_islands import contact_is_free, find_free_islands
+from sesshoku.methods.exact.instant import COMES, MET, PASSES, TOUCHING
+from sesshoku.methods.exact.instant_rows import meet_impacts
 from sesshoku.methods.exact.options import MIDPOINT
 from sesshoku.methods.exact.rate_terms import link_rates, measure_rates, turn_blocks, turn_contact, turn_loops
 from sesshoku.methods.exact.spin import split_free
-from sesshoku.methods.exact.work import BOUNCE, GAINED, INSTANT, SPEED, SUPPORT, TAKEN
+from sesshoku.methods.exact.until import carry_until_impacts
+from sesshoku.methods.exact.work import BOUNCE, GAINED, GIVEN, INSTANT, SPEED, SUPPORT, TAKEN
 from sesshoku.solvers.problem import CHAIN, JOINT_ROWS, ROLLING, push_contact, read_normal
 from sesshoku.stages.contact_rows import contact_rows, contact_velocity, start_problem
 from sesshoku.stages.joint_rows import joint_rows
 from sesshoku.stages.rolling_rows import choose_rolling, rolling_rows
 
-# m: a smaller gap counts as closed; the corners of a face that rests ask for the same then. If those that overlap asked
-# for nothing and others to close what a step leaves open (dt^3 times a jerk), they would contradict each other, and
-# the corners of a foot whose leg moves on would part and land in turns
-TOUCHING = 1e-7
-# m: the same for a contact that carried load in the step before; as its leg moves on its gap drifts by hundredths of a
-# micrometre per step, and every time it was closed the corners would part and land in turns
+# m: as TOUCHING, for a contact that carried load in the step before; as its leg moves on its gap drifts by hundredths
+# of a micrometre per step, and every time it was closed the corners would part and land in turns
 CARRYING = 1e-6
 ALONE = 1e-9  # impacts are alone where others make less of a velocity than this share of what its own impulse makes
+BACKED = 0.5  # cosine between an impulse and what holds against it
 NOT_YET = 1e30  # free velocity of a contact that is to bounce but has not arrived
 
 
@@ -65,6 +64,10 @@ def build_problem(model, data, work, dt):
             problem.velocity[c, d] = work.start_velocity[c, d]
     contact_rows(model, data, work, data.new_v)
     split_free(model, data, work)
+    if options.integrator == MIDPOINT:
+        find_free_islands(model, data, work)
+        meet_impacts(model, data, work, dt)
+        carry_until_impacts(model, data, work, dt)
     rolling_rows(model, data, work, data.new_v)
     if options.integrator == MIDPOINT:
         turn_loops(model, data, dt)
@@ -103,24 +106,21 @@ def on_tree(problem, c):
 def want_velocity(work, dt, c):
     """(E29): Subtract the wanted normal velocity from the free one, for contacts found in the middle of the step.
 
-    A contact that was not loaded, or parted in a rebound, and closes within the step is an impact at its own instant:
-    the target is what remains at the step's end of a ballistic rebound, forces acting on to the end. What gyroscopic
-    torque does in the step counts as done before the impact: e = 1 then keeps the energy. Without restitution what
-    comes no faster than a step's forces make it is no impact, unless it is through in the middle of the step already
-    (it was too far away to be found before): corners of a face that is pressed on would land in turns, and a grip
-    creep. Others may close half their gap (the next half step closes the rest: all of it would overlap by as much, and
-    rattle on), or undo part of an overlap.
+    The target of an impact (`instant`) is what remains at the step's end of a ballistic rebound, forces acting on to
+    the end. What gyroscopic torque does in the step counts as done before the impact: e = 1 then keeps the energy.
+    Others may close half their gap (the next half step closes the rest: all of it would overlap by as much, and rattle
+    on), or undo part of an overlap.
     """
     contacts, problem, options = work.contacts, work.problem, work.options
-    free, gap, before = problem.free[c], contacts.gap[c], problem.velocity[c, 2]
-    old, after = contacts.previous[c], problem.free[c, 2]
-    rate = (after - before) / dt
+    free, gap, old, after = problem.free[c], contacts.gap[c], contacts.previous[c], problem.free[c, 2]
     fresh = old < 0 or work.old_parted[old] == 1
     touching = TOUCHING if fresh else CARRYING
-    closes = gap + 0.5 * dt * before + 0.5 * dt * dt * rate < 0.0 and before + min(rate, 0.0) * dt < 0.0
-    slow = contacts.material[c, 2] == 0.0 and before >= -abs(rate) * dt and gap >= -options.slop
-    if fresh and closes and not slow:
-        t, impact = closing_time(gap - 0.5 * dt * before, before, rate, dt), work.impact[c]
+    if work.met[c] == PASSES:
+        free[2] = NOT_YET
+    elif work.met[c] == COMES or work.later[c] > 0.0:
+        free[2], work.held[c] = NOT_YET, 1
+    elif work.met[c] > 0:
+        t, impact = work.instant[c], work.impact[c]
         gained = work.forced[c, 2] * (1.0 - t / dt)
         speed = after - gained
         # what drives the bodies apart is left out: it may be the turning of a body that turns far in a step
@@ -170,30 +170,48 @@ def impact_longer(model, work, dt, c, y):
 
     Only the share of it that its own approach speed explains is an impact; what carries load from then on acts through
     the rest of the step. y: of all impacts (`add_impact`). Where nothing but impacts moves the contact, what they make
-    of each other counts; where others hold against them (a light body between a heavy one and the floor) only what the
-    impulse itself would make, since theirs are not shifted.
+    of each other counts; where others hold against them only what the impulse itself would make, since theirs are not
+    shifted. A body with something at its back (`is_backed`) is not displaced, the one that hits it by all of it.
     """
     problem = work.problem
     t, taken, support = work.impact[c, INSTANT], work.impact[c, TAKEN], work.impact[c, SUPPORT]
+    if work.met[c] == MET and problem.impulse[c, 2] > 0.0 and contact_is_free(model, work, c):
+        return 0.5 * dt - t  # arms are those of t: all of the impulse acts then, or angular momentum would be lost
+    if work.impacts[GIVEN] > 0 and work.given[c, 2] > 0.0:
+        return -0.5 * work.instant[c]
     if not problem.impulse[c, 2] > 0.0 or taken <= 0.0 and support <= 0.0:
         return 0.0
     made, all_made = read_normal(model.row_dof, problem, c, y), read_normal(model.row_dof, problem, c, problem.y)
     own = problem.block[c, 2, 2] * problem.impulse[c, 2]
-    if not abs(all_made - made) <= ALONE * own:
+    if is_backed(model, work, c, 0) or is_backed(model, work, c, 1):
+        made = 0.0
+    elif not abs(all_made - made) <= ALONE * own:
         made = own
     whole = max(made, taken + support)  # others may carry part of both
     return taken / whole * (0.5 * dt - t) - support / whole * 0.5 * t
 
 
 @jit
-def closing_time(gap, speed, rate, dt):
-    """(E26): first t in [0, dt] with gap + speed t + rate t^2/2 = 0; 0 where it is closed already."""
-    if gap <= 0.0:
-        return 0.0
-    square = speed * speed - 2.0 * rate * gap
-    if square < 0.0:
-        return dt
-    return min(dt, 2.0 * gap / max(sqrt(square) - speed, 1e-300))
+def is_backed(model, work, c, side):
+    """Whether another contact holds the lone body on a side of impact c, without restitution, against its impulse.
+
+    It passes the impact on in the same instant: what both do to the body cancels.
+    """
+    contacts, problem = work.contacts, work.problem
+    if problem.body[c, side] < 0 or work.met[c] != MET or work.impact[c, BOUNCE] > 0.0:
+        return False
+    t, n = model.link_tree[contacts.link[c, side]], problem.axes[c, 2]
+    if work.crowded[t] == 0:
+        return False
+    for e in range(contacts.counts[CONTACTS]):
+        if e == c or not problem.impulse[e, 2] > 0.0 or work.met[e] == MET:
+            continue
+        for other in range(2):
+            if contacts.link[e, other] >= 0 and model.link_tree[contacts.link[e, other]] == t:
+                m, sign = problem.axes[e, 2], 1.0 if other == side else -1.0
+                if sign * (n[0] * m[0] + n[1] * m[1] + n[2] * m[2]) < -BACKED:
+                    return True
+    return False
 
 
 @jit
@@ -235,6 +253,9 @@ def start_contact(model, work, c):
                 axis = problem.axes[c, d]
                 x[d] = axis[0] * f[0] + axis[1] * f[1] + axis[2] * f[2]
         work.slips[c] = work.old_slips[old]
+        if work.impacts[GIVEN] > 0:
+            for d in range(3):
+                x[d] -= work.given[c, d]
     work.mu[c] = contacts.material[c, work.slips[c]]
 
 

@@ -6,8 +6,10 @@ from math import sqrt
 
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.constraints.rows import ROW_FRICTION, ROW_UPPER
+from sesshoku.methods.exact.energy import ROUNDING_ENERGY, bound_energy, energy_gain
 from sesshoku.methods.exact.options import MIDPOINT
-from sesshoku.methods.exact.problem import add_impact, impact_longer, set_rebound
+from sesshoku.methods.exact.problem import set_rebound
+from sesshoku.methods.exact.wedged import fastest, give_up_correction, strained
 from sesshoku.methods.exact.work import BOUNCE, INSTANT, SPEED
 from sesshoku.solvers.problem import JOINT_ROWS, ROLLING, contacts_among, read_contact, read_joint
 from sesshoku.solvers.proximal.newton import solve_island
@@ -20,7 +22,6 @@ STANDS = 1e300  # m/s: no contact rebounds
 JAMMED = 0.1  # a residual of this share of the closing speed: no solution, the contacts contradict each other
 GUARD_SOLVES = 8  # of the search for the restitution that brings no energy
 GUARD_SHARE = 0.01  # how close to it, as a share of what full restitution brings more than none
-ROUNDING_ENERGY = 1e-10  # share of the impulses' work
 # steps after which an island that is not solved (its contacts contradict each other, as where a robot begins deep in
 # itself) gets few Newton steps, from a compliant start, and more of them every so many steps
 PATIENCE, TRY_AGAIN = 2, 32
@@ -45,10 +46,13 @@ def solve_islands(model, data, work, dt):
                 block_list = work.block_list[: list_blocks(problem, contact_list, work.block_list)]
             dof_list = work.dof_list[: island_dofs(model, work, island)]
             unsolved = longest_unsolved(work, island) if island < rest else 0
-            effort, hopeless = newton.options, unsolved >= PATIENCE and len(dof_list) <= newton.options.few
+            small = len(dof_list) <= newton.options.few
+            effort, hopeless = newton.options, unsolved >= PATIENCE and small
             if hopeless:
                 effort = work.more_effort if unsolved % TRY_AGAIN == 0 else work.less_effort
             residual, solved = solve_rounds(model, data, work, dt, effort, (block_list, joint_list, dof_list), True)
+            if not solved and small and give_up_correction(model, work, contact_list, joint_list):
+                residual, solved = solve_rounds(model, data, work, dt, effort, (block_list, joint_list, dof_list), True)
             if bounces(work, contact_list) and not hopeless:
                 residual, solved = guard_energy(model, data, work, dt, (block_list, joint_list, dof_list), residual,
                                                 solved)
@@ -57,8 +61,10 @@ def solve_islands(model, data, work, dt):
                 report[CONVERGED] = 0.0
                 if island < rest:
                     mark_trees(contacts, island, work.tree_failed)
-                if residual > JAMMED * fastest(problem, contact_list) and island < rest:
+                strain = small and strained(problem, contact_list)
+                if (strain or residual > JAMMED * fastest(problem, contact_list)) and island < rest:
                     mark_trees(contacts, island, work.tree_jammed)
+                bound_energy(model, work, dt, (block_list, joint_list, dof_list), strain)
 
 
 @jit
@@ -82,15 +88,6 @@ def count_unsolved(model, work):
     """For the next step: how long the islands of the trees have not been solved."""
     for t in range(model.tree_count):
         work.tree_unsolved[t] = work.tree_unsolved[t] + 1 if work.tree_failed[t] else 0
-
-
-@jit
-def fastest(problem, contact_list):
-    """Largest normal speed at which contacts would close, m/s."""
-    most = 0.0
-    for n in range(len(contact_list)):
-        most = max(most, -problem.free[contact_list[n], 2])
-    return most
 
 
 @jit
@@ -125,7 +122,7 @@ def late_impacts(model, work, dt, bounce_speed, contact_list):
     """(E7): contacts that close only because another impact of the step turned a body back rebound, too; how many.
 
     Until here they were held open, so that the solved velocity is the one they meet with. Their instant is unknown and
-    taken as the middle.
+    taken as the middle, or that of the impacts they share bodies with.
     """
     contacts, problem = work.contacts, work.problem
     found = 0
@@ -135,15 +132,20 @@ def late_impacts(model, work, dt, bounce_speed, contact_list):
             continue
         _, _, u = read_contact(model.row_dof, problem, c, problem.y)
         speed, gap, impact = u + work.free_normal[c], contacts.gap[c], work.impact[c]
-        if gap + 0.5 * dt * speed >= 0.0:
+        t = 0.5 * dt
+        if work.later[c] > 0.0:
+            t, gap = work.instant[c], work.later[c]
+        if gap + (dt - t) * speed >= 0.0:
             continue
         work.held[c] = 0
         found += 1
-        if speed < -bounce_speed:
-            impact[INSTANT], impact[SPEED], impact[BOUNCE] = 0.5 * dt, speed, contacts.material[c, 2]
+        if work.later[c] > 0.0:  # both turn round what they came with: e = 1 keeps the energy then
+            speed = work.free_normal[c] - work.forced[c, 2] * (1.0 - t / dt)
+        if speed < -bounce_speed and contacts.material[c, 2] > 0.0:
+            impact[INSTANT], impact[SPEED], impact[BOUNCE] = t, speed, contacts.material[c, 2]
             set_rebound(work, c, 1.0)
         else:
-            problem.free[c, 2] = work.free_normal[c] + gap / (0.5 * dt)
+            problem.free[c, 2] = work.free_normal[c] + gap / max(dt - t, 1e-3 * dt)
     return found
 
 
@@ -196,46 +198,6 @@ def share_restitution(model, data, work, dt, lists, share):
         if work.impact[block_list[n], BOUNCE] > 0.0:
             set_rebound(work, block_list[n], share)
     return solve_rounds(model, data, work, dt, work.newton.options, lists, False)
-
-
-@jit
-def energy_gain(model, work, dt, lists):
-    """(E8): energy the island's impulses bring beyond what corrections of depth, loops and mimics ask for, J; and the
-    size of what it is the difference of.
-
-    Kinetic: x . u_free + |y|^2/2. Against the forces on the bodies, by moving them: an impulse displaces what it moves
-    for half a step, of an impact longer or shorter. Exact for lone bodies under the midpoint rule, whose free motion
-    brings none. A semi-implicit step counts a rebound by the speed it meets.
-    """
-    block_list, joint_list, dof_list = lists
-    problem, options = work.problem, work.options
-    gain = size = 0.0
-    count, y = contacts_among(problem, block_list), work.y_direction
-    for r in range(len(dof_list)):
-        for k in range(dof_list[r, 0], dof_list[r, 1]):
-            y[k] = 0.0
-    for n in range(count):
-        add_impact(model, work, block_list[n], y)
-    for n in range(count):
-        c = block_list[n]
-        x, free, forced = problem.impulse[c], work.unaided[c], work.forced[c]
-        share = 1.0 if work.impact[c, BOUNCE] > 0.0 else 0.0
-        if options.integrator == MIDPOINT:
-            share = 0.5 + impact_longer(model, work, dt, c, y) / dt
-        part = x[0] * (free[0] - share * forced[0]) + x[1] * (free[1] - share * forced[1])
-        part += x[2] * (free[2] - share * forced[2] - problem.correction[c])
-        gain, size = gain + part, size + abs(part)
-    for n in range(count, len(block_list)):
-        x, free = problem.impulse[block_list[n]], problem.free[block_list[n]]
-        part = x[0] * free[0] + x[1] * free[1] + x[2] * free[2]
-        gain, size = gain + part, size + abs(part)
-    for n in range(len(joint_list)):
-        part = problem.joint_impulse[joint_list[n]] * problem.joint_free[joint_list[n]]
-        gain, size = gain + part, size + abs(part)
-    for r in range(len(dof_list)):
-        for k in range(dof_list[r, 0], dof_list[r, 1]):
-            gain += 0.5 * problem.y[k] * problem.y[k]
-    return gain, size
 
 
 @jit

@@ -12,11 +12,13 @@ from __future__ import annotations
 from sesshoku.collision.contacts import CONTACTS
 from sesshoku.compiled.jit import jit
 from sesshoku.integrate.midpoint import turns_fast
-from sesshoku.integrate.position import turn_world
-from sesshoku.integrate.rotor import midpoint_spin
+from sesshoku.integrate.position import store_unit, turn_world
+from sesshoku.integrate.rotor import midpoint_spin, rotor
 from sesshoku.model.arrays import FREE
-from sesshoku.spatial.algebra import cross, quaternion_matrix, turn_quaternion
-from sesshoku.stages.free_motion import SPIN, gyroscopic_rate, spin_freely
+from sesshoku.spatial.algebra import cross, quaternion_matrix, quaternion_times, turn_quaternion
+from sesshoku.stages.free_motion import IF_UNTOUCHED, SPIN, UNTURNED, gyroscopic_rate, spin_freely
+
+NO_TORQUE = 1e-12  # of a body's spin: what torque does in a step is rounding
 
 
 @jit
@@ -41,8 +43,55 @@ def spin_evenly(model, data, gyration_out, dt, fast):
         if free and SPIN * SPIN <= turn < fast * fast:
             mx, my, mz = midpoint_spin(I, wx + 0.5 * tx, wy + 0.5 * ty, wz + 0.5 * tz, 0.5 * dt)
             new_v[k], new_v[k + 1], new_v[k + 2] = 2.0 * mx - wx, 2.0 * my - wy, 2.0 * mz - wz
+            if tx * tx + ty * ty + tz * tz <= NO_TORQUE * NO_TORQUE * (wx * wx + wy * wy + wz * wz):
+                turn_freely(model, data, t, dt)
+            else:
+                data.turn[i, 7] = UNTURNED
         gyration_out[k], gyration_out[k + 1] = new_v[k] - wx - tx, new_v[k + 1] - wy - ty
         gyration_out[k + 2] = new_v[k + 2] - wz - tz
+
+
+@jit
+def turn_freely(model, data, t, dt):
+    """Where lone tree t ends that nothing touches, for `finish_turns`: by `rotor`, which keeps angular momentum too."""
+    i = model.tree_link[t]
+    k, at, v, q, spin, end = model.link_dof[i] + 3, model.link_coordinate[i] + 3, data.v, data.new_q, data.spin[i], \
+        data.turn[i]
+    wx, wy, wz, dw, dx, dy, dz = rotor(data.inertia[i], v[k], v[k + 1], v[k + 2], dt)
+    E = turn_from_middle(model, data, t, dt, (dw, dx, dy, dz))
+    end[4], end[5], end[6] = turn(E, wx, wy, wz)
+    store_unit(end, 0, quaternion_times(E[0], E[1], E[2], E[3], q[at], q[at + 1], q[at + 2], q[at + 3]))
+    end[7] = IF_UNTOUCHED
+    for d in range(3):
+        spin[d] = data.new_v[k + d]
+
+
+@jit
+def turn_from_middle(model, data, t, dt, since):
+    """Turn of lone tree t from the middle of the step, of its turn since the start, both quaternions.
+
+    The latter in the axes that it has in the middle, to where it turned about its old spin.
+    """
+    dw, dx, dy, dz = since
+    if turns_fast(model, data, t, dt):  # its middle is the start
+        return since
+    k, v = model.link_dof[model.tree_link[t]] + 3, data.v
+    ew, ex, ey, ez = turn_quaternion(-0.5 * dt * v[k], -0.5 * dt * v[k + 1], -0.5 * dt * v[k + 2])
+    return quaternion_times(ew, ex, ey, ez, dw, dx, dy, dz)
+
+
+@jit
+def turn(E, x, y, z):
+    """E (x, y, z), E a unit quaternion."""
+    a, b, c, d, e, f, g, h, i = quaternion_matrix(E[0], E[1], E[2], E[3])
+    return a * x + b * y + c * z, d * x + e * y + f * z, g * x + h * y + i * z
+
+
+@jit
+def turn_back(E, x, y, z):
+    """E^T (x, y, z)."""
+    a, b, c, d, e, f, g, h, i = quaternion_matrix(E[0], E[1], E[2], E[3])
+    return a * x + d * y + g * z, b * x + e * y + h * z, c * x + f * y + i * z
 
 
 @jit

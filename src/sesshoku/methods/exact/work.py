@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from sesshoku.collision.contacts import Contacts, make_contacts
 from sesshoku.collision.points.detect import contact_capacity, pair_capacity
 from sesshoku.compiled.table import COUNTER, Record, array, part
 from sesshoku.dynamics.data import row_total
 from sesshoku.methods.definition import as_numbers
 from sesshoku.methods.exact.options import RELATIVE, Numbers, Options
+from sesshoku.model.arrays import FREE, Model
 from sesshoku.scene.compiler import CompiledScene
 from sesshoku.solvers.pgs import DISC
 from sesshoku.solvers.problem import Problem, make_problem
@@ -19,7 +22,7 @@ FEW_STEPS, MORE_STEPS, COMPLIANT = 8, 60, 0.1  # of islands without solution
 
 
 class Work(Record):
-    """C contacts, E rolling blocks (C or none), J joint rows, V dofs, T trees."""
+    """C contacts, E rolling blocks (C or none), J joint rows, V dofs, Q coordinates, T trees."""
 
     options = part(Numbers)
     contacts = part(Contacts)
@@ -37,6 +40,15 @@ class Work(Record):
     unaided = array(float, "C", 3)  # velocity at the end without contacts, by the rows alone, along the axes
     forced = array(float, "C", 3)  # what forces change it by in the step; the rest is gyroscopic
     turn = array(float, "C", 3)  # what half a step of turning adds to the velocity, along the axes
+    met = array(int, "C")  # whether and how it is an impact, see `instant`
+    instant = array(float, "C")  # s: when it closes; of impacts
+    later = array(float, "C")  # m: gap of an impact at the instant of an earlier one that shares a body
+    given = array(float, "C", 3)  # impulse until an impact, along the axes, see `until`
+    given_y = array(float, "V")
+    support = array(float, "V")  # what those of a whole step change velocities by
+    given_energy = array(float, 1)
+    arm = array(float, "C", 2, 3)  # of impacts of lone bodies: from their centres of mass to the point then, world
+    longer = array(float, "C")  # s: how much longer than half a step the impulse acts
     held = array(int, "C")  # 1: held open, would rebound if it arrived
     anchor = array(float, "C", 2, 3)  # where the links touched when the contact began to stick, in their frames
     anchored = array(int, "C")
@@ -51,6 +63,7 @@ class Work(Record):
     old_anchored = array(int, "C", saved=True, within=(0, 1))
     tree_jammed = array(int, "T", saved=True, within=(0, 1))  # in an island without solution
     tree_unsolved = array(int, "T", saved=True, within=COUNTER)  # steps in a row in which its island was not solved
+    tree_shaken = array(int, "T", saved=True, within=(0, 1))  # 1: there was an impact in its island
     tree_failed = array(int, "T")  # 1: nor was it in this step
     # ---- joint friction, see `locks`
     tree_rubs = array(int, "T")  # 1: it has joints with friction
@@ -73,11 +86,45 @@ class Work(Record):
     shift = array(float, "V")  # displacement: impacts act from their own instant
     turned = array(float, "V")  # turns of lone bodies by that, along which their spin went after the solve
     gyration = array(float, "V")  # change of a lone body's spin by gyroscopic torque
+    # ---- lone bodies, see `instant` and `momentum`
+    tree_lone = array(int, "T")  # 1: a free body by itself, in no loop
+    impacts = array(int, 5)  # counts, see below
+    tree_instant = array(float, "T")  # s: of its impact, of several the first or the fastest, see `time_bodies`
+    tree_approach = array(float, "T")  # m/s: how fast it comes there
+    tree_hit_by = array(int, "T")  # what its impacts are with
+    tree_partner = array(int, "T")  # what it touches, see `stop_before_others`
+    tree_waits = array(int, "T")  # 1: something carries it, and an impact comes after the step
+    crowded = array(int, "T")  # 1: other contacts may carry it beside its impacts
+    frame = array(float, "T", 4)  # quaternion: its turn from the middle to then
+    instant_spin = array(float, "V")  # its spin then, axes of the middle
+    touch = array(float, 2, 3)  # point and normal of a pair at some instant
+    kept_pose = array(float, 2, 3, 4)  # of its shapes: rotation and position
+    touched = array(int, "T")
+    torque = array(float, "V")  # torque impulses of contacts, world axes
+    hit_torque = array(float, "V")  # the same in the axes of the middle
+    late = array(float, "V")
+    spin_goal = array(float, "V")  # angular momentum about its centre of mass at the end, world axes
+    fall = array(float, "T", 3)  # acceleration without contacts
+    far = array(int, "T")  # 1: it turns too far in the step to have a middle
+    island_bound = array(int, "T")  # see `free_islands`
+    tree_floats = array(int, "T")  # 1: it hangs on a free joint, and no loop ties it to the world
+    start_q = array(float, "Q")  # state at the start of the step, of floating islands
+    start_v = array(float, "V")
+    island_loaded = array(int, "T")  # 1: a floating one with contacts that carry load
+    island_place = array(float, "T", 3)
+    part = array(float, 6)
+    due = array(float, "T", 6)  # momentum and angular momentum of free islands without impulses
+    sums = array(float, 6)
+    island_inertia = array(float, 10)
 
 
 # places in `impact`: when (s), velocity then, what free motion adds until the end, restitution; and of the velocity
 # that the impulse makes the impact's part, and the part that carries load from then on
 INSTANT, SPEED, GAINED, BOUNCE, TAKEN, SUPPORT = range(6)
+# places in `impacts`: how many; islands of lone bodies alone; 1: they are found; contacts with given impulses; floating
+# islands
+IMPACTS, FREE_ISLANDS, FOUND, GIVEN, FLOATING_ISLANDS = range(5)
+NEVER = 1e300  # s
 
 
 def make_work(compiled: CompiledScene, options: Options) -> Work:
@@ -90,12 +137,39 @@ def make_work(compiled: CompiledScene, options: Options) -> Work:
                            basis=int(m.cluster_start[-1, 1]))
     newton = NewtonOptions(tolerance=options.tolerance, cap=options.newton_cap, cap_many=options.newton_cap,
                            relative=RELATIVE)
-    work = Work.sized({"C": C, "E": E, "J": W, "V": V, "T": T}, options=as_numbers(Numbers, options), contacts=contacts,
-                      problem=problem, newton=make_newton_work(C + E, W, V, T, newton),
+    sizes = {"C": C, "E": E, "J": W, "V": V, "Q": m.coordinate_count, "T": T}
+    work = Work.sized(sizes, options=as_numbers(Numbers, options), contacts=contacts, problem=problem,
+                      newton=make_newton_work(C + E, W, V, T, newton),
                       less_effort=small_budget(newton, FEW_STEPS), more_effort=small_budget(newton, MORE_STEPS))
     work.law[:] = DISC
+    work.tree_lone[:] = lone_bodies(m)
+    work.tree_floats[:] = floating_trees(m)
     work.tree_rubs[m.link_tree[m.dof_link[m.rubbing_dofs]]] = 1
     return work
+
+
+def lone_bodies(model: Model) -> np.ndarray:
+    """1 for trees of one free link that no loop, mimic or armature takes hold of."""
+    roots = model.tree_link[:-1]
+    single = (np.diff(model.tree_link) == 1) & (model.link_joint[roots] == FREE)
+    joined = np.bincount(model.tree_joined, minlength=model.tree_count)[model.tree_joined] > 1
+    heavy = np.zeros(model.tree_count, bool)
+    np.logical_or.at(heavy, model.link_tree[model.dof_link], model.dof_armature > 0.0)
+    return (single & ~joined & ~heavy).astype(int)
+
+
+def floating_trees(model: Model) -> np.ndarray:
+    """1 for trees on a free joint without armature that no loop ties to the world or to a scripted body."""
+    roots = model.tree_link[:-1]
+    floats = model.link_joint[roots] == FREE
+    for t in np.flatnonzero(floats):
+        k = model.link_dof[roots[t]]
+        floats[t] = not np.any(model.dof_armature[k : k + 6] > 0.0)
+    for a, b in model.loop_link:
+        for link, other in ((a, b), (b, a)):
+            if link >= 0 and (other < 0 or model.link_joint[roots[model.link_tree[other]]] != FREE):
+                floats[model.link_tree[link]] = False
+    return floats.astype(int)
 
 
 def small_budget(options: NewtonOptions, steps: int) -> NewtonNumbers:

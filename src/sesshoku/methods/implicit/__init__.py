@@ -20,10 +20,10 @@ Deviations from the paper, which is silent on all of it. Wrench on the child, ch
 links add up before the solve. Contacts with the world are assembled first, where they act: they add to the inertia of
 their link, and the tree stays O(N). Friction: a resting point is held to an anchor by a spring and damper, a sliding
 one by a damper capped at mu_k times the normal force, which can stop but not reverse it; states are settled in passes
-(`solve`). Points never pull. Loops, mimics, limits and Coulomb friction of joints are implicit laws RIGID times
-stiffer than the inertia they meet. A lone free body turns on by `rotor`. Stiffness and damping come from materials;
-without, from an allowed depth and the restitution (`elastic`). Defaults: slip_speed 1e-3 m/s, 6 passes, 1 % of the
-friction dampers.
+(`solve`). Points never pull. Loops are closed exactly (`loops`). Mimics, limits and Coulomb friction of joints are
+implicit laws RIGID times stiffer than the inertia they meet. J' v enters at points that are fixed on a link. A lone
+free body turns on by `rotor`. Stiffness and damping come from materials; without, from an allowed depth and the
+restitution (`elastic`). Defaults: slip_speed 1e-3 m/s, 6 passes, 1 % of the friction dampers.
 """
 
 from __future__ import annotations
@@ -57,6 +57,7 @@ def stages(options: Options) -> Stages:
 METHOD = Definition(
     __name__, Options, Work, make_work, stages, presets=PRESETS, leaves_out=leaves_out,
     ends_within=lambda options: options.integrator == "rk4",
+    follows_model=("default_elastic", "tree_mass", "tree_inertia", "dof_inertia"),
     guarantees={
         # of the end of the step: friction dampers are renewed until they change by less than the tolerance
         "friction_bound": lambda options: 1.0 + 2.0 * options.friction_tolerance,

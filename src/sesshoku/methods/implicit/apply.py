@@ -7,6 +7,7 @@ from math import sqrt
 from sesshoku.collision.contacts import CONTACTS, OVERFLOW, RELEASED, SLIP, STICK
 from sesshoku.compiled.jit import jit
 from sesshoku.methods.implicit.law import loop_row, loop_scale, row_times, side_row
+from sesshoku.methods.implicit.loops import is_exact
 from sesshoku.methods.implicit.problem import keep_contacts, moves
 from sesshoku.methods.implicit.solve import drag_anchors
 from sesshoku.methods.implicit.work import COUPLING_OVERFLOW, PASSES, UNSETTLED
@@ -105,8 +106,10 @@ def finish_joints(model, data, work, dt):
                     u += sign * row_times(row, data.velocity[link])
                     u += sign * dt * (row_times(row, data.acceleration[link]) - row_times(row, work.reference[link]))
             data.loop_impulse[n, d] = loop_scale(model, work, n, d >= 3) * u  # on a
+            if is_exact(work):
+                data.loop_impulse[n, d] = -dt * work.loop_force[n, d]
             worst = max(worst, abs(u))
-        if work.loop_mark[n] >= 0:
+        if work.loop_mark[n] >= 0 and not is_exact(work):
             impulse_of_pair(model, data, work, dt, n, rows)
     for n in range(model.mimic_count):
         k, source, ratio = model.mimic_dof[n], model.mimic_source[n], model.mimic_ratio[n]

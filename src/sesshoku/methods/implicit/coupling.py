@@ -14,6 +14,8 @@ from math import sqrt
 
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.assembly.tree import dof_row, handle_rows
+from sesshoku.methods.implicit.loops import backward_rows, close_loops, forward_rows, has_loops, in_group
+from sesshoku.methods.implicit.problem import moves
 from sesshoku.methods.implicit.work import COUPLING_OVERFLOW, MIMIC_PAIR, PAIRS, PORTS
 
 TREE, ELEMENT, SIZE, FIRST, PLACE, KIND = range(6)  # columns of `port`
@@ -21,7 +23,7 @@ LINK_PORT, DOF_PORT = range(2)
 
 
 @jit
-def couple(model, data, work, group):
+def couple(model, data, work, dt, group):
     """Wrenches of the group's pairs (pair_force); needs its trees assembled and disassembled without them.
 
     False where there was no room.
@@ -36,7 +38,10 @@ def couple(model, data, work, group):
     fill_matrix(model, data, work, group)
     size = unknowns(work, group)
     factor_rows(work.matrix, work.matrix_row, size)
-    solve_rows(work.matrix, work.matrix_row, size, work.unknown)
+    forward_rows(work.matrix, work.matrix_row, size, work.unknown)
+    if has_loops(model, work, group):
+        close_loops(model, data, work, dt, group, size, work.unknown)
+    backward_rows(work.matrix, work.matrix_row, size, work.unknown)
     pair_forces(work, group)
     return True
 
@@ -83,7 +88,29 @@ def find_ports(model, work, group):
                 listed[element] = count
                 count += 1
             work.pair_port[p, side] = listed[element]
+    if has_loops(model, work, group):
+        for n in range(model.loop_count):
+            if in_group(model, work, n, group):
+                for side in range(2):
+                    link = model.loop_link[n, side]
+                    work.loop_port[n, side] = -1
+                    if moves(model, link):
+                        count = link_handle(model, work, link, count)
+                        work.loop_port[n, side] = work.link_port[link]
     work.counts[PORTS] = count
+
+
+@jit
+def link_handle(model, work, link, count):
+    """The link is a handle, if it was not; how many there are then."""
+    if work.link_port[link] >= 0:
+        return count
+    t = model.link_tree[link]
+    port = work.port[count]
+    port[TREE], port[ELEMENT], port[SIZE], port[FIRST], port[KIND] = t, link, 6, work.tree_rows[t], LINK_PORT
+    work.tree_rows[t] += 6
+    work.link_port[link] = count
+    return count + 1
 
 
 @jit
@@ -296,24 +323,6 @@ def factor_rows(matrix, row, size):
         for k in range(length - 1):
             s -= mine[k] * mine[k]
         mine[length - 1] = sqrt(s) if s > 1e-14 else 1e-7  # at least 1 but for rounding
-
-
-@jit
-def solve_rows(matrix, row, size, y):
-    """y <- matrix^-1 y from its factor."""
-    for r in range(size):
-        length = row[r + 1] - row[r]
-        low, mine, s = r - length + 1, matrix[row[r] : row[r + 1]], y[r]
-        for k in range(length - 1):
-            s -= mine[k] * y[low + k]
-        y[r] = s / mine[length - 1]
-    for r in range(size - 1, -1, -1):
-        length = row[r + 1] - row[r]
-        low, mine = r - length + 1, matrix[row[r] : row[r + 1]]
-        s = y[r] / mine[length - 1]
-        y[r] = s
-        for k in range(length - 1):
-            y[low + k] -= mine[k] * s
 
 
 @jit

@@ -33,7 +33,7 @@ def contact_force(work, c):
     n, u, e, f = contacts.normal[c], work.before[c], work.stretch[c], work.force[c]
     k, d = work.elastic[c, 0], work.elastic[c, 1]
     un = u[0] * n[0] + u[1] * n[1] + u[2] * n[2]
-    normal = -k * contacts.gap[c] - d * un
+    normal = -k * (contacts.gap[c] + work.offset[c]) - d * un
     f[0] = f[1] = f[2] = 0.0
     work.on[c] = 1 if contacts.gap[c] < 0.0 and normal > 0.0 else 0
     work.after[c, 0], work.after[c, 1], work.after[c, 2] = u[0], u[1], u[2]

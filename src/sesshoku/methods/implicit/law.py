@@ -1,13 +1,13 @@
 """The implicit laws of a pass: contacts, loops, mimics, limits and joint friction as forces affine in acceleration.
 
-With x the acceleration beyond the reference (see `build_problem`) the velocity at the end is u + dt J x, and a contact
-pushes with
+With x the acceleration beyond the reference (see `build_problem`) the velocity at the end is u + dt J x (u with the
+drift of points that do not turn with a link), and a contact pushes with
     phi = phi* - g J x,   normal  phi* = k depth - (d + dt k) u,   g = dt d + dt^2 k
                           rest    phi* = k_t e - (d_t + dt k_t) u,  g = dt d_t + dt^2 k_t     e: from point to anchor
                           slide   phi* = -c u,                      g = dt c,  c = mu phi_n / max(|u|, slip_speed)
 phi = k (depth at the end) - d (velocity at the end) and so on: backward Euler, eq. (2), linearised, eq. (3).
 Contacts of a link with the world or with scripted links add up to one G and one f* on that link; contacts between
-moving links to the blocks of their pair. Loops, mimics, limits and sticking joints hold a wanted velocity with g =
+moving links to the blocks of their pair. Mimics, limits and sticking joints hold a wanted velocity with g =
 RIGID times the inertia they meet.
 """
 
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.constraints.rows import loop_error
+from sesshoku.methods.implicit.options import BALANCED
 from sesshoku.methods.implicit.problem import moves
 from sesshoku.methods.implicit.work import LIMIT_ON, PAIRS, RIGID
 from sesshoku.model.arrays import BALL, HINGE
@@ -29,7 +30,7 @@ def build_laws(model, data, work, dt, group):
         c = work.group_contact[n]
         if work.on[c] != 0:
             add_contact(model, data, work, dt, c)
-    for n in range(model.loop_count):
+    for n in range(model.loop_count if work.options.schedule == BALANCED else 0):  # else closed exactly: `loops`
         a, b = model.loop_link[n, 0], model.loop_link[n, 1]
         mover = a if moves(model, a) else b
         if moves(model, mover) and work.tree_group[model.link_tree[mover]] == group:
@@ -70,11 +71,12 @@ def clear_laws(model, work, group):
 def contact_terms(work, dt, c):
     """phi* (3, world axes), and g across and along the surface."""
     contacts, options = work.contacts, work.options
-    n, u, e = contacts.normal[c], work.before[c], work.stretch[c]
+    n, u, w, e = contacts.normal[c], work.before[c], work.drift[c], work.stretch[c]
     k, d = work.elastic[c, 0], work.elastic[c, 1]
-    un = u[0] * n[0] + u[1] * n[1] + u[2] * n[2]
+    ux, uy, uz = u[0] + w[0], u[1] + w[1], u[2] + w[2]
+    un = ux * n[0] + uy * n[1] + uz * n[2]
     gn = dt * d + dt * dt * k  # (3): G = dt D + dt^2 K
-    normal = -k * contacts.gap[c] - (d + dt * k) * un  # (3): f* = tau - dt K q'
+    normal = -k * (contacts.gap[c] + work.offset[c]) - (d + dt * k) * un  # (3): f* = tau - dt K q'
     if contacts.gap[c] > 0.0:  # seen coming: the damper acts on the part of the way behind the surface
         normal -= d * contacts.gap[c] / dt
     if work.slides[c] != 0:
@@ -83,9 +85,9 @@ def contact_terms(work, dt, c):
     else:
         stiffness, rub = options.tangential * k, options.tangential * (d + dt * k)
         gt = options.tangential * gn
-    return (normal * n[0] + stiffness * e[0] - rub * (u[0] - un * n[0]),
-            normal * n[1] + stiffness * e[1] - rub * (u[1] - un * n[1]),
-            normal * n[2] + stiffness * e[2] - rub * (u[2] - un * n[2]), gn, gt)
+    return (normal * n[0] + stiffness * e[0] - rub * (ux - un * n[0]),
+            normal * n[1] + stiffness * e[1] - rub * (uy - un * n[1]),
+            normal * n[2] + stiffness * e[2] - rub * (uz - un * n[2]), gn, gt)
 
 
 @jit

@@ -24,12 +24,17 @@ class Options:
     max_passes: passes in which states may switch
     friction_tolerance: relative change of the sliding dampers that counts as settled
     speculative: also points that will touch within the step: softer first impacts
+    entry: a spring that is first met within an overlap is loaded by it, or begins unloaded, by what the point may have
+        entered in one step at its speed; that is let out at 10/s. Loaded, it stores what the fall did not have, and a
+        body that enters by half its size is thrown out. Ours
     implicit_drive: joint springs and servos see the end of the step: stiff gains stay stable
-    rate_terms: velocities at the end of the step include J' v (not in mechanisms with loops: at a dead centre it would
-        be divided by nothing); without they are J v', what positions move by
+    rate_terms: velocities at the end of the step include J' v at points that are fixed on a link (not where a ball
+        rolls, and not in mechanisms with loops: at a dead centre it would be divided by nothing); without they are
+        J v', what positions move by
     depth (m): where a material has no stiffness, it is such that the scene's heaviest mechanism sinks so far on four
         points
-    damping_ratio: damping where a material has neither damping nor restitution, as a share of the critical one
+    damping_ratio: damping where a material has neither damping nor restitution, as a share of the critical one, of the
+        scene's heaviest mechanism on four points, or of what touches on the points it has, whichever is more
     tangential: stiffness and damping along the surface over those across it
     schedule: order of assembly; balanced: logarithmic depth, the same result
     most_per_pair: keep at most so many contact points of a pair of shapes, those the motion depends on (0: all). The
@@ -43,6 +48,7 @@ class Options:
     max_passes: int = option(6, least=1, most=2**31 - 1)
     friction_tolerance: float = option(0.01, least=0.0, most=1.0)
     speculative: bool = False
+    entry: Literal["loaded", "unloaded"] = "loaded"
     implicit_drive: bool = True
     rate_terms: bool = True
     depth: float = option(1e-3, least=1e-9, most=1e3)
@@ -58,11 +64,12 @@ class Options:
                               element="method 'implicit'", value=self.schedule)
 
 
-PRESETS = {"recommended": Options(speculative=True, rate_terms=False, depth=1e-4, max_passes=12,
+PRESETS = {"recommended": Options(speculative=True, entry="unloaded", rate_terms=False, depth=1e-4, max_passes=12,
                                   friction_tolerance=1e-3, slip_speed=1e-4, most_per_pair=4)}
 
 Numbers = numbers_of(Options)
 FROZEN, VISCOUS = code_of(Options, "coupling", "frozen"), code_of(Options, "friction", "viscous")
+UNLOADED = code_of(Options, "entry", "unloaded")
 BALANCED = code_of(Options, "schedule", "balanced")
 IMPLICIT, EULER, SYMPLECTIC, RK4 = range(4)  # integrators
 MARGIN = 1e-6  # m: contacts are found this far apart; they carry nothing before they touch

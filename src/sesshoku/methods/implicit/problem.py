@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from math import sqrt
 
-from sesshoku.collision.contacts import CONTACTS, ISLANDS
+from sesshoku.collision.contacts import CONTACTS, ISLANDS, VERTEX
 from sesshoku.collision.filter import find_pair
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.aba import gyroscopic_force
 from sesshoku.integrate.rotor import rotor
-from sesshoku.methods.implicit.options import BALANCED, VISCOUS
+from sesshoku.methods.implicit.options import BALANCED, UNLOADED, VISCOUS
 from sesshoku.methods.implicit.work import CONTACT_PAIR, GROUPS, LOOP_PAIR, MIMIC_PAIR, PAIRS
 from sesshoku.model.arrays import FREE, KINEMATIC, RULED
+from sesshoku.spatial.algebra import cross
 from sesshoku.stages.contact_rows import contact_velocity
 from sesshoku.stages.free_motion import SPIN
+
+LET_OUT = 10.0  # 1/s: how fast springs that began unloaded come to carry all of their depth
 
 
 @jit
@@ -24,8 +27,12 @@ def build_problem(model, data, work, dt):
     reference_accelerations(model, data, work)
     link_biases(model, data, work, dt)
     for c in range(contacts.counts[CONTACTS]):
-        elasticity(model, work, c)
+        count_points(work, c)
+        elasticity(model, work, dt, c)
         start_contact(model, data, work, dt, c)
+        drift(model, data, work, dt, c)
+    if work.options.entry == UNLOADED:
+        share_offsets(work)
     make_pairs(model, work)
 
 
@@ -89,11 +96,14 @@ def reference_accelerations(model, data, work):
 
     rate_terms: none at all, a = 0; without: that of joints at rest, so that velocities at the end are J v+. Trees that
     loops hold are without: near a dead centre the rows of a loop depend on each other, and J' v is divided by nothing.
+    work.rate keeps the difference, J' v, for points that J' v does not belong to (`drift`).
     """
     options = work.options
     g, reference, c = model.gravity, work.reference, data.velocity_product
     for i in range(model.link_count):
         parent, rates = model.link_parent[i], options.rate_terms != 0 and work.tree_looped[model.link_tree[i]] == 0
+        for a in range(6):
+            work.rate[i, a] = (c[i, a] + (work.rate[parent, a] if parent >= 0 else 0.0)) if rates else 0.0
         if rates or parent < 0:
             for a in range(3):
                 reference[i, a], reference[i, 3 + a] = -g[a], 0.0
@@ -137,8 +147,25 @@ def link_biases(model, data, work, dt):
 
 
 @jit
-def elasticity(model, work, c):
-    """Stiffness and damping of contact c: the pair's own, the materials' combined, or what the scene needs."""
+def count_points(work, c):
+    """work.points: how many contacts the two links of contact c have; they stand in a row."""
+    contacts = work.contacts
+    a, b, end = contacts.link[c, 0], contacts.link[c, 1], c + 1
+    if c > 0 and contacts.link[c - 1, 0] == a and contacts.link[c - 1, 1] == b:
+        work.points[c] = work.points[c - 1]
+        return
+    while end < contacts.counts[CONTACTS] and contacts.link[end, 0] == a and contacts.link[end, 1] == b:
+        end += 1
+    work.points[c] = end - c
+
+
+@jit
+def elasticity(model, work, dt, c):
+    """Stiffness and damping of contact c: the pair's own, the materials' combined, or what the scene needs.
+
+    Damping that follows from restitution, or is a share of the critical one, is that of the reduced mass on as many
+    points as there are; backward Euler's own damping, w dt / 2 of the critical one, is taken off a rebound's.
+    """
     contacts = work.contacts
     a, b, out = contacts.shape[c, 0], contacts.shape[c, 1], work.elastic[c]
     if c > 0 and contacts.shape[c - 1, 0] == a and contacts.shape[c - 1, 1] == b:
@@ -162,17 +189,37 @@ def elasticity(model, work, c):
     if not given:
         k = work.default_elastic[0]
     if d < 0.0:
-        bounce = contacts.material[c, 2]
-        if bounce == 0.0 and not given:
-            d = work.default_elastic[1]
+        bounce, mass = contacts.material[c, 2], pair_mass(model, work, c) / work.points[c]
+        if bounce == 0.0:
+            ratio, least = (1.0, 0.0) if given else (work.options.damping_ratio, work.default_elastic[1])
+            d = max(2.0 * ratio * sqrt(k * mass), least)
         else:
             place = min(max(int(100.0 * bounce), 0), 99)
             share = 100.0 * bounce - place
             ratio = (1.0 - share) * work.damping_table[place] + share * work.damping_table[place + 1]
-            if bounce == 0.0:
-                ratio = 1.0
-            d = ratio * sqrt(k * pair_mass(model, work, c))  # 2 ratio sqrt(k m / 4)
+            d = max(2.0 * ratio * sqrt(k * mass) - dt * k, 0.0)
     out[0], out[1] = k, d
+
+
+@jit
+def drift(model, data, work, dt, c):
+    """work.drift: -dt J' v of a contact whose point is not fixed on a link, where accelerations include it.
+
+    J' v is the rate of the velocity at a point that turns with the link, a vertex on a face. The point on which a ball
+    rolls does not: the velocity there is to be J v+.
+    """
+    contacts = work.contacts
+    p, out = contacts.point[c], work.drift[c]
+    out[0] = out[1] = out[2] = 0.0
+    if contacts.kind[c] == VERTEX:
+        return
+    for side in range(2):
+        link = contacts.link[c, side]
+        if link >= 0:
+            o, r = data.tree_origin[model.link_tree[link]], work.rate[link]
+            x, y, z = cross(r[3], r[4], r[5], p[0] - o[0], p[1] - o[1], p[2] - o[2])
+            s = -dt if side == 1 else dt
+            out[0], out[1], out[2] = out[0] + s * (r[0] + x), out[1] + s * (r[1] + y), out[2] + s * (r[2] + z)
 
 
 @jit
@@ -205,7 +252,8 @@ def start_contact(model, data, work, dt, c):
     near = depth > 0.0
     if options.speculative != 0:
         near = near or depth - dt * un > 0.0
-    normal = max(k * depth - d * un, 0.0)
+    work.offset[c] = first_offset(work, dt, c, un)
+    normal = max(k * (depth - work.offset[c]) - d * un, 0.0)
     if depth <= 0.0:  # about to touch: what stops the approach within the step, roughly
         normal = max(k * (depth - dt * un), 0.0) if near else 0.0
     work.on[c] = 1 if near and normal > 0.0 else 0
@@ -220,6 +268,32 @@ def start_contact(model, data, work, dt, c):
     bound = contacts.material[c, 0] * normal
     work.slides[c] = 1 if options.friction == VISCOUS or fx * fx + fy * fy + fz * fz > bound * bound else 0
     work.damper[c] = contacts.material[c, 1] * normal / max(speed, options.slip_speed)
+
+
+@jit
+def first_offset(work, dt, c, un):
+    """The depth at which the spring of contact c has no load: what it was, let out; or what the point enters by."""
+    depth, old = -work.contacts.gap[c], work.contacts.previous[c]
+    if work.options.entry != UNLOADED or depth <= 0.0:
+        return 0.0
+    if old >= 0 and (work.old_on[old] != 0 or work.old_offset[old] > 0.0):
+        return min((1.0 - min(LET_OUT * dt, 1.0)) * work.old_offset[old], depth)
+    return min(max(-un, 0.0) * dt, depth)
+
+
+@jit
+def share_offsets(work):
+    """New points of two links that are in each other already begin as the others did: not with all of that depth."""
+    contacts = work.contacts
+    c = 0
+    while c < contacts.counts[CONTACTS]:
+        end, most = c + work.points[c], 0.0
+        for n in range(c, end):
+            most = max(most, work.offset[n])
+        for n in range(c, end):
+            if contacts.previous[n] < 0:
+                work.offset[n] = max(min(most, -contacts.gap[n]), work.offset[n])
+        c = end
 
 
 @jit
@@ -272,7 +346,7 @@ def keep_contacts(model, data, work):
     contacts = work.contacts
     for c in range(contacts.counts[CONTACTS]):
         link, e, out = contacts.link[c, 0], work.stretch[c], work.old_stretch[c]
-        work.old_on[c] = work.on[c]
+        work.old_on[c], work.old_offset[c] = work.on[c], work.offset[c]
         if link < 0:
             out[0], out[1], out[2] = e[0], e[1], e[2]
         else:

@@ -16,9 +16,8 @@ from sesshoku.dynamics.assembly.tree import assemble_tree, disassemble_tree
 from sesshoku.dynamics.efforts import switch_servo
 from sesshoku.methods.implicit.coupling import acts, couple, has_pairs
 from sesshoku.methods.implicit.law import build_joint_laws, build_laws, limit_gap
-from sesshoku.methods.implicit.options import (
-    VISCOUS,
-)
+from sesshoku.methods.implicit.loops import add_loop_forces, has_loops, in_group
+from sesshoku.methods.implicit.options import VISCOUS
 from sesshoku.methods.implicit.work import (
     COUPLED,
     COUPLING_OVERFLOW,
@@ -65,11 +64,11 @@ def solve(model, data, work, dt):
 def solve_group(model, data, work, dt, group):
     """Accelerations of one group under the laws of the present states."""
     build_laws(model, data, work, dt, group)
-    solve_trees(model, data, work, group)
+    solve_trees(model, data, work, dt, group)
 
 
 @jit
-def solve_trees(model, data, work, group):
+def solve_trees(model, data, work, dt, group):
     """Its trees from the leaves to the root and back, then what couples them."""
     start, end = work.group_tree_start[group], work.group_tree_start[group + 1]
     for m in range(start, end):
@@ -78,13 +77,15 @@ def solve_trees(model, data, work, group):
         disassemble_tree(model, data, t, work.bias, work.push, data.joint_force, work.extra_force,
                          data.free_acceleration)
     work.counts[COUPLED] = 0
-    if not has_pairs(work, group):
+    if not has_pairs(work, group) and not has_loops(model, work, group):
         return
-    if not couple(model, data, work, group):
-        forget_pairs(work, group)
+    if not couple(model, data, work, dt, group):
+        forget_pairs(model, work, group)
     else:
         work.counts[COUPLED] = 1
         add_pair_forces(model, work, group)
+        if has_loops(model, work, group):
+            add_loop_forces(model, data, work, group)
         for m in range(start, end):
             t = work.group_tree[m]
             if work.tree_rows[t] > 0:
@@ -93,8 +94,12 @@ def solve_trees(model, data, work, group):
 
 
 @jit
-def forget_pairs(work, group):
-    """There was no room to couple the group: its pairs did not act."""
+def forget_pairs(model, work, group):
+    """There was no room to couple the group: its pairs and loops did not act."""
+    for n in range(model.loop_count):
+        if in_group(model, work, n, group):
+            for d in range(6):
+                work.loop_force[n, d] = 0.0
     for p in range(work.counts[PAIRS]):
         if work.pair_group[p] == group:
             for a in range(6):
@@ -167,14 +172,14 @@ def update_states(model, data, work, dt, group, letting_go):
 
 @jit
 def end_velocity(model, data, work, dt, c):
-    """Velocity of b relative to a at contact c at the end of the step: u + dt J x.
+    """Velocity of b relative to a at contact c at the end of the step: u + drift + dt J x.
 
     Between links whose pair was solved, x is the solution's own: read off the links' accelerations it would differ by
     their rounding, which a stiff law enlarges, and the force would not be the one that acted.
     """
     contacts = work.contacts
-    u, p, pair = work.before[c], contacts.point[c], work.pair[c]
-    x, y, z = u[0], u[1], u[2]
+    u, w, p, pair = work.before[c], work.drift[c], contacts.point[c], work.pair[c]
+    x, y, z = u[0] + w[0], u[1] + w[1], u[2] + w[2]
     solved = pair >= 0 and work.counts[COUPLED] == 1 and acts(work, pair)
     beyond = work.work[4]
     for side in range(2):
@@ -200,7 +205,7 @@ def update_contact(model, data, work, dt, c, letting_go):
     un = x * n[0] + y * n[1] + z * n[2]
     tx, ty, tz = x - un * n[0], y - un * n[1], z - un * n[2]
     speed = sqrt(tx * tx + ty * ty + tz * tz)
-    normal = k * (depth - dt * un) - d * un  # (2): of the end of the step, un is u_n'
+    normal = k * (depth - work.offset[c] - dt * un) - d * un  # (2): of the end of the step, un is u_n'
     if depth < 0.0:
         normal += d * depth / dt
     possible = depth > 0.0 or options.speculative != 0

@@ -54,7 +54,7 @@ def solve(model, data, work, dt):
             else:
                 build_laws(model, data, work, dt, group)
                 if not solve_by_schedule(model, data, work):
-                    solve_trees(model, data, work, group)
+                    solve_trees(model, data, work, dt, group)
             n += 1
             settled = update_states(model, data, work, dt, group, n >= most)
         work.counts[PASSES] = max(work.counts[PASSES], n)

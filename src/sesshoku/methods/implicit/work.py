@@ -22,7 +22,7 @@ MOST_NUMBERS = 8_000_000  # in the coupling matrix and in the rows of handles: a
 RIGID = 1e7  # loops, mimics, limits and sticking joints: implicit laws so many times stiffer than what they hold
 
 # places in `counts`
-GROUPS, PAIRS, PORTS, UNSETTLED, COUPLING_OVERFLOW, PASSES, COUPLED = range(7)
+GROUPS, PAIRS, PORTS, UNSETTLED, COUPLING_OVERFLOW, PASSES, COUPLED, LOOP_ROWS = range(8)
 # states of a joint's limit and of its Coulomb friction
 LIMIT_OFF, LIMIT_ON = range(2)
 
@@ -51,7 +51,10 @@ class Work(Record):
     # ---- contacts of this step
     elastic = array(float, "C", 2)  # stiffness, damping
     before = array(float, "C", 3)  # velocity of b relative to a at the start, world axes
+    drift = array(float, "C", 3)  # what the turning of its links takes off it where the point does not turn with them
+    points = array(int, "C")  # contacts of its two links
     after = array(float, "C", 3)  # at the end
+    offset = array(float, "C")  # m: of the depth, at which the spring is without load
     stretch = array(float, "C", 3)  # from the point to its anchor along the surface, world axes
     on = array(int, "C")  # 1: it pushes
     slides = array(int, "C")
@@ -62,6 +65,7 @@ class Work(Record):
     # ---- of the step before
     old_stretch = array(float, "C", 3, saved=True)  # in the frame of link a
     old_on = array(int, "C", saved=True, within=(0, 1))
+    old_offset = array(float, "C", saved=True)
     old_count_on = array(int, 1)
     # ---- joints
     limit_on = array(int, "V", 2)  # lower, upper
@@ -76,6 +80,7 @@ class Work(Record):
     stiffened = array(int, "L")
     push = array(float, "L", 6)  # f* + G reference
     reference = array(float, "L", 6)  # the acceleration (without gravity's part) at which velocities do not change
+    rate = array(float, "L", 6)  # and what that of joints at rest is beyond it: J' v
     bias = array(float, "L", 6)  # v x* I v - external wrench
     total = array(float, "L", 6)  # push and the wrenches of pairs
     # ---- groups: trees that touch, or that loops and mimics join
@@ -111,6 +116,16 @@ class Work(Record):
     matrix_row = array(int, "V + 1")
     unknown = array(float, "V")
     loop_mark = array(int, "N")  # pair of the loop, -1: joined to the world
+    # ---- loops that are closed exactly (`loops`): rows of all of them
+    loop_port = array(int, "N", 2)  # handles, -1: the world or a script
+    loop_force = array(float, "N", 6)  # multipliers: on b along the rows
+    loop_index = array(int, "6 * N")  # 6 n + d of a row
+    loop_column = array(float, "6 * N", "V")
+    loop_right = array(float, "6 * N")
+    loop_scale = array(float, "6 * N")
+    loop_order = array(int, "6 * N")
+    loop_answer = array(float, "6 * N")
+    loop_matrix = array(float, "6 * N", "6 * N")
     mimic_mark = array(int, "M")
     work = array(float, 8, 36)
 
@@ -127,7 +142,7 @@ def make_work(compiled: CompiledScene, options: Options) -> Work:
     C = contacts.capacity
     L, V, T, N, M = m.link_count, m.dof_count, m.tree_count, m.loop_count, m.mimic_count
     P = C + N + M
-    R = min(2 * P, L + V)
+    R = min(2 * P + N, L + V)
     links = np.diff(m.tree_link)
     dofs = np.diff(m.tree_dof)
     rows = int(min(MOST_NUMBERS, np.sum((6 * links + dofs) * dofs) + 36 * T + 36)) if P else 0

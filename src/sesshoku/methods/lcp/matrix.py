@@ -63,31 +63,57 @@ def solve_by_matrix(model, data, work, lists, most, tolerance):
 
 @jit
 def fill_by_test_forces(model, data, work, contact_list):
-    """(6): columns of K by unit test forces, +axis on b, -axis on a, articulated-body response, read along all axes."""
+    """(6): columns of K by unit test forces, +axis on b, -axis on a, articulated-body response, read along all axes.
+
+    A column takes one acceleration of each link that is touched, and a product for each row: O(links depth + rows).
+    """
     contacts = work.contacts
-    K, wrench, acc = work.matrix, work.small[0], work.small[1]
-    for i in range(len(contact_list)):
+    K, count = work.matrix, len(contact_list)
+    for i in range(count):
+        for side in range(2):
+            if contacts.link[contact_list[i], side] >= 0:
+                for d in range(3):
+                    unit_wrench(model, data, work, contact_list[i], d, side, work.unit[i, side, d])
+    for n in range(model.link_count):
+        work.answered[n] = -1
+    for i in range(count):
         c = contact_list[i]
         for d in range(3):
+            column = 3 * i + d
             for side in range(2):
                 link = contacts.link[c, side]
                 if link >= 0:
-                    unit_wrench(model, data, work, c, d, side, wrench)
-                    wrench_response(model, data, link, wrench, work.response[side])
-            for e in range(len(contact_list)):
-                other = contact_list[e]
+                    wrench_response(model, data, link, work.unit[i, side, d], work.response[side])
+            for e in range(count):
                 for b in range(3):
-                    K[3 * e + b, 3 * i + d] = 0.0
-                for side in range(2):
-                    for reader in range(2):
-                        source, target = contacts.link[c, side], contacts.link[other, reader]
-                        if source < 0 or target < 0 or model.link_tree[source] != model.link_tree[target]:
-                            continue
-                        path_acceleration(model, data, source, target, work.response[side], acc)
-                        for b in range(3):
-                            unit_wrench(model, data, work, other, b, reader, wrench)
-                            for a in range(6):
-                                K[3 * e + b, 3 * i + d] += wrench[a] * acc[a]
+                    K[3 * e + b, column] = 0.0
+                for reader in range(2):
+                    link = contacts.link[contact_list[e], reader]
+                    if link < 0:
+                        continue
+                    acc = work.link_response[link]
+                    if work.answered[link] != column:
+                        work.answered[link] = column
+                        link_acceleration(model, data, work, c, link, acc)
+                    for b in range(3):
+                        wrench, s = work.unit[e, reader, b], 0.0
+                        for a in range(6):
+                            s += wrench[a] * acc[a]
+                        K[3 * e + b, column] += s
+
+
+@jit
+def link_acceleration(model, data, work, c, link, acceleration_out):
+    """Acceleration (6) of a link by the test force at contact c, of both its sides; work.response has theirs."""
+    contacts, part = work.contacts, work.small[0]
+    for a in range(6):
+        acceleration_out[a] = 0.0
+    for side in range(2):
+        source = contacts.link[c, side]
+        if source >= 0 and model.link_tree[source] == model.link_tree[link]:
+            path_acceleration(model, data, source, link, work.response[side], part)
+            for a in range(6):
+                acceleration_out[a] += part[a]
 
 
 @jit

@@ -16,7 +16,7 @@ DENSE_ROWS = 1200  # most rows of an island whose matrix is formed
 
 
 class Work(Record):
-    """What `lcp` keeps and works with: C contacts, J joint rows, V dofs, T trees, D rows of a dense matrix."""
+    """C contacts, J joint rows, V dofs, T trees, L links, D rows of a dense matrix and M contacts in it."""
 
     options = part(Numbers)
     contacts = part(Contacts)
@@ -48,7 +48,10 @@ class Work(Record):
     row_mu = array(float, "D")
     row_low = array(float, "D")
     row_high = array(float, "D")
-    response = array(float, 2, "V")
+    response = array(float, 2, "V")  # to the test force of a column, of its two sides
+    link_response = array(float, "L", 6)  # accelerations by it
+    answered = array(int, "L")  # the column they belong to
+    unit = array(float, "M", 2, 3, 6)  # wrenches of unit test forces: contact, side, axis
     small = array(float, 8, 8)
 
 
@@ -62,5 +65,6 @@ def make_work(compiled: CompiledScene, options: Options) -> Work:
     problem = make_problem(C, W, V, int(max(m.dof_depth, default=-1)) + 1, basis=int(m.cluster_start[-1, 1]))
     by = matrix_by(options)
     D = min(3 * C + W, DENSE_ROWS) if by != NO_MATRIX else 0
-    return Work.sized({"C": C, "J": W, "V": V, "T": T, "D": D}, options=as_numbers(Numbers, options), contacts=contacts,
-                      problem=problem, matrix_by=by, dense_rows=D)
+    return Work.sized({"C": C, "J": W, "V": V, "T": T, "L": m.link_count, "D": D, "M": D // 3 + 1},
+                      options=as_numbers(Numbers, options), contacts=contacts, problem=problem, matrix_by=by,
+                      dense_rows=D)

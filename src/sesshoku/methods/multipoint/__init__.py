@@ -25,11 +25,14 @@ solution its least-squares solution is taken, which does not depend on the order
 paper's. Kinetic friction is -mu_K f_n along the slip (printed without the sign), or along the trial force where the
 point does not slip yet; friction of a sticking point keeps both its components. Points are removed below -1e-10 of the
 largest normal force. Step 7 goes back to step 5: the wanted velocities do not change. Bodies that touch each other,
-loops, mimics, joint limits (which leave when they pull) and joint friction (held at its bound when that is passed) are
-rows of the same system; joint rows are scaled to the size of the contacts' rows. Semi-implicit Euler, under which (13)
-is met exactly. Defaults: slip threshold 5e-3 m/s, rank tolerance 1e-9: ours, the paper names none.
+loops, mimics, joint limits (which leave when they pull) and joint friction (which holds a joint, or pushes against its
+motion) are rows of the same system; joint rows are scaled to the size of the contacts' rows. Semi-implicit Euler, under
+which (13) is met exactly; servos are linearly implicit in (15): H and u hold their stiffness and damping over the step.
+Static friction stops a point ("keeps constraining the point", after (26)), where (12) to the letter would let it go on
+at its slip. Ours, since the paper names neither: the slip threshold of each point (`thresholds`), rank tolerance 1e-9.
 
-What else it can do stands in `options`: `stick_target`, `friction_coupling`, `readmit`, `penetration_rate`.
+What else it can do stands in `options`: `stick_target`, `friction_coupling` and what goes with it, `readmit`,
+`penetration_rate`.
 """
 
 from __future__ import annotations

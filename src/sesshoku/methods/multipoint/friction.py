@@ -5,10 +5,23 @@ from __future__ import annotations
 from math import sqrt
 
 from sesshoku.compiled.jit import jit
-from sesshoku.methods.multipoint.removal import change, clear, drop_offenders, put_back, seen_before
+from sesshoku.methods.multipoint.joint_friction import start_friction
+from sesshoku.methods.multipoint.options import AFTER, BY_LOAD
+from sesshoku.methods.multipoint.removal import (
+    change,
+    clear,
+    drop_offenders,
+    put_back,
+    seen_before,
+    turn_friction,
+)
 from sesshoku.methods.multipoint.work import AWAY, HELD, IN, REMOVED
 from sesshoku.solvers.minimum_norm import solve_general
 
+SHARINGS = 2  # rounds in which sticking points share friction by their load
+LEAST_SHARE = 1e-6  # of the mean load
+DIRECTIONS = 12  # rounds in which slips turn
+STEADY_DIRECTION = 2e-3  # changes of a direction below this are none
 UNSOLVABLE = 1e-6  # normal velocity per normal impulse of a sliding point, as a share of that without friction
 
 
@@ -19,17 +32,18 @@ def classify(work, contact_list):
     `against` is the slip direction; where the point did not slip, minus that of the trial force, which opposes the slip
     that is about to begin.
     """
-    options = work.options
     count = 0
     for i in range(len(contact_list)):
         c = contact_list[i]
         if work.part[i] == AWAY:
             continue
-        if work.speed[c] > options.slip_threshold:  # (26): v_sigma > 0
+        if work.speed[c] > work.threshold[c]:  # (26): v_sigma > 0
             work.slips[c] = 1
         elif work.part[i] == IN:
             break_away(work, i, c)
         count += work.slips[c]
+        if work.options.friction_shares == BY_LOAD and work.speed[c] <= work.threshold[c]:
+            work.slips[c] = 0  # judged when friction is shared (`share_by_load`)
     return count
 
 
@@ -71,10 +85,13 @@ def resolve_loop(model, data, work, dt, contact_list, joint_list):
     Begins with all points. Sticking points that leave their cone begin to slip. Returns the number of solves.
     """
     norm, options = work.norm, work.options
-    m, passes, settled = len(contact_list), 0, 0
+    m, passes, settled, shared, turned = len(contact_list), 0, 0, 0, 0
+    for i in range(m):
+        work.share[contact_list[i]] = 1.0
     for u in range(m + len(joint_list)):
-        if work.part[u] == REMOVED or work.part[u] == HELD:
+        if work.part[u] == REMOVED:
             work.part[u] = IN
+    start_friction(model, data, work, dt, m, joint_list)
     for i in range(m):
         if work.slips[contact_list[i]]:
             check_sliding(work, i, contact_list[i])
@@ -86,6 +103,9 @@ def resolve_loop(model, data, work, dt, contact_list, joint_list):
         spread_answer(work, contact_list, len(joint_list))
         if drop_offenders(model, data, work, dt, m, joint_list):
             continue
+        if options.friction_shares == BY_LOAD and shared < SHARINGS and share_by_load(work, contact_list):
+            shared += 1
+            continue
         broke = False
         for i in range(m):
             c = contact_list[i]
@@ -95,12 +115,73 @@ def resolve_loop(model, data, work, dt, contact_list, joint_list):
                     broke = True
         if broke or (options.stop_reversals and stop_reversed(work, contact_list, len(joint_list))):
             continue
+        if turn_friction(model, data, work, dt, m, joint_list):
+            continue
+        if options.slip_direction == AFTER and turned < DIRECTIONS and turn_slips(work, contact_list, len(joint_list)):
+            turned += 1
+            continue
         if options.readmit and settled < m + len(joint_list):
             if not seen_before(work, settled, contact_list, len(joint_list)):
                 settled += 1
                 if put_back(work, contact_list, joint_list):
                     continue
         return passes
+
+
+@jit
+def share_by_load(work, contact_list):
+    """Where a sticking point leaves its cone: friction is to be shared in the ratio of loads; whether one does.
+
+    The smallest sum of f_t^2 / f_n instead of f_t^2: a pure push loads all cones alike.
+    """
+    contacts, x = work.contacts, work.impulse
+    count, total, leaves = 0, 0.0, False
+    for i in range(len(contact_list)):
+        c = contact_list[i]
+        if work.part[i] == IN and not work.slips[c] and not work.jammed[c]:
+            push = max(x[3 * i + 2], 0.0)
+            leaves = leaves or sqrt(x[3 * i] ** 2 + x[3 * i + 1] ** 2) > contacts.material[c, 0] * push
+            count, total = count + 1, total + push
+    if not leaves or total <= 0.0:
+        return False
+    for i in range(len(contact_list)):
+        work.share[contact_list[i]] = sqrt(max(x[3 * i + 2] * count / total, LEAST_SHARE))
+    return True
+
+
+@jit
+def turn_slips(work, contact_list, joints):
+    """Friction of slipping points against the slip they end with; whether a direction still changes.
+
+    d <- (v + c d) / |v + c d| with v the slip at the end and c what friction of all points may take off it: where all
+    points go one way, d is the slip without friction after one round.
+    """
+    contacts, problem, x = work.contacts, work.problem, work.impulse
+    m, found = len(contact_list), False
+    for i in range(m):
+        c, d = contact_list[i], work.against[contact_list[i]]
+        if work.part[i] != IN or not work.slips[c] or x[3 * i + 2] <= 0.0:
+            continue
+        free, reach = problem.free[c], 0.0
+        for k in range(m):
+            if work.part[k] == IN and work.slips[contact_list[k]]:
+                a, b = work.matrix[3 * i], work.matrix[3 * i + 1]
+                size = sqrt(a[3 * k] ** 2 + a[3 * k + 1] ** 2 + b[3 * k] ** 2 + b[3 * k + 1] ** 2)
+                reach += size * contacts.material[contact_list[k], 1] * max(x[3 * k + 2], 0.0)
+        u = free[0] + change(work, m, joints, 3 * i) + reach * d[0]
+        v = free[1] + change(work, m, joints, 3 * i + 1) + reach * d[1]
+        size = sqrt(u * u + v * v)
+        if size <= 0.0:
+            continue
+        found = found or abs(u / size - d[0]) + abs(v / size - d[1]) > STEADY_DIRECTION
+        work.new_against[c, 0], work.new_against[c, 1] = u / size, v / size
+    if found:
+        for i in range(m):
+            c = contact_list[i]
+            if work.part[i] == IN and work.slips[c] and x[3 * i + 2] > 0.0:
+                work.against[c, 0], work.against[c, 1] = work.new_against[c, 0], work.new_against[c, 1]
+                check_sliding(work, i, c)
+    return found
 
 
 @jit
@@ -164,6 +245,8 @@ def fill_reduced(work, contact_list, joints):
                 c = contact_list[r // 3]
                 mu, d = contacts.material[c, 1], work.against[c]
                 mine[b] -= mu * (d[0] * row[r - 2] + d[1] * row[r - 1])
+            elif r < 3 * m and r % 3 != 2:
+                mine[b] *= work.share[contact_list[r // 3]]
         for j in range(joints):
             if work.part[m + j] == HELD:
                 work.right[a] -= row[3 * m + j] * work.impulse[3 * m + j]
@@ -186,7 +269,7 @@ def spread_answer(work, contact_list, joints):
             n += 1
         else:
             for e in range(3):
-                x[3 * i + e] = work.answer[n + e]
+                x[3 * i + e] = work.answer[n + e] * (work.share[c] if e < 2 else 1.0)
             n += 3
     for j in range(joints):
         if work.part[m + j] == IN:

@@ -9,12 +9,14 @@ before; removed points are readmitted a few times per round. Reversals are not s
 
 from __future__ import annotations
 
-from math import sqrt
+from math import inf, sqrt
 
 from sesshoku.compiled.jit import jit
 from sesshoku.methods.multipoint.friction import break_away, classify, cut_friction
+from sesshoku.methods.multipoint.joint_friction import hold_instead, let_go, one_by_one, start_friction
 from sesshoku.methods.multipoint.options import RESOLVE
 from sesshoku.methods.multipoint.removal import APPROACHES, drop_offenders
+from sesshoku.methods.multipoint.thresholds import fit_thresholds
 from sesshoku.methods.multipoint.work import AWAY, HELD, IN, REMOVED
 from sesshoku.solvers.problem import push_contact, push_joint, read_contact, read_joint
 from sesshoku.stages.report import CONVERGED
@@ -34,12 +36,14 @@ def solve_large(model, data, work, dt, lists):
     m = len(contact_list)
     load_island(work, contact_list, joint_list)
     again = READMISSIONS if options.readmit else 0
+    start_loop(model, data, work, dt, contact_list, joint_list)
     passes = large_loop(model, data, work, dt, lists, False, again)
+    if options.slip_threshold == inf and fit_thresholds(model, work, lists):
+        start_loop(model, data, work, dt, contact_list, joint_list)
+        passes = max(passes, large_loop(model, data, work, dt, lists, False, again))
     slipping = classify(work, contact_list)
     if slipping > 0 and options.friction_coupling == RESOLVE:
-        for u in range(m + len(joint_list)):
-            if work.part[u] == REMOVED or work.part[u] == HELD:
-                work.part[u] = IN
+        start_loop(model, data, work, dt, contact_list, joint_list)
         for _ in range(ROUNDS):
             largest = moved = 0.0
             for i in range(m):
@@ -58,21 +62,31 @@ def solve_large(model, data, work, dt, lists):
 
 
 @jit
+def start_loop(model, data, work, dt, contact_list, joint_list):
+    """All take part but points that are not to be touched and friction of joints that move."""
+    m = len(contact_list)
+    for i in range(m):
+        work.part[i] = AWAY if work.away[contact_list[i]] else IN
+    for j in range(len(joint_list)):
+        work.part[m + j] = IN
+    start_friction(model, data, work, dt, m, joint_list)
+
+
+@jit
 def load_island(work, contact_list, joint_list):
-    """Wanted changes of velocity, who takes part, scales of the joint rows."""
+    """Wanted changes of velocity, scales of the joint rows."""
     problem = work.problem
     m, largest = len(contact_list), 0.0
     for i in range(m):
         c = contact_list[i]
         free, target, wanted = problem.free[c], work.target[c], work.wanted[3 * i : 3 * i + 3]
         wanted[0], wanted[1], wanted[2] = target[0] - free[0], target[1] - free[1], -free[2]  # (17): Delta a
-        work.part[i] = AWAY if work.away[c] else IN
         for e in range(3):
             largest = max(largest, problem.block[c, e, e])
     for j in range(len(joint_list)):
         size = problem.joint_block[joint_list[j]]
         s = sqrt((largest if largest > 0.0 else 1.0) / size) if size > 0.0 else 1.0
-        work.scale[j], work.part[m + j] = s, IN
+        work.scale[j] = s
         work.wanted[3 * m + j] = -s * problem.joint_free[joint_list[j]]
 
 
@@ -110,22 +124,53 @@ def large_loop(model, data, work, dt, lists, lagging, again):
                 x[3 * m + j] = work.answer[3 * m + j] if work.part[m + j] == IN else 0.0
         if drop_offenders(model, data, work, dt, m, joint_list):
             continue
+        if turn_friction_large(model, data, work, dt, lists):
+            continue
         if again == 0 or not put_back_large(work, chains, contact_list, joint_list, dof_list):
             return passes
         again -= 1
 
 
 @jit
-def put_back_large(work, chains, contact_list, joint_list, dof_list):
-    """Points and limits that were removed and approach after all take part again; whether any does."""
+def response(work, chains, contact_list, joint_list, dof_list):
+    """work.lines[0]: y of the island's impulses as they stand."""
     problem = work.problem
-    m, x, y, found = len(contact_list), work.impulse, work.lines[0], False
+    m, x, y = len(contact_list), work.impulse, work.lines[0]
     zero(dof_list, y)
     for i in range(m):
         if work.part[i] == IN:
             push_contact(chains, problem, contact_list[i], x[3 * i], x[3 * i + 1], x[3 * i + 2], y)
     for j in range(len(joint_list)):
         push_joint(chains, problem, joint_list[j], work.scale[j] * x[3 * m + j], y)
+
+
+@jit
+def turn_friction_large(model, data, work, dt, lists):
+    """Joint friction that pushes along the motion it ends with holds instead; whether any changes."""
+    contact_list, joint_list, dof_list = lists
+    m, y, found, single, pushes = len(contact_list), work.lines[0], False, one_by_one(work, joint_list), False
+    for j in range(len(joint_list)):
+        pushes = pushes or work.part[m + j] == HELD
+    if not pushes:
+        return False
+    response(work, model.row_dof, contact_list, joint_list, dof_list)
+    for j in range(len(joint_list)):
+        if work.part[m + j] == HELD:
+            after = work.scale[j] * read_joint(model.row_dof, work.problem, joint_list[j], y) - work.wanted[3 * m + j]
+            found = hold_instead(data, work, m, (j, joint_list[j]), after) or found
+        elif single and let_go(model, data, work, dt, m, (j, joint_list[j])):
+            found = True
+        if single and found:
+            return True
+    return found
+
+
+@jit
+def put_back_large(work, chains, contact_list, joint_list, dof_list):
+    """Points and limits that were removed and approach after all take part again; whether any does."""
+    problem = work.problem
+    m, y, found = len(contact_list), work.lines[0], False
+    response(work, chains, contact_list, joint_list, dof_list)
     for i in range(m):
         if work.part[i] == REMOVED:
             _, _, u = read_contact(chains, problem, contact_list[i], y)

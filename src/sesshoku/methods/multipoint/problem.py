@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import sqrt
+from math import inf, sqrt
 
 from sesshoku.collision.contacts import CONTACTS
 from sesshoku.compiled.jit import jit
@@ -18,17 +18,16 @@ NEVER = 1e30  # m/s: the free normal velocity of a point that is left alone
 @jit
 def build_problem(model, data, work, dt):
     """Axes, rows and targets of every contact; rows of the joints."""
-    contacts, problem, options = work.contacts, work.problem, work.options
+    contacts, problem = work.contacts, work.problem
     start_problem(model, data, problem)
     for c in range(contacts.counts[CONTACTS]):
         split_velocity(model, data, work, c)
     for n in range(len(model.rubbing_dofs)):
-        k = model.rubbing_dofs[n]
-        data.friction_slips[k] = abs(data.v[k]) > options.slip_threshold
+        data.friction_slips[model.rubbing_dofs[n]] = 0  # rows bounded by static friction; the solve lets them slip
     contact_rows(model, data, work, data.new_v)
     joint_rows(model, data, problem, data.q, data.new_v, dt, False)
     for c in range(contacts.counts[CONTACTS]):
-        choose_target(work, dt, c)
+        choose_target(model, work, dt, c)
         x = problem.impulse[c]
         x[0] = x[1] = x[2] = 0.0
     for j in range(problem.counts[JOINT_ROWS]):
@@ -53,7 +52,16 @@ def split_velocity(model, data, work, c):
 
 
 @jit
-def choose_target(work, dt, c):
+def first_threshold(model, work, dt, c):
+    """The given slip threshold; else that of a block on the floor, until loads are known (`thresholds`)."""
+    given, g = work.options.slip_threshold, model.gravity
+    if given < inf:
+        return given
+    return max(0.5 * work.contacts.material[c, 1] * sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]) * dt, NO_SLIP)
+
+
+@jit
+def choose_target(model, work, dt, c):
     """The velocity after the step, eqs. (10)-(12); the free normal velocity less the target is left in problem.free.
 
     Restitution acts on approaching points only. A gap that detection looked ahead at may close.
@@ -61,7 +69,8 @@ def choose_target(work, dt, c):
     contacts, problem, options = work.contacts, work.problem, work.options
     target, free, before, gap = work.target[c], problem.free[c], problem.velocity[c], contacts.gap[c]
     target[0], target[1] = before[0], before[1]  # (12)
-    if options.stick_target == STICK_ZERO and work.speed[c] <= options.slip_threshold:
+    work.threshold[c] = first_threshold(model, work, dt, c)
+    if options.stick_target == STICK_ZERO and work.speed[c] <= work.threshold[c]:  # static friction: it is held
         target[0] = target[1] = 0.0
     bounces = contacts.material[c, 2] > 0.0 and before[2] < -options.restitution_speed
     # (11), of what approaches alone; for all in print
@@ -73,7 +82,7 @@ def choose_target(work, dt, c):
         if bounces:  # not there yet: let it arrive at full speed, and bounce off when it has
             work.away[c], free[2] = 1, NEVER
             return
-    else:
+    elif not bounces:  # a rebound parts them anyway
         problem.correction[c] = options.penetration_rate * max(-gap - options.slop, 0.0)
         target[2] += problem.correction[c]
     free[2] -= target[2]

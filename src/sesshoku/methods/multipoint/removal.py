@@ -1,14 +1,22 @@
 """The removal loop, eqs. (17)-(19), (24): a minimum-norm solve over all points; those that pull leave, until none does.
 
-Joint rows take part: limits leave when they pull, loops and mimics stay, joint friction that is asked for more than it
-can give stays at its bound and no longer holds the joint.
+Joint rows take part: limits leave when they pull, loops and mimics stay, joint friction holds the joint or pushes
+against its motion (`joint_friction`).
 """
 
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
-from sesshoku.dynamics.constraints.rows import ROW_FRICTION, ROW_LOWER, ROW_UPPER
-from sesshoku.dynamics.constraints.tendon_rows import ROW_TENDON_FRICTION, ROW_TENDON_LOWER, ROW_TENDON_UPPER
+from sesshoku.dynamics.constraints.rows import ROW_LOWER, ROW_UPPER
+from sesshoku.dynamics.constraints.tendon_rows import ROW_TENDON_LOWER, ROW_TENDON_UPPER
+from sesshoku.methods.multipoint.joint_friction import (
+    exceeds,
+    hold_instead,
+    is_friction,
+    let_go,
+    one_by_one,
+    push_against,
+)
 from sesshoku.methods.multipoint.work import HELD, IN, REMOVED
 from sesshoku.solvers.minimum_norm import drop_rows, solve_symmetric
 
@@ -25,6 +33,8 @@ def removal_loop(model, data, work, dt, m, joint_list):
         n = list_rows(work, m, len(joint_list))
         if n == 0:
             clear(work, m, len(joint_list))
+            if turn_friction(model, data, work, dt, m, joint_list):
+                continue
             return passes
         for i in range(n):
             b[i] = work.wanted[rows[i]]
@@ -35,7 +45,9 @@ def removal_loop(model, data, work, dt, m, joint_list):
         for i in range(n):
             work.impulse[rows[i]] = z[i]
         if not drop_offenders(model, data, work, dt, m, joint_list):
-            return passes
+            if not turn_friction(model, data, work, dt, m, joint_list):
+                return passes
+            known = False
         if known:
             for i in range(n):
                 r = rows[i]
@@ -83,7 +95,7 @@ def subtract_held(work, m, joints, n):
 def drop_offenders(model, data, work, dt, m, joint_list):
     """Points and limits that pull leave, all together; friction beyond its bound is held there. Whether any did."""
     problem = work.problem
-    part, x, found = work.part, work.impulse, False
+    part, x, found, together = work.part, work.impulse, False, not one_by_one(work, joint_list)
     push = limit = 0.0
     for i in range(m):
         if part[i] == IN:
@@ -100,16 +112,24 @@ def drop_offenders(model, data, work, dt, m, joint_list):
         kind, r = problem.joint_source[joint_list[j], 0], 3 * m + j
         if is_limit(kind) and x[r] < -PULLS * limit:
             part[m + j], found = REMOVED, True
-        elif kind == ROW_FRICTION and abs(x[r]) * work.scale[j] > problem.joint_high[joint_list[j]]:
-            k = problem.joint_source[joint_list[j], 1]
-            data.friction_slips[k] = 1
-            bound = min(problem.joint_high[joint_list[j]], dt * model.dof_kinetic_friction[k]) / work.scale[j]
-            x[r] = bound if x[r] > 0.0 else -bound
-            part[m + j], found = HELD, True
-        elif kind == ROW_TENDON_FRICTION and abs(x[r]) * work.scale[j] > problem.joint_high[joint_list[j]]:
-            bound = problem.joint_high[joint_list[j]] / work.scale[j]
-            x[r] = bound if x[r] > 0.0 else -bound
-            part[m + j], found = HELD, True
+        elif is_friction(kind) and together and exceeds(work, m, j, joint_list[j]):
+            push_against(model, data, work, dt, m, (j, joint_list[j]), -x[r])
+            found = True
+    return found
+
+
+@jit
+def turn_friction(model, data, work, dt, m, joint_list):
+    """Joint friction that pushes along the motion it ends with holds instead; whether any changes."""
+    found, single = False, one_by_one(work, joint_list)
+    for j in range(len(joint_list)):
+        if work.part[m + j] == HELD:
+            after = change(work, m, len(joint_list), 3 * m + j) - work.wanted[3 * m + j]
+            found = hold_instead(data, work, m, (j, joint_list[j]), after) or found
+        elif single and let_go(model, data, work, dt, m, (j, joint_list[j])):
+            found = True
+        if single and found:
+            return True
     return found
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from math import sqrt
+from math import inf, sqrt
 
 from sesshoku.compiled.jit import jit
 from sesshoku.methods.multipoint.friction import classify, cut_friction, resolve_loop
+from sesshoku.methods.multipoint.joint_friction import start_friction
 from sesshoku.methods.multipoint.large import solve_large
 from sesshoku.methods.multipoint.options import RESOLVE
 from sesshoku.methods.multipoint.removal import put_back, removal_loop, seen_before
+from sesshoku.methods.multipoint.thresholds import fit_thresholds
 from sesshoku.methods.multipoint.work import AWAY, IN
 from sesshoku.solvers.island_matrix import fill_contacts, fill_joints
 from sesshoku.solvers.problem import push_contact, push_joint
@@ -51,18 +53,33 @@ def solve_island(model, data, work, dt, lists):
         finish_island(model, work, report, contact_list, joint_list, passes)
         return
     fill_island(model, work, contact_list, joint_list, dof_list)
+    passes = trial_forces(model, data, work, dt, contact_list, joint_list)
+    if options.slip_threshold == inf and fit_thresholds(model, work, lists):
+        passes = max(passes, trial_forces(model, data, work, dt, contact_list, joint_list))
+    slipping = classify(work, contact_list)
+    if slipping > 0 and options.friction_coupling == RESOLVE:
+        passes += resolve_loop(model, data, work, dt, contact_list, joint_list)
+    finish_island(model, work, report, contact_list, joint_list, passes)
+
+
+@jit
+def trial_forces(model, data, work, dt, contact_list, joint_list):
+    """The removal loop with all points, and again with those that come back; the number of solves."""
+    m, nj = len(contact_list), len(joint_list)
+    for i in range(m):
+        work.part[i] = AWAY if work.away[contact_list[i]] else IN
+    for j in range(nj):
+        work.part[m + j] = IN
+    start_friction(model, data, work, dt, m, joint_list)
     passes = removal_loop(model, data, work, dt, m, joint_list)
-    if options.readmit:
+    if work.options.readmit:
         settled = 0
         while settled < m + nj and not seen_before(work, settled, contact_list, nj):
             settled += 1
             if not put_back(work, contact_list, joint_list):
                 break
             passes += removal_loop(model, data, work, dt, m, joint_list)
-    slipping = classify(work, contact_list)
-    if slipping > 0 and options.friction_coupling == RESOLVE:
-        passes += resolve_loop(model, data, work, dt, contact_list, joint_list)
-    finish_island(model, work, report, contact_list, joint_list, passes)
+    return passes
 
 
 @jit
@@ -76,7 +93,7 @@ def finish_island(model, work, report, contact_list, joint_list, passes):
 
 @jit
 def fill_island(model, work, contact_list, joint_list, dof_list):
-    """eqs. (13), (17): M and Delta a, and who takes part. Joint rows are scaled to the size of the contacts' rows.
+    """eqs. (13), (17): M and Delta a. Joint rows are scaled to the size of the contacts' rows.
 
     That makes the smallest norm, and what counts as rank, independent of the units of joints.
     """
@@ -88,7 +105,6 @@ def fill_island(model, work, contact_list, joint_list, dof_list):
         free, target = problem.free[c], work.target[c]
         # (17): Delta a = v+ - K^T v_free, so that (13) holds; free[2] is without the normal's v+ already
         wanted[3 * i], wanted[3 * i + 1], wanted[3 * i + 2] = target[0] - free[0], target[1] - free[1], -free[2]
-        work.part[i] = AWAY if work.away[c] else IN
         for e in range(3):
             largest = max(largest, problem.block[c, e, e])
     if len(joint_list) == 0:
@@ -97,7 +113,7 @@ def fill_island(model, work, contact_list, joint_list, dof_list):
     for j in range(len(joint_list)):
         r, size = 3 * m + j, problem.joint_block[joint_list[j]]
         s = sqrt((largest if largest > 0.0 else 1.0) / size) if size > 0.0 else 1.0
-        work.scale[j], work.part[m + j] = s, IN
+        work.scale[j] = s
         wanted[r] = -s * problem.joint_free[joint_list[j]]
         for e in range(3 * m + len(joint_list)):
             M[r, e] *= s

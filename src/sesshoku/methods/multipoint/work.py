@@ -35,7 +35,10 @@ class Work(Record):
     tried = array(int, "C")  # 1: was stopped in this step, and not again
     away = array(int, "C")  # 1: would rebound when it arrives, which is not in this step
     speed = array(float, "C")  # slip before the step, m/s
+    threshold = array(float, "C")  # epsilon, m/s: faster points slip
+    share = array(float, "C")  # root of a sticking point's share in friction that is not determined
     against = array(float, "C", 2)  # d: kinetic friction is -mu_k f_n d, along the tangential axes
+    new_against = array(float, "C", 2)
     target = array(float, "C", 3)  # velocity wanted after the step, along the axes
     impulse_world = array(float, "C", 3)
     old_impulse = array(float, "C", 3)
@@ -45,6 +48,7 @@ class Work(Record):
     wanted = array(float, "R")  # velocity change Delta a that the impulses must make
     impulse = array(float, "R")
     scale = array(float, "R")  # of joint rows: impulse = scale times the solve's
+    turned = array(int, "J")  # of joint friction: how often it was stopped, because it pushed along the motion
     rows = array(int, "R")  # rows that take part
     keep = array(int, "R")
     right = array(float, "R")

@@ -38,7 +38,8 @@ Deviations from the thesis, and why:
 - 3-D rotations by exponentials; the gyroscopic torque of a fast spin is its mean over the step.
 - Servos, joint springs and dampers are linearly implicit: explicit ones are far beyond what the inertia of a single
   small link bears. In joint space, with the joints' reactions (drives.py); or, where joints' springs are implicit too
-  (an option), all in the inertia the descent works with (coupling.py). Armature turns with the child link alone.
+  (an option), all in the inertia the descent works with (coupling.py). Armature turns with the child link alone, and
+  is no gyroscope: the rotor of a light link would nutate far faster than steps can follow.
 - A descent takes at least one step while any spring is beyond its limit, if only within the tolerance: otherwise a load
   that sinks by less than it in a step is borne by every second step, twice as hard.
 - The anchor shift of (5.10) is measured in metres: parameters of a triangle jump at its borders.
@@ -56,7 +57,7 @@ from sesshoku.compiled.stepping import Stages
 from sesshoku.dynamics.actuation import advance_activations
 from sesshoku.integrate.position import move_kinematic
 from sesshoku.methods.definition import Definition
-from sesshoku.methods.features import restitution, rolling_friction, sentence
+from sesshoku.methods.features import borne_efforts, restitution, rolling_friction, sentence
 from sesshoku.methods.registry import register
 from sesshoku.methods.springs.apply import list_springs, momentum_residual, report_joints, report_step
 from sesshoku.methods.springs.bodies import (
@@ -80,6 +81,7 @@ from sesshoku.methods.springs.solve.descent import ITERATIONS, descend, predict,
 from sesshoku.methods.springs.stability import cautions
 from sesshoku.methods.springs.view import contact_springs
 from sesshoku.methods.springs.work import LENT, LOST, PRESSES, STRAY, inert, lent_inertia
+from sesshoku.methods.tendon_features import tendon_rows
 from sesshoku.model.arrays import KINEMATIC
 from sesshoku.scene.compiler import CompiledScene
 from sesshoku.scene.geometry.shapes import Mesh
@@ -113,12 +115,13 @@ def supports(compiled: CompiledScene) -> list[str]:
 def leaves_out(compiled: CompiledScene) -> list[str]:
     """What of a scene the method leaves out.
 
-    Restitution (dampers decide how bodies part), friction against turning, and that links have no mass: every link is a
-    free body here, and one without mass is lent some.
+    Restitution (dampers decide how bodies part), friction against turning, limits and friction of tendons, efforts of
+    joints that bear gravity compensation, and that links have no mass: every link is a free body here, and one without
+    mass is lent some.
     """
     massless = [compiled.link_names[i] for i in lent_inertia(compiled.model)]
     said = sentence(f"the lack of mass or inertia (lent: {100 * LENT:g} % of the next link's)", massless)
-    return restitution(compiled) + rolling_friction(compiled) + said
+    return restitution(compiled) + rolling_friction(compiled) + tendon_rows(compiled) + borne_efforts(compiled) + said
 
 
 @jit
@@ -327,6 +330,9 @@ METHOD = Definition(
     Stages((forces, constrain, release, divide, measure, move, find), before=(start,), parts=substeps, takes_over=move),
     presets=PRESETS, supports=supports, leaves_out=leaves_out, cautions=cautions, finds_deep=True,
     start_motion=start_motion, leave_motion=leave_motion, contact_springs=contact_springs,
+    follows_model=("bodies.mass", "bodies.inverse_mass", "bodies.own_inertia", "bodies.own_inverse",
+                   "bodies.own_plain", "bodies.group_mass", "joints.load", "joints.limit", "joints.width",
+                   "joints.inertia", "breps.shape_material", "breps.pair_material"),
     # friction follows the spring's part of the normal force, so the damper's part puts it outside the cone; springs
     # give back energy
     guarantees={

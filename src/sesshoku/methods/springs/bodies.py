@@ -11,6 +11,7 @@ from __future__ import annotations
 from math import atan2, pi, sqrt
 
 from sesshoku.compiled.jit import jit
+from sesshoku.dynamics.drag import drag_of_body
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.pushes import add_force, turned
 from sesshoku.dynamics.rnea import link_velocities
@@ -20,6 +21,7 @@ from sesshoku.methods.springs.solve.inertia import solve_group
 from sesshoku.methods.springs.work import BIG_TURN
 from sesshoku.model.arrays import FREE, KINEMATIC, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL
 from sesshoku.spatial.algebra import cross, quaternion_matrix, quaternion_times, turn_quaternion
+from sesshoku.stages.free_motion import LIGHT, all_slower
 
 
 @jit
@@ -165,17 +167,15 @@ def load_bodies(model, data, work, dt):
         for a in range(3):
             F[b, a] = m * g[a] + data.external_force[b, a]
             F[b, 3 + a] = data.external_force[b, 3 + a]
-        w, I = bodies.velocity[b], bodies.inertia[b]
+        w, I = bodies.velocity[b], bodies.ten[4:]
         if m == 0.0:
             continue
+        world_inertia(bodies.rotation[b], bodies.own_plain[b], I)
         hx, hy, hz = times_inertia(I, w[3], w[4], w[5])  # (2.23): L
         if not exact and (w[3] * w[3] + w[4] * w[4] + w[5] * w[5]) * dt * dt < BIG_TURN * BIG_TURN:
             tx, ty, tz = cross(hx, hy, hz, w[3], w[4], w[5])  # (2.26): -w x I w
         else:
-            ten = bodies.ten
-            for a in range(6):
-                ten[4 + a] = I[a]
-            x, y, z, dw, dx, dy, dz = rotor(ten, w[3], w[4], w[5], dt)
+            x, y, z, dw, dx, dy, dz = rotor(bodies.ten, w[3], w[4], w[5], dt)
             R00, R01, R02, R10, R11, R12, R20, R21, R22 = quaternion_matrix(dw, dx, dy, dz)
             ex, ey, ez = R00 * x + R01 * y + R02 * z, R10 * x + R11 * y + R12 * z, R20 * x + R21 * y + R22 * z
             tx, ty, tz = times_inertia(I, (ex - w[3]) / dt, (ey - w[4]) / dt, (ez - w[5]) / dt)
@@ -192,7 +192,7 @@ def load_bodies(model, data, work, dt):
 
 @jit
 def push_bodies(model, data, bodies):
-    """Gravity compensation, and actuators that push a body at a place (dynamics/pushes.py), about centres of mass."""
+    """Gravity compensation, actuators that push a body at a place (dynamics/pushes.py), drag; about centres of mass."""
     g, F = model.gravity, bodies.force
     for b in range(model.link_count):
         m, c, o = model.link_lift[b, 0], model.link_lift[b, 1:4], model.link_center[b]
@@ -216,6 +216,15 @@ def push_bodies(model, data, bodies):
             r, t = bodies.position[b], bodies.position[base]
             add_force(F[base], x + r[0] - t[0], y + r[1] - t[1], z + r[2] - t[2], -fx, -fy, -fz)
             F[base, 3], F[base, 4], F[base, 5] = F[base, 3] - nx, F[base, 4] - ny, F[base, 5] - nz
+    for d in range(model.drag_count):
+        b, f = model.drag_link[d], data.drag_wrench[d]
+        c, o, u = model.drag_position[d], model.link_center[b], bodies.velocity[b]
+        x, y, z = turned(bodies.rotation[b], c[0] - o[0], c[1] - o[1], c[2] - o[2])
+        vx, vy, vz = cross(u[3], u[4], u[5], x, y, z)
+        drag_of_body(model, data.drag_most[d], d, bodies.rotation[b], (u[0] + vx, u[1] + vy, u[2] + vz),
+                     (u[3], u[4], u[5]), f)
+        add_force(F[b], x, y, z, f[0], f[1], f[2])
+        F[b, 3], F[b, 4], F[b, 5] = F[b, 3] + f[3], F[b, 4] + f[4], F[b, 5] + f[5]
 
 
 @jit
@@ -263,19 +272,14 @@ def free_velocities(model, bodies, springs, dt):
 
 @jit
 def advance(model, work, dt):
-    """(3.6), (3.19): take over the velocities, move the poses by them; False, nothing moved, if they are not finite.
+    """(3.6), (3.19): take over the velocities, move the poses by them; False, nothing moved, if they cannot be.
 
     With `rotation="momentum"` the spin is the one that has the momentum of the start and all torques at the new pose.
     """
     bodies, springs, options = work.bodies, work.springs, work.options
-    finite = 0.0
     for b in range(model.link_count):
-        for a in range(6):
-            speed = max(1.0, dt) * springs.velocity[b, a]
-            finite += 0.0 * (speed * speed)
-            finite += 0.0 * (bodies.position[b, a] if a < 3 else 0.0)
-    if finite != 0.0:
-        return False
+        if not all_slower(springs.velocity[b], LIGHT):
+            return False
     for b in range(model.link_count):
         if bodies.inverse_mass[b] == 0.0:
             continue
@@ -285,17 +289,34 @@ def advance(model, work, dt):
         for a in range(3):
             bodies.position[b, a] += dt * u[a]
         c = springs.lead[b]
-        w, x, y, z = turn_quaternion(dt * (u[3] + c[0]), dt * (u[4] + c[1]), dt * (u[5] + c[2]))
-        w, x, y, z = quaternion_times(w, x, y, z, q[0], q[1], q[2], q[3])  # (2.28), by the exponential
+        dw, dx, dy, dz = turn_quaternion(dt * (u[3] + c[0]), dt * (u[4] + c[1]), dt * (u[5] + c[2]))
+        if options.rotation == MOMENTUM:
+            carried_momentum(bodies, b, u, (dw, dx, dy, dz))
+        w, x, y, z = quaternion_times(dw, dx, dy, dz, q[0], q[1], q[2], q[3])  # (2.28), by the exponential
         s = 1.0 / sqrt(w * w + x * x + y * y + z * z)
         q[0], q[1], q[2], q[3] = s * w, s * x, s * y, s * z
         turn_body(bodies, b)
         if options.rotation == MOMENTUM:
-            c, v = bodies.gyration[b], bodies.velocity[b]
-            x, y, z = times_inertia(bodies.inertia[b], u[3] - c[0], u[4] - c[1], u[5] - c[2])
+            h, v = bodies.momentum, bodies.velocity[b]
             world_inertia(bodies.rotation[b], bodies.own_inverse[b], bodies.inverse_inertia[b])
-            v[3], v[4], v[5] = times_inertia(bodies.inverse_inertia[b], x, y, z)
+            v[3], v[4], v[5] = times_inertia(bodies.inverse_inertia[b], h[0], h[1], h[2])
     return True
+
+
+@jit
+def carried_momentum(bodies, b, u, turn):
+    """Angular momentum of body b at velocity u (6) that it keeps as it turns; that of its armature turns along."""
+    c, h, plain = bodies.gyration[b], bodies.momentum, bodies.ten[4:]
+    world_inertia(bodies.rotation[b], bodies.own_plain[b], plain)
+    x, y, z = times_inertia(plain, u[3], u[4], u[5])
+    ax, ay, az = times_inertia(bodies.inertia[b], u[3], u[4], u[5])
+    ax, ay, az = ax - x, ay - y, az - z
+    h[0], h[1], h[2] = times_inertia(plain, u[3] - c[0], u[4] - c[1], u[5] - c[2])
+    if ax != 0.0 or ay != 0.0 or az != 0.0:
+        R00, R01, R02, R10, R11, R12, R20, R21, R22 = quaternion_matrix(turn[0], turn[1], turn[2], turn[3])
+        h[0] += R00 * ax + R01 * ay + R02 * az
+        h[1] += R10 * ax + R11 * ay + R12 * az
+        h[2] += R20 * ax + R21 * ay + R22 * az
 
 
 @jit

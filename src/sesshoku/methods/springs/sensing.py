@@ -2,45 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
 from sesshoku.compiled.jit import jit
-from sesshoku.dynamics.data import as_data
 from sesshoku.methods.springs.bodies import take_state
-from sesshoku.methods.springs.work import as_bodies, as_presses
-from sesshoku.model.arrays import KINEMATIC, as_model
+from sesshoku.model.arrays import KINEMATIC
 from sesshoku.spatial.algebra import cross
 
 
-def start_motion(sim: Any) -> np.ndarray:
-    """Poses and velocities in front of a step, with what the user changed, for `leave_motion`."""
-    bodies = sim.work.bodies
-    take(sim.model.table, sim.data.table, bodies.table, sim.work.presses.table)
-    return np.concatenate([bodies.position, bodies.velocity, bodies.rotation.reshape(-1, 9)], axis=1)
-
-
-def leave_motion(sim: Any, start: np.ndarray) -> None:
-    """The links where the step began, as the bodies were, and the mean acceleration of each over the step."""
-    leave(sim.model.table, sim.data.table, sim.work.bodies.table, start, sim.dt)
-
-
 @jit
-def take(model_table, data_table, body_table, press_table):
-    """What a step begins with: the bodies where the user has put them."""
-    if take_state(as_model(model_table), as_data(data_table), as_bodies(body_table)):
-        as_presses(press_table).fresh[0] = 1
-
-
-@jit
-def leave(model_table, data_table, body_table, start, dt):
-    """Rotation, offset, velocity and acceleration of every link in `data`; start (B, 18): position, velocity, rotation.
-
-    Accelerations are spatial, less gravity, at the tree's origin: that of its root's body.
+def start_motion(model, data, work, start_out):
+    """What a step begins with: the bodies where the user has put them. start_out (B, 18): position, velocity, rotation.
     """
-    model, data, bodies = as_model(model_table), as_data(data_table), as_bodies(body_table)
-    g = model.gravity
+    bodies = work.bodies
+    if take_state(model, data, bodies):
+        work.presses.fresh[0] = 1
+    for b in range(len(start_out)):
+        for a in range(3):
+            start_out[b, a] = bodies.position[b, a]
+            for c in range(3):
+                start_out[b, 9 + 3 * a + c] = bodies.rotation[b, a, c]
+        for a in range(6):
+            start_out[b, 3 + a] = bodies.velocity[b, a]
+
+
+@jit
+def leave_motion(model, data, work, start, dt):
+    """Links where the step began, as the bodies were: rotation, offset, velocity and mean acceleration, in `data`.
+
+    start (B, 18): of `start_motion`. Accelerations are spatial, less gravity, at the tree's origin: its root's body.
+    """
+    bodies, g = work.bodies, model.gravity
     for i in range(model.link_count):
         t, x, u, U = model.link_tree[i], start[i, :3], start[i, 3:9], bodies.velocity[i]
         o, c, acc = data.tree_origin[t], bodies.center[i], data.acceleration[i]

@@ -20,7 +20,6 @@ from sesshoku.errors import UnsupportedFeature
 from sesshoku.methods.springs.options import Options
 from sesshoku.methods.springs.overlaps import overlap_cautions
 from sesshoku.methods.springs.work import STOP, body_inertia, symmetric
-from sesshoku.methods.tendon_features import tendon_rows
 from sesshoku.model.arrays import GENERAL, PLANAR, POSITION, REVOLUTE, SPHERICAL
 from sesshoku.model.arrays import TORQUE as ACTUATOR_TORQUE
 from sesshoku.scene.compiler import CompiledScene, link_poses
@@ -50,7 +49,6 @@ def cautions(compiled: CompiledScene, options: Options, work: Any, dt: float) ->
     """What to warn of when a simulation is made: springs too stiff for the step, bodies too deep in each other."""
     breps, presses, bodies = work.breps, work.presses, work.bodies
     found: list[str | Warning] = [*overlap_cautions(compiled, breps, _poses(compiled))]
-    found += [UnsupportedFeature(f"it leaves out {item}") for item in tendon_rows(compiled)]
     found += narrow_shapes(compiled, breps, presses)
     for shape in range(breps.shape_count):
         b = int(breps.shape_body[shape])

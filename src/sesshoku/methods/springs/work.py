@@ -38,6 +38,7 @@ class Bodies(Record):
     center = array(float, "B", 3)  # body frame's origin in the link frame
     own_inertia = array(float, "B", 6)  # xx yy zz xy xz yz, link axes, armature of its own joint included
     own_inverse = array(float, "B", 6)
+    own_plain = array(float, "B", 6)  # without armature: a rotor behind a gear is no gyroscope of the link
     joint_springs = array(int, "B")  # number of joint springs that pull at it
     top = array(int, "B")  # the first of the moving bodies it hangs together with by joints and loops
     above = array(int, "B")  # its parent among them, -1: none
@@ -61,6 +62,7 @@ class Bodies(Record):
     relative = array(float, 3, 3)
     row = array(float, 2, 6)
     ten = array(float, 10)
+    momentum = array(float, 3)
 
 
 class Joints(Record):
@@ -173,6 +175,7 @@ def make_bodies(model: Model) -> Bodies:
         mass, more = lent.get(i, (0.0, np.zeros((3, 3))))
         bodies.mass[i] = model.link_mass[i] + mass
         bodies.inverse_mass[i] = 1.0 / bodies.mass[i]
+        bodies.own_plain[i] = (symmetric(model.link_inertia[i]) + more)[order]
         I = body_inertia(model, i) + more
         bodies.own_inertia[i] = I[order]
         bodies.own_inverse[i] = np.linalg.inv(I)[order]

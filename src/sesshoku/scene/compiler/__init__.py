@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from sesshoku.model.arrays import (
 )
 from sesshoku.scene.compiler.actuator_arrays import actuator_arrays, lift_array, tendon_arrays
 from sesshoku.scene.compiler.bounds import bound_arrays
+from sesshoku.scene.compiler.drag_arrays import drag_arrays
 from sesshoku.scene.compiler.group_arrays import group_arrays, joined_trees
 from sesshoku.scene.compiler.inertias import inertia_arrays
 from sesshoku.scene.compiler.shape_arrays import shape_arrays
@@ -80,6 +82,14 @@ class CompiledScene:
     actuator_command: np.ndarray  # (A, 3) target, target velocity, feed-forward
     pair_materials: list[Material | None]  # of the rows of the model's table of pairs
     activation: np.ndarray  # (A)
+    varied: tuple[str, ...] = ()  # arrays of the model that are not as the scene says
+
+    def with_arrays(self, arrays: Mapping[str, np.ndarray]) -> CompiledScene:
+        """The same scene with some arrays of its model replaced; the others are shared."""
+        if not arrays:
+            return self
+        values = {name: getattr(self.model, name) for name in self.model.fields} | dict(arrays)
+        return replace(self, model=Model(**values), varied=tuple(arrays))
 
 
 def compile_scene(scene: Scene) -> CompiledScene:
@@ -100,6 +110,7 @@ def compile_scene(scene: Scene) -> CompiledScene:
     }
     frame_index = {body.name: i for i, (body, _, _) in enumerate(frames)}
     joint_link = {link.owner.joint.name or "": link.index for link in links if not link.owner.kinematic}
+    arrays |= drag_arrays(scene.medium, links, frame_index)
     arrays |= tendon_arrays(scene, arrays, joint_link)
     arrays |= actuator_arrays(scene, arrays, joint_link, frame_index)
     q, v, kinematic_pose, kinematic_velocity = _start_state(links, arrays)

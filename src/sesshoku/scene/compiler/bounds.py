@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from sesshoku.model import arrays
+from sesshoku.scene.compiler.beside import beside_arrays
 
 LEVEL_RATIO = 3.0  # of the largest and smallest size in a class
 MOST_LEVELS = 60
 
 
 def bound_arrays(shapes: dict[str, Any]) -> dict[str, Any]:
-    """Box, radius and level of every shape."""
+    """Box, radius and level of every shape, and which lie beside each other."""
     boxes = np.zeros((shapes["shape_count"], 2, 3))
     for i, box in enumerate(boxes):
         kind, size = shapes["shape_type"][i], shapes["shape_size"][i]
@@ -35,7 +36,7 @@ def bound_arrays(shapes: dict[str, Any]) -> dict[str, Any]:
     radius = np.linalg.norm(boxes[:, 1], axis=1)
     levels = size_levels(radius, shapes["shape_type"] != arrays.SHAPE_PLANE)
     return {"shape_box": boxes, "shape_radius": radius, "shape_level": levels,
-            "level_count": int(max(levels, default=-1)) + 1}
+            "level_count": int(max(levels, default=-1)) + 1} | beside_arrays(shapes, boxes)
 
 
 def size_levels(radius: np.ndarray, counted: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.data import as_data
+from sesshoku.dynamics.drag import drag_links
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import link_accelerations, link_velocities
 from sesshoku.integrate.position import move, move_kinematic
@@ -73,6 +74,8 @@ def go_to_middle(model, data, mounts, dt):
     move_kinematic(model, data, -0.5 * dt)
     kinematics(model, data, q)
     link_velocities(model, data, v)
+    if model.drag_count > 0:
+        drag_links(model, data, data.wrench)
     for i in range(model.link_count):
         for a in range(7):
             data.kinematic_pose[i, a] = pose[i, a]
@@ -163,7 +166,7 @@ def subtract_contacts(model, data, mounts, s, count, shape, point, force, torque
 
 @jit
 def subtract_pushes(model, data, mounts, s):
-    """Less what the user pushes the bodies below with."""
+    """Less what the user pushes the bodies below with, and the drag of the fluid on them."""
     out, push = mounts.reading[s], mounts.push
     sx, sy, sz = world_point(model, data, mounts.link[s], mounts.position[s])
     for f in range(model.frame_count):
@@ -173,6 +176,13 @@ def subtract_pushes(model, data, mounts, s):
             add_force(out, x - sx, y - sy, z - sz, -push[f, 0], -push[f, 1], -push[f, 2])
             for a in range(3, 6):
                 out[a] -= push[f, a]
+    for d in range(model.drag_count):
+        if mounts.hangs[s, model.drag_frame[d]]:
+            x, y, z = world_point(model, data, model.drag_link[d], model.drag_position[d])
+            drag = data.drag_wrench[d]
+            add_force(out, x - sx, y - sy, z - sz, -drag[0], -drag[1], -drag[2])
+            for a in range(3, 6):
+                out[a] -= drag[a]
 
 
 @jit

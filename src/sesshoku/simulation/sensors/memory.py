@@ -29,7 +29,8 @@ class Part(NamedTuple):
 
 
 class Mounts(Record):
-    """S sensors, F frames, L links, V dofs, Q coordinates, C loops, P parts.
+    """S sensors, F frames, L links, V dofs, Q coordinates, C loops, P parts, B bodies of a method with coordinates of
+    its own.
 
     A part is what of one link hangs on a force sensor: the whole link, or the bodies fixed below the sensor's body.
     """
@@ -54,6 +55,7 @@ class Mounts(Record):
     middle_q = array(float, "Q")  # work
     middle_v = array(float, "V")  # work
     kinematic_pose = array(float, "L", 7)  # work
+    start = array(float, "B", 18)  # what such a method keeps of the bodies' motion in front of it
     # along its axes force and torque, or acceleration and angular velocity; MOTION: acceleration and angular
     # acceleration along the world's
     reading = array(float, "S", 6, saved=True)
@@ -63,7 +65,10 @@ as_mounts = viewer(Mounts)
 
 
 def make_mounts(compiled: CompiledScene, armature: bool = False) -> Mounts:
-    """The sensors of a scene, nothing read yet. armature: it turns with the joint's link, in all its motion."""
+    """The sensors of a scene, nothing read yet.
+
+    armature: of methods with coordinates of their own, where it turns with the joint's link, in all its motion.
+    """
     scene, model, frames = compiled.scene, compiled.model, compiled.frame_index
     sensors: list[Any] = [*scene.sensors.values(), *(sensor for sensor in scene.state_sensors.values()
                                                      if sensor.kind in ACCELERATIONS)]
@@ -85,7 +90,8 @@ def make_mounts(compiled: CompiledScene, armature: bool = False) -> Mounts:
             hangs[s, [frames[name] for name in below]] = 1
             parts += link_parts(compiled, below, armature)
         starts.append(len(parts))
-    sizes = {"S": S, "F": F, "L": model.link_count, "V": model.dof_count, "Q": model.coordinate_count}
+    sizes = {"S": S, "F": F, "L": model.link_count, "V": model.dof_count, "Q": model.coordinate_count,
+             "B": model.link_count + 1 if armature else 0}
     return Mounts.sized(
         sizes, sensor_count=S, kind=np.array([_kind(sensor) for sensor in sensors], dtype=np.int64),
         link=links, position=positions, rotation=rotations, part_start=np.array(starts),

@@ -29,18 +29,17 @@ class Sensing:
         self._contacts = getattr(sim.work, "contacts", None)
         self._leave_motion = definition.leave_motion  # methods in coordinates of their own
         self._start_motion = definition.start_motion
-        self._start: Any = None  # what it gave
-        self._place = GIVEN if self._leave_motion else MIDDLE if definition.ends_within(sim.method.options) else LEFT
+        self.place = GIVEN if self._leave_motion else MIDDLE if definition.ends_within(sim.method.options) else LEFT
         if self._leave_motion is not None and self._loops_matter():
             raise MethodError("this method cannot say what passes through a loop", element=self._looped(sim),
                               remedy="choose another method, or move the sensor")
-        errors = enumerate(map(_Errors, sim.scene.sensors.values()))
+        errors = enumerate(SensorErrors(sensor, sim._world) for sensor in sim.scene.sensors.values())
         self._errors = [(error, self.mounts.reading[i]) for i, error in errors if error.matters]
         self._felt: memoryview[float] = memoryview(self.mounts.push.reshape(-1))
         # looked up once: these are read in every step
         self._tables = (sim.model.table, sim.data.table, self.mounts.table)
         velocities = (self.mounts.old_v, sim.data.v)
-        self._state = (velocities,) if self._place == LEFT else (velocities, (self.mounts.old_q, sim.data.q))
+        self._state = (velocities,) if self.place == LEFT else (velocities, (self.mounts.old_q, sim.data.q))
         c = self._contacts
         self._found = ((np.zeros((0, 2), dtype=np.int64), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros((0, 3)))
                        if c is None else (c.shape, c.point, c.force, c.torque))
@@ -70,7 +69,7 @@ class Sensing:
         """Compile what reads the sensors, before the first step; readings stay as they are."""
         kept = self.mounts.reading.copy()
         self.mounts.old_q[:] = sim.data.q  # there must be rotations in it
-        measure(*self._tables, 0, *self._found, self._place, sim.dt)
+        measure(*self._tables, 0, *self._found, self.place, sim.dt)
         self.mounts.reading[:] = kept
 
     def advance(self, sim: Any, steps: int) -> int:
@@ -80,13 +79,13 @@ class Sensing:
         if done < steps - 1:
             return int(done)
         if self._start_motion is not None:
-            self._start = self._start_motion(sim)
+            self._start_motion(sim.model, sim.data, sim.work, self.mounts.start)
         for old, now in self._state:
             np.copyto(old, now)
         if sim._advance(1) == 0:
             return int(done)
         self.unread = True
-        if self._place != LEFT or sim._pushed or sim._pushes.standing or sim._lent:  # what it takes does not stay
+        if self.place != LEFT or sim._pushed or sim._pushes.standing or sim._lent:  # what it takes does not stay
             self.read(sim)
         return steps
 
@@ -94,9 +93,9 @@ class Sensing:
         """Read the step that was made."""
         self.unread = False
         if self._leave_motion is not None:
-            self._leave_motion(sim, self._start)
+            self._leave_motion(sim.model, sim.data, sim.work, self.mounts.start, sim.dt)
         count = 0 if self._contacts is None else int(self._contacts.counts[0])
-        measure(*self._tables, count, *self._found, self._place, sim.dt)
+        measure(*self._tables, count, *self._found, self.place, sim.dt)
         for error, reading in self._errors:
             error.add(round(sim.time / sim.dt), reading)
         sim._stale, sim._unobserved = False, True  # the links are at the step's end, what bodies show is not
@@ -110,16 +109,17 @@ def add_numbers(total: memoryview[float], at: int, values: tuple[float, ...]) ->
         at += 1
 
 
-class _Errors:
-    """Bias and white noise of a sensor. The noise is a function of seed, name and number of the step alone."""
+class SensorErrors:
+    """Bias and white noise of a sensor. The noise is a function of seed, name, world (of a batch) and number of the
+    step alone."""
 
-    def __init__(self, sensor: Any) -> None:
+    def __init__(self, sensor: Any, world: int = 0) -> None:
         first, second = ("force", "torque") if isinstance(sensor, ForceSensor) else ("acceleration", "gyro")
         self._bias = np.concatenate([getattr(sensor, f"{first}_bias"), getattr(sensor, f"{second}_bias")])
         self._size = np.repeat([getattr(sensor, f"{first}_noise"), getattr(sensor, f"{second}_noise")], 3)
         self._biased, self._noisy = bool(self._bias.any()), bool(self._size.any())
         self.matters = self._biased or self._noisy
-        self._key = [sensor.seed, zlib.crc32(sensor.name.encode())]
+        self._key = [sensor.seed, zlib.crc32(sensor.name.encode()) + (world << 32)]
 
     def add(self, step: int, reading: np.ndarray) -> None:
         if self._biased:

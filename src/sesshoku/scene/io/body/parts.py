@@ -81,7 +81,12 @@ class PartReader:
         return M
 
     def turn(self, value: Any, label: str) -> np.ndarray:
-        """(3, 3) of [x, y, z, angle], or of a matrix's nine numbers."""
+        """(3, 3) of [x, y, z, angle], of a matrix's nine numbers, or the product of a list of such rotations."""
+        if isinstance(value, Items) and value and all(isinstance(item, Items) for item in value):
+            R = np.eye(3)
+            for item in value:
+                R = R @ self.turn(item, label)
+            return R
         if isinstance(value, Items) and len(value) == 9:
             R = yml.vector(value, "rotation", label, 9).reshape(3, 3)
             if np.abs(R @ R.T - np.eye(3)).max() > 1e-3 or np.linalg.det(R) < 0.0:
@@ -141,9 +146,11 @@ class PartReader:
                 self._add(placed(piece, M), visible, collides, parts, str(name) if name else None, label)
         elif kind in ("ForceSensor", "AccelerationSensor", "RateGyroSensor", "Imu", "IMU"):
             self._sensor(item, kind, M, parts, str(name) if name else f"{link}_{yml.snake(kind)}", link)
+            self._elements(item.take("elements"), M, visible, collides, parts, link)
         else:
             self.unsupported.add(f"{kind} {str(name)!r} of link {link!r}" if name else f"{kind} of link {link!r}",
                                  Grade.LOOKS if kind in LOOKERS else Grade.MOTION)
+            self._elements(item.take("elements"), M, visible, collides, parts, link)  # its housing
             return
         for key in item.left():
             self.unsupported.add(f"{key} of {kind} of link {link!r}", Grade.SLIGHT)

@@ -202,10 +202,18 @@ def _read_inertial(model: Any, names: ModelNames, i: int) -> Inertial | None:
     mass, moments = float(model.body_mass[i]), model.body_inertia[i]
     if mass == 0.0 and not moments.any():
         return None
-    R = quaternion_to_matrix(_unit(model.body_iquat[i]))
+    axes = _unit(model.body_iquat[i])
+    R = quaternion_to_matrix(axes)
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused as not finite
         matrix = R @ np.diag(moments) @ R.T
-    return Inertial(mass, model.body_ipos[i].copy(), matrix, element=f"body {names.body[i]!r}")
+    return Inertial(mass, model.body_ipos[i].copy(), matrix, element=f"body {names.body[i]!r}",
+                    axes=axes if _equal_moments(moments) else None)
+
+
+def _equal_moments(moments: np.ndarray) -> bool:
+    """Whether two moments are so near that their axes are not to be told from the matrix."""
+    steps = np.abs(np.diff(np.append(moments, moments[0])))
+    return bool(steps.min() < 1e-6 * np.abs(moments).max())
 
 
 def _unit(quaternion: np.ndarray) -> np.ndarray:
@@ -244,6 +252,8 @@ def _read_geometries(model: Any, names: ModelNames, meshes: MeshReader,
                 collides, visible=int(model.geom_group[i]) < 3, color=_color(model, i)))
             if collides:
                 _list_geom(model, i, label, unsupported)
+            if model.geom_fluid[i].any() and (model.opt.density > 0.0 or model.opt.viscosity > 0.0):
+                unsupported.add(f"fluidshape of {label}: the box of its body's inertia stands for it")
     return result
 
 
@@ -299,8 +309,7 @@ def _list_geom(model: Any, i: int, label: str, unsupported: Unsupported) -> None
             value = getattr(model, f"geom_{attribute}")[i]
             if not np.array_equal(value, getattr(usual().default.geom, attribute)):
                 unsupported.add(f"{attribute} of {label}", grade)
-    if model.geom_fluid[i].any():
-        unsupported.add(f"fluidshape of {label}", remedy="push the body with apply_force")
+
 
 
 @dataclass

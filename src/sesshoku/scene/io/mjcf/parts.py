@@ -129,6 +129,8 @@ def _read_pair(model: Any, names: ModelNames, i: int, there: set[str], descripti
                         combine="maximum", condim=condim)  # type: ignore[arg-type]
     first, second = sorted((names.body[body], names.geometry[k]) for body, k in zip((a, b), geoms, strict=True))
     description.geometry_pairs[first, second] = material
-    for attribute in ("solref", "solimp", "margin", "gap"):
-        if not np.array_equal(getattr(model, f"pair_{attribute}")[i], getattr(usual().default.pair, attribute)):
-            unsupported.add(f"{attribute} of {name}", Grade.SLIGHT)
+    for attributes, grade in ((("solref", "solreffriction", "solimp", "margin", "gap"), Grade.SLIGHT),
+                              (("adhesion",), Grade.MOTION)):
+        for attribute in attributes:
+            if not np.array_equal(getattr(model, f"pair_{attribute}")[i], getattr(usual().default.pair, attribute)):
+                unsupported.add(f"{attribute} of {name}", grade)

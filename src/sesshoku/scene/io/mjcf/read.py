@@ -38,6 +38,7 @@ import numpy as np
 from sesshoku.errors import SceneError, in_file
 from sesshoku.scene import check
 from sesshoku.scene.elements import RobotDescription
+from sesshoku.scene.fluid import Fluid
 from sesshoku.scene.io.mjcf import actuators as mjcf_actuators
 from sesshoku.scene.io.mjcf import bodies as mjcf_bodies
 from sesshoku.scene.io.mjcf import keyframes as mjcf_keyframes
@@ -61,10 +62,11 @@ UNCARRIED = {
 }
 REMEDIES = {"flex": "model it as rigid bodies"}
 
+#: options that are read
+CARRIED = ("gravity", "timestep", "density", "viscosity", "wind", "disableflags", "enableflags")
 #: options and flags that change the motion, and what to do about them; the others say how MuJoCo solves and integrates
 STRONG = {
-    "density": "push bodies with apply_force", "viscosity": "push bodies with apply_force",
-    "wind": "push bodies with apply_force", "disableactuator": "leave those actuators out",
+    "disableactuator": "leave those actuators out",
     "contact": 'use method="none"', "constraint": 'use method="none" and leave limits and loops out',
     "equality": "leave the equalities out", "limit": "leave the limits out", "frictionloss": "leave frictionloss out",
     "spring": "leave stiffness out", "damper": "leave damping out", "actuation": "leave the actuators out",
@@ -220,8 +222,10 @@ def _read_options(spec: Any, description: RobotDescription, unsupported: Unsuppo
     description.gravity_stated = bool(spec.authored.option & AUTHORED_GRAVITY)
     description.time_step = check.number(option.timestep, "timestep", "option", above=0.0)
     description.time_step_stated = bool(spec.authored.option & AUTHORED_TIMESTEP)
+    fluid = Fluid(option.density, option.viscosity, option.wind)
+    description.fluid = fluid if fluid.acts else None
     for key in dir(option):
-        if key.startswith("_") or key in ("gravity", "timestep", "disableflags", "enableflags"):
+        if key.startswith("_") or key in CARRIED:
             continue
         value = getattr(option, key)
         if not np.array_equal(value, getattr(usual, key)):

@@ -16,6 +16,7 @@ import numpy as np
 
 from sesshoku.errors import UnsupportedFeature
 from sesshoku.scene.elements import Body, Inertial, Joint, Loop
+from sesshoku.scene.fluid import principal_axes
 from sesshoku.scene.geometry.mass import combine
 from sesshoku.scene.io.mjcf.places import PlaceWriter
 from sesshoku.scene.io.mjcf.write_actuators import ActuatorWriter, force_bounds, start_control
@@ -76,7 +77,10 @@ class _Export:
         root = Xml()
         root.open("mujoco", model=scene.name)
         root.add("compiler", angle="radian", autolimits=True, inertiafromgeom=False)
-        root.add("option", gravity=scene.gravity, timestep=scene.run.get("dt", scene.time_step or 0.001))
+        medium = scene.medium
+        root.add("option", gravity=scene.gravity, timestep=scene.run.get("dt", scene.time_step or 0.001),
+                 density=medium.density or None, viscosity=medium.viscosity or None,
+                 wind=medium.wind if any(medium.wind) else None)
         for tag, part in (("asset", self.geoms.assets), ("worldbody", bodies), ("contact", contact),
                           ("tendon", drives.tendons()), ("equality", equality), ("actuator", drives.actuators()),
                           ("sensor", sensor), ("keyframe", self.keyframe())):
@@ -153,7 +157,14 @@ class _Export:
         safe = nudged_inertia(matrix)
         if safe is not matrix:
             self.lost.add("inertias at or beyond the edge of the physical (nudged)", body.name)
-        xml.add("inertial", pos=inertial.center, mass=mass, fullinertia=safe[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]])
+        if not self.scene.medium.acts:
+            xml.add("inertial", pos=inertial.center, mass=mass,
+                    fullinertia=safe[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]])
+            return
+        moments, axes = principal_axes(safe, inertial.axes)  # drag is along them: MuJoCo might find others
+        largest = int(np.argmax(moments))
+        moments[largest] = min(moments[largest], np.delete(moments, largest).sum() * (1.0 - 1e-15))
+        xml.add("inertial", pos=inertial.center, quat=matrix_to_quaternion(axes), mass=mass, diaginertia=moments)
 
     # ---- joints --------------------------------------------------------------------------------------------------
 

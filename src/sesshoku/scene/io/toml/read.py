@@ -71,6 +71,9 @@ class _Builder:
                 self.materials[name] = Material(**({"name": name} | values.model_dump(exclude_unset=True)))
         if table.gravity is not None:
             scene.gravity = table.gravity
+        if table.fluid is not None:
+            with self.places.inside(("fluid",)):
+                scene.fluid(density=table.fluid.density, viscosity=table.fluid.viscosity, wind=table.fluid.wind)
         scene.time_step = table.time_step
         scene.material = self.material(table.material, ()) or scene.material
         if table.ground is not None:

@@ -167,6 +167,8 @@ class BodyTable(BodyKeys):
     center: Vector | None = Field(None, description="centre of mass in the body's frame, m (with inertia)")
     inertia: Inertia | None = Field(
         None, description="about the centre of mass: [xx, yy, zz] or 3 rows, kg m^2 (default: from the geometries)")
+    inertia_axes: Quaternion | None = Field(
+        None, description="principal axes where moments are equal, [w, x, y, z]: along them drag is counted")
     geometry: list[GeometryTable] = Field([], description="tables `[[body.geometry]]`")
 
 
@@ -420,6 +422,12 @@ class RunTable(Table):
     options: dict[str, Any] = Field({}, description="table: options of the method")
 
 
+class FluidTable(Table):
+    density: NotNegative = Field(0.0, description="kg/m^3: drag that grows with the square of speed")
+    viscosity: NotNegative = Field(0.0, description="Pa s: drag that grows with speed")
+    wind: Vector = Field([0.0, 0.0, 0.0], description="velocity of the fluid, world axes, m/s")
+
+
 class SceneTable(Table):
     name: str | None = Field(None, description="name of the scene (default: the file's)")
     gravity: Vector | None = Field(
@@ -428,6 +436,8 @@ class SceneTable(Table):
     time_step: Positive | None = Field(
         None, description="step used where none is given, s (default: 0.001, or what a robot file says; "
                           "MJCF that says nothing means 0.002)")
+    fluid: FluidTable | None = Field(
+        None, description="table: what all bodies move through (default: nothing, or what a robot file says)")
     material: MaterialChoice | None = Field(None, description="material of geometries that name none")
     notes: list[str] = Field([], description="where values came from, for information")
     unsupported: list[str] = Field([], description="what robot files used and the scene left out, for information")

@@ -121,7 +121,7 @@ def body_inertial(item: BodyTable, geometries: list[Geometry]) -> Inertial | Non
     if item.inertia is not None:
         if item.mass is None:
             raise SceneError("inertia needs a mass", element=element, remedy="give mass")
-        return Inertial(item.mass, item.center or (0, 0, 0), item.inertia, element)
+        return Inertial(item.mass, item.center or (0, 0, 0), item.inertia, element, item.inertia_axes)
     if item.center is not None:
         raise SceneError("center needs an inertia", element=element, remedy="give inertia = [xx, yy, zz]")
     if item.mass is None and item.density is None:

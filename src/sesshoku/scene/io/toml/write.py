@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from sesshoku.errors import SceneError, in_file
 from sesshoku.scene.actuators import Actuator, Tendon, belongs_to
 from sesshoku.scene.elements import Body, Geometry, Inertial, Joint, Loop, Material, Mimic, Motion
+from sesshoku.scene.fluid import Fluid
 from sesshoku.scene.frames import Camera, Frame
 from sesshoku.scene.geometry.shapes import ConvexMesh, HeightField, Mesh, Shape
 from sesshoku.scene.io.toml.schema import RunTable
@@ -47,6 +48,8 @@ def scene_to_tables(scene: Scene, folder: Path) -> dict[str, Any]:
         tables["gravity"] = scene._gravity
     if scene.time_step is not None:
         tables["time_step"] = scene.time_step
+    if scene._fluid is not None:
+        tables["fluid"] = _changed(scene._fluid, Fluid(), "", always=("density",))
     if scene.notes:
         tables["notes"] = scene.notes
     if scene.unsupported:
@@ -204,6 +207,8 @@ def _inertial(inertial: Inertial) -> dict[str, Any]:
     if inertial.center.any():
         table["center"] = inertial.center
     table["inertia"] = np.diag(matrix) if np.array_equal(matrix, np.diag(np.diag(matrix))) else matrix
+    if inertial.axes is not None:
+        table["inertia_axes"] = inertial.axes
     return table
 
 

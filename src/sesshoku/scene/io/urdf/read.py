@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
@@ -56,7 +57,7 @@ KNOWN: dict[str, tuple[set[str], set[str]]] = {
 #: how much what is not read matters, by the tag of the element or of that around it; others change the motion
 GRADES = {"gazebo": Grade.SLIGHT, "drake": Grade.SLIGHT} | dict.fromkeys(
     ("visual", "material", "texture", "color", "transmission", "ros2_control", "sensor", "calibration",
-     "safety_controller"), Grade.LOOKS)
+     "safety_controller", "verbose"), Grade.LOOKS)
 
 
 @dataclass
@@ -120,7 +121,7 @@ def _list_unknown(element: Element, owner: str, unsupported: Unsupported) -> Non
     where = f"{label} of {owner}" if owner else label
     for key in element.attrib:
         if key not in attributes:
-            unsupported.add(f"attribute {key!r} of {where}", GRADES.get(element.tag, Grade.MOTION))
+            unsupported.add(f"attribute {key} of {where}", *_attribute_grade(element.tag, key, attributes))
     named = label if element.get("name") else owner
     for child in element:
         if child.tag.startswith("{") and "xacro" in child.tag:
@@ -133,6 +134,14 @@ def _list_unknown(element: Element, owner: str, unsupported: Unsupported) -> Non
         item = f"{child.tag} {target!r}" if target else child.tag
         grade = GRADES.get(child.tag, GRADES.get(element.tag, Grade.MOTION))
         unsupported.add(item if element.tag == "robot" else f"{item} of {where}", grade)
+
+
+def _attribute_grade(tag: str, key: str, known: Iterable[str]) -> tuple[Grade, str]:
+    """How much an attribute matters that URDF does not have: a misspelt one may, one of somebody's own hardly does."""
+    near = get_close_matches(key.lower(), known, n=1, cutoff=0.8)
+    if near and tag not in GRADES:
+        return Grade.MOTION, f"did you mean {near[0]!r}?"
+    return GRADES.get(tag, Grade.SLIGHT), ""
 
 
 # ---- the tree --------------------------------------------------------------------------------------------------------

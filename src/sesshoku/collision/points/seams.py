@@ -1,0 +1,107 @@
+"""Seams: where shapes of one body lie flush or overlap, no contact is of a face that another one covers.
+
+What slides over boxes side by side, or over the convex pieces of a mesh, lies a hair below their faces or above them,
+and the next box's side, or its edge, would stop it. A contact of shape s at point p with the normal n out of it belongs
+to the body's surface only if the body lies behind n's plane there:
+
+    u covers p:     p is in or on another shape u of the body, and u stands before the plane: max n . (x - p) > 0 over u
+
+A contact is left out if p is covered and so is all of s that touches the plane beside it. Beside it: the foot of a wall
+is covered by the floor, and the wall above it is not. Steps lower than ASIDE are seams, too.
+"""
+
+from __future__ import annotations
+
+from math import inf, sqrt
+
+from sesshoku.collision.filter import may_touch
+from sesshoku.collision.points.manifold import contact_frame
+from sesshoku.collision.support import support, turned_back
+from sesshoku.compiled.jit import jit
+from sesshoku.model.arrays import SHAPE_BOX, SHAPE_PLANE
+
+ON = 2e-5  # m: a point is on a shape; bodies rest up to 1e-5 m deep
+ASIDE = 1e-4  # m: how far beside the point is looked
+FLAT = 1e-11  # m: over ASIDE the shape stays at the plane
+LEANS = 1e-7  # of a shape's size: it stands before a plane
+DIAGONAL = sqrt(0.5)
+AROUND = ((1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0), (DIAGONAL, DIAGONAL), (-DIAGONAL, DIAGONAL),
+          (DIAGONAL, -DIAGONAL), (-DIAGONAL, -DIAGONAL))
+
+
+@jit
+def leave_out_covered(model, contacts, a, b, found):
+    """Leave points of the manifold of shapes a and b that other shapes of their bodies cover out; how many stay."""
+    for side in range(2):
+        shape, other, sign = (a, b, 1.0) if side == 0 else (b, a, -1.0)
+        if model.beside_start[shape] == model.beside_start[shape + 1]:
+            continue
+        points, gaps, kinds, n = (contacts.manifold_point, contacts.manifold_gap, contacts.manifold_kind,
+                                  contacts.manifold_normal)
+        contact_frame(contacts.frame, sign * n[0], sign * n[1], sign * n[2])
+        stay = 0
+        for k in range(found):
+            h, p = 0.5 * sign * gaps[k], points[k]
+            if is_covered(model, contacts, shape, other, (p[0] - h * n[0], p[1] - h * n[1], p[2] - h * n[2])):
+                continue
+            for e in range(3):
+                points[stay, e] = points[k, e]
+            gaps[stay], kinds[stay] = gaps[k], kinds[k]
+            stay += 1
+        found = stay
+    return found
+
+
+@jit
+def is_covered(model, contacts, shape, other, p):
+    """Whether other shapes of its body cover the point p of a shape, along the normal in contacts.frame, and around."""
+    if not has_cover(model, contacts, shape, other, p):
+        return False
+    u, w, own = contacts.frame[0], contacts.frame[1], depth_of(model, contacts, shape, p)
+    for x, y in AROUND:
+        x, y = ASIDE * x, ASIDE * y
+        beside = (p[0] + x * u[0] + y * w[0], p[1] + x * u[1] + y * w[1], p[2] + x * u[2] + y * w[2])
+        stays = depth_of(model, contacts, shape, beside) - own <= FLAT
+        if stays and not has_cover(model, contacts, shape, other, beside):
+            return False
+    return True
+
+
+@jit
+def has_cover(model, contacts, shape, other, p):
+    """Whether a shape beside this one, which `other` may touch as well, holds p and stands before its plane."""
+    for m in range(model.beside_start[shape], model.beside_start[shape + 1]):
+        u = model.beside[m]
+        if depth_of(model, contacts, u, p) <= ON and stands_before(model, contacts, u, p):
+            if may_touch(model, u, other):
+                return True
+    return False
+
+
+@jit
+def depth_of(model, contacts, shape, p):
+    """Signed distance of world point p from the faces' planes of a box, polyhedron or plane, m; negative inside."""
+    R, at, kind = contacts.shape_rotation[shape], contacts.shape_position[shape], model.shape_type[shape]
+    x, y, z = turned_back(R, p[0] - at[0], p[1] - at[1], p[2] - at[2])
+    if kind == SHAPE_BOX:
+        h = model.shape_size[shape]
+        return max(abs(x) - h[0], abs(y) - h[1], abs(z) - h[2])
+    if kind == SHAPE_PLANE:
+        return z
+    most = -inf
+    for f in range(model.shape_polygon[shape, 0], model.shape_polygon[shape, 1]):
+        N = model.polygon_normal[f]
+        most = max(most, x * N[0] + y * N[1] + z * N[2] - model.polygon_offset[f])
+    return most
+
+
+@jit
+def stands_before(model, contacts, shape, p):
+    """Whether a shape reaches beyond the plane through p with the normal in contacts.frame."""
+    n, at, R = contacts.frame[2], contacts.shape_position[shape], contacts.shape_rotation[shape]
+    if model.shape_type[shape] == SHAPE_PLANE:
+        return n[0] * R[0, 2] + n[1] * R[1, 2] + n[2] * R[2, 2] < 1.0 - LEANS
+    contacts.climb[0] = 0
+    x, y, z = support(model, contacts, shape, 0, n[0], n[1], n[2])
+    far = n[0] * (at[0] + x - p[0]) + n[1] * (at[1] + y - p[1]) + n[2] * (at[2] + z - p[2])
+    return far > LEANS * model.shape_radius[shape]
