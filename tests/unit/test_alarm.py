@@ -58,6 +58,14 @@ def test_steps_that_stay_unsolved_are_told_after_a_while() -> None:
     assert "bodies 'ground' and 'crate'" in told[0] or "bodies 'crate' and 'ground'" in told[0]
 
 
+def test_bodies_known_to_be_too_deep_are_told_once() -> None:
+    sim = ss.Simulation(crate_on_floor(2.0), "exact", 0.005)
+    sim.step()
+    sim._told_deep = True  # as after a DeepOverlap
+    falsify(sim, residual=0.05, converged=0.0, penetration=0.12)
+    assert warned(sim, IN_A_ROW + 30) == []
+
+
 def test_a_step_that_converges_begins_anew() -> None:
     sim = ss.Simulation(crate_on_floor(2.0), "exact", 0.005)
     sim.step()

@@ -71,10 +71,14 @@ class Alarm:
             if not report[RESIDUAL] <= max(MAD * speed, 1.0):
                 self._tell("residual", f"the residual is {report[RESIDUAL]:.3g} m/s where nothing moves faster than "
                                        f"{speed:.3g} m/s")
-        if self.count >= IN_A_ROW:
+        if self.count >= IN_A_ROW and not self._known_deep():
             self._tell("unsolved", f"{self.count} steps in a row did not converge, the residual is "
                                    f"{report[RESIDUAL]:.3g} m/s, the deepest overlap {report[PENETRATION]:.3g} m"
                                    f"{self._deepest()}")
+
+    def _known_deep(self) -> bool:
+        """Whether it was said that bodies are too deep inside each other for steps to converge."""
+        return bool(self.sim._told_deep and not self.sim.method.definition.finds_deep)
 
     def _scripts_move(self) -> bool:
         return bool(np.any(self.sim.data.kinematic_velocity))

@@ -82,4 +82,7 @@ def test_what_does_not_converge_says_why() -> None:
     with pytest.warns(DeepOverlap, match="bodies '.*' and 'leg' are .* m deep inside each other") as caught:
         for _ in range(5):
             sim.step()
-    assert len(caught) == 1 and not sim.report.converged
+        assert not sim.report.converged
+        for _ in range(100):  # once is enough, by whatever name
+            sim.step()
+    assert len(caught) == 1
