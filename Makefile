@@ -18,7 +18,7 @@ CHROMIUM = command -v chromium >/dev/null || command -v chromium-browser >/dev/n
     { $(APT) update; $(APT) install -y --no-install-recommends chromium; } >/dev/null 2>&1; } || \
   echo "warning: no Chromium, and it could not be installed; tests of pages in the browser will be skipped" >&2
 
-PYTEST := $(BIN)/python -m pytest
+PYTEST := $(BIN)/python -m pytest --disable-warnings
 
 .PHONY: help demo play test test-full soak mutants bench lint docs wheel clean
 .DEFAULT_GOAL := help

@@ -130,3 +130,21 @@ def test_tiles_of_a_body_that_moves():
     sim.step(700)
     assert sim.bodies["body"].velocity == pytest.approx([1, 0, 0], abs=1e-6)
     assert sim.bodies["sled"].velocity == pytest.approx([-1, 0, 0], abs=1e-6)
+
+
+@pytest.mark.parametrize("method", ["exact", "lcp", "multipoint", "implicit"])
+@pytest.mark.parametrize("size", [0.2, 0.1])
+def test_shapes_that_share_corners_keep_their_points(method: str, size: float, rng: np.random.Generator) -> None:
+    """A body whose box stands there twice, or beside a smaller one in the same corner, comes to rest on a face."""
+    for _ in range(3):
+        turn, place = rng.normal(size=4), 0.1 - 0.5 * size
+        scene = ss.Scene()
+        scene.add_ground()
+        scene.add_box("cube", size=(0.2,) * 3, mass=1.0, position=(0, 0, 0.2), rotation=turn / np.linalg.norm(turn))
+        scene.bodies["cube"].geometries.append(ss.Geometry(ss.Box((size,) * 3), position=(place,) * 3))
+        sim = ss.Simulation(scene, method, 1e-3)
+        for _ in range(1200):
+            sim.step()
+            assert sim.bodies["cube"].position[2] > 0.09, turn
+        assert abs(sim.bodies["cube"].position[2] - 0.1) < 3e-3, turn  # lcp stays as deep as it landed
+        assert np.abs(sim.v).max() < 0.05

@@ -4,10 +4,11 @@ What slides over boxes side by side, or over the convex pieces of a mesh, lies a
 and the next box's side, or its edge, would stop it. A contact of shape s at point p with the normal n out of it belongs
 to the body's surface only if the body lies behind n's plane there:
 
-    u covers p:     p is in or on another shape u of the body, and u stands before the plane: max n . (x - p) > 0 over u
+    u covers p:     p is in or on another shape u of the body, and u reaches further along n than s itself
 
-A contact is left out if p is covered and so is all of s that touches the plane beside it. Beside it: the foot of a wall
-is covered by the floor, and the wall above it is not. Steps lower than ASIDE are seams, too.
+Further than s: a face that lies askew has points behind its foremost one, and of shapes that share a corner, or are the
+same twice, one keeps it. A contact is left out if p is covered and so is all of s that touches the plane beside it.
+Beside it: the foot of a wall is covered by the floor, and the wall above it is not. Steps lower than ASIDE are seams.
 """
 
 from __future__ import annotations
@@ -69,10 +70,10 @@ def is_covered(model, contacts, shape, other, p):
 
 @jit
 def has_cover(model, contacts, shape, other, p):
-    """Whether a shape beside this one, which `other` may touch as well, holds p and stands before its plane."""
+    """Whether a shape beside this one, which `other` may touch as well, holds p and reaches further than it."""
     for m in range(model.beside_start[shape], model.beside_start[shape + 1]):
         u = model.beside[m]
-        if depth_of(model, contacts, u, p) <= ON and stands_before(model, contacts, u, p):
+        if depth_of(model, contacts, u, p) <= ON and reaches_further(model, contacts, u, shape):
             if may_touch(model, u, other):
                 return True
     return False
@@ -96,12 +97,24 @@ def depth_of(model, contacts, shape, p):
 
 
 @jit
-def stands_before(model, contacts, shape, p):
-    """Whether a shape reaches beyond the plane through p with the normal in contacts.frame."""
-    n, at, R = contacts.frame[2], contacts.shape_position[shape], contacts.shape_rotation[shape]
+def reaches_further(model, contacts, u, shape):
+    """Whether shape u reaches further along the normal in contacts.frame than another one."""
+    n = contacts.frame[2]
+    if model.shape_type[u] == SHAPE_PLANE:
+        R = contacts.shape_rotation[u]
+        if n[0] * R[0, 2] + n[1] * R[1, 2] + n[2] * R[2, 2] < 1.0 - LEANS:
+            return True
+    more = reach(model, contacts, u, n) - reach(model, contacts, shape, n)
+    return more > LEANS * model.shape_radius[u]
+
+
+@jit
+def reach(model, contacts, shape, n):
+    """How far a shape reaches along n, from the world's origin; a plane: its own surface, which n is normal to."""
+    at = contacts.shape_position[shape]
+    far = n[0] * at[0] + n[1] * at[1] + n[2] * at[2]
     if model.shape_type[shape] == SHAPE_PLANE:
-        return n[0] * R[0, 2] + n[1] * R[1, 2] + n[2] * R[2, 2] < 1.0 - LEANS
+        return far
     contacts.climb[0] = 0
     x, y, z = support(model, contacts, shape, 0, n[0], n[1], n[2])
-    far = n[0] * (at[0] + x - p[0]) + n[1] * (at[1] + y - p[1]) + n[2] * (at[2] + z - p[2])
-    return far > LEANS * model.shape_radius[shape]
+    return far + n[0] * x + n[1] * y + n[2] * z
