@@ -51,9 +51,13 @@ def solve_islands(model, data, work, dt):
             if hopeless:
                 effort = work.more_effort if unsolved % TRY_AGAIN == 0 else work.less_effort
             residual, solved = solve_rounds(model, data, work, dt, effort, (block_list, joint_list, dof_list), True)
-            if not solved and small and give_up_correction(model, work, contact_list, joint_list):
-                residual, solved = solve_rounds(model, data, work, dt, effort, (block_list, joint_list, dof_list), True)
-            if bounces(work, contact_list) and not hopeless:
+            wedged = not solved and small and give_up_correction(model, work, contact_list, joint_list)
+            if wedged:
+                residual, solved = solve_rounds(model, data, work, dt, newton.options,
+                                                (block_list, joint_list, dof_list), True)
+                if island < rest:  # what stays wedged in is tried with less effort
+                    mark_trees(contacts, island, work.tree_failed)
+            if bounces(work, contact_list) and (wedged or not hopeless):
                 residual, solved = guard_energy(model, data, work, dt, (block_list, joint_list, dof_list), residual,
                                                 solved)
             report[ROWS] += 3 * len(block_list) + len(joint_list)
