@@ -24,6 +24,7 @@ GUARD_SOLVES = 8  # of the search for the restitution that brings no energy
 GUARD_SHARE = 0.01  # how close to it, as a share of what full restitution brings more than none
 # steps after which an island that is not solved (its contacts contradict each other, as where a robot begins deep in
 # itself) gets few Newton steps, from a compliant start, and more of them every so many steps
+FAILED, WEDGED = 1, 2  # of a tree in a step: not in an island that was solved; in one that was without corrections
 PATIENCE, TRY_AGAIN = 2, 32
 
 
@@ -45,18 +46,19 @@ def solve_islands(model, data, work, dt):
             if problem.counts[ROLLING] > 0:
                 block_list = work.block_list[: list_blocks(problem, contact_list, work.block_list)]
             dof_list = work.dof_list[: island_dofs(model, work, island)]
-            unsolved = longest_unsolved(work, island) if island < rest else 0
-            small = len(dof_list) <= newton.options.few
+            unsolved, stuck = longest_unsolved(work, island) if island < rest else (0, 0)
+            small, tried = len(dof_list) <= newton.options.few, max(unsolved, stuck)
             effort, hopeless = newton.options, unsolved >= PATIENCE and small
-            if hopeless:
-                effort = work.more_effort if unsolved % TRY_AGAIN == 0 else work.less_effort
+            if tried >= PATIENCE and small:
+                effort = work.more_effort if tried % TRY_AGAIN == 0 else work.less_effort
             residual, solved = solve_rounds(model, data, work, dt, effort, (block_list, joint_list, dof_list), True)
             wedged = not solved and small and give_up_correction(model, work, contact_list, joint_list)
             if wedged:
-                residual, solved = solve_rounds(model, data, work, dt, newton.options,
-                                                (block_list, joint_list, dof_list), True)
-                if island < rest:  # what stays wedged in is tried with less effort
-                    mark_trees(contacts, island, work.tree_failed)
+                if not hopeless:
+                    effort = newton.options
+                residual, solved = solve_rounds(model, data, work, dt, effort, (block_list, joint_list, dof_list), True)
+                if solved and island < rest:
+                    mark_trees(contacts, island, WEDGED, work.tree_failed)
             if bounces(work, contact_list) and (wedged or not hopeless):
                 residual, solved = guard_energy(model, data, work, dt, (block_list, joint_list, dof_list), residual,
                                                 solved)
@@ -64,34 +66,41 @@ def solve_islands(model, data, work, dt):
             if not solved:
                 report[CONVERGED] = 0.0
                 if island < rest:
-                    mark_trees(contacts, island, work.tree_failed)
+                    mark_trees(contacts, island, FAILED, work.tree_failed)
                 strain = small and strained(problem, contact_list)
                 if (strain or residual > JAMMED * fastest(problem, contact_list)) and island < rest:
-                    mark_trees(contacts, island, work.tree_jammed)
+                    mark_trees(contacts, island, FAILED, work.tree_jammed)
                 bound_energy(model, work, dt, (block_list, joint_list, dof_list), strain)
 
 
 @jit
-def mark_trees(contacts, island, mark_out):
+def mark_trees(contacts, island, what, mark_out):
     for n in range(contacts.island_tree_start[island], contacts.island_tree_start[island + 1]):
-        mark_out[contacts.island_tree[n]] = 1
+        mark_out[contacts.island_tree[n]] = what
 
 
 @jit
 def longest_unsolved(work, island):
-    """For how many steps a tree of the island has not been in one that was solved."""
+    """For how many steps a tree of the island has not been in one that was solved, or only without its corrections."""
     contacts = work.contacts
-    most = 0
+    most = least = 0
     for k in range(contacts.island_tree_start[island], contacts.island_tree_start[island + 1]):
-        most = max(most, work.tree_unsolved[contacts.island_tree[k]])
-    return most
+        steps = work.tree_unsolved[contacts.island_tree[k]]
+        most, least = max(most, steps), min(least, steps)
+    return most, -least
 
 
 @jit
 def count_unsolved(model, work):
-    """For the next step: how long the islands of the trees have not been solved."""
+    """For the next step: how long the islands of the trees have not been solved; negative: have been wedged in."""
     for t in range(model.tree_count):
-        work.tree_unsolved[t] = work.tree_unsolved[t] + 1 if work.tree_failed[t] else 0
+        steps = work.tree_unsolved[t]
+        if work.tree_failed[t] == FAILED:
+            work.tree_unsolved[t] = max(steps, 0) + 1
+        elif work.tree_failed[t] == WEDGED:
+            work.tree_unsolved[t] = min(steps, 0) - 1
+        else:
+            work.tree_unsolved[t] = 0
 
 
 @jit

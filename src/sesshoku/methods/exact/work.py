@@ -62,9 +62,10 @@ class Work(Record):
     old_anchor = array(float, "C", 2, 3, saved=True)
     old_anchored = array(int, "C", saved=True, within=(0, 1))
     tree_jammed = array(int, "T", saved=True, within=(0, 1))  # in an island without solution
-    tree_unsolved = array(int, "T", saved=True, within=COUNTER)  # steps in a row in which its island was not solved
+    # steps in a row in which its island was not solved; negative: was solved without its depth corrections
+    tree_unsolved = array(int, "T", saved=True, within=(-COUNTER[1], COUNTER[1]))
     tree_shaken = array(int, "T", saved=True, within=(0, 1))  # 1: there was an impact in its island
-    tree_failed = array(int, "T")  # 1: nor was it in this step
+    tree_failed = array(int, "T")  # the same of this step: 1 not solved, 2 without corrections
     # ---- joint friction, see `locks`
     tree_rubs = array(int, "T")  # 1: it has joints with friction
     tree_rows = array(int, "T", saved=True, within=COUNTER)  # steps for which friction of its joints will be rows
