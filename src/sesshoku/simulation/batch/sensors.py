@@ -12,6 +12,7 @@ from sesshoku.scene.state_sensors import KINDS
 from sesshoku.simulation.batch.places import PlaceBatch
 from sesshoku.simulation.sensors.sensing import SensorErrors
 from sesshoku.simulation.sensors.state import StateSensorView
+from sesshoku.simulation.sensors.views import ForceReading, ImuReading
 
 if TYPE_CHECKING:
     from sesshoku.simulation.batch.reading import BatchReading
@@ -40,37 +41,17 @@ class SensorBatch:
 
 
 @checked
-class ForceSensorBatch(SensorBatch):
-    """A force sensor: what the parent passed to its body, mean over the last step, along the sensor's axes."""
+class ForceSensorBatch(ForceReading, SensorBatch):
+    """A force sensor in all worlds: `force` and `torque`, (worlds, 3)."""
 
     __slots__ = ()
-
-    @property
-    def force(self) -> np.ndarray:
-        """(worlds, 3) N."""
-        return self._read(0)
-
-    @property
-    def torque(self) -> np.ndarray:
-        """(worlds, 3) N m, about the sensor."""
-        return self._read(3)
 
 
 @checked
-class ImuBatch(SensorBatch):
-    """An IMU: acceleration, mean over the last step, and angular velocity at its end, along the sensor's axes."""
+class ImuBatch(ImuReading, SensorBatch):
+    """An IMU in all worlds: `acceleration` and `angular_velocity`, (worlds, 3)."""
 
     __slots__ = ()
-
-    @property
-    def acceleration(self) -> np.ndarray:
-        """(worlds, 3) proper acceleration, m/s^2."""
-        return self._read(0)
-
-    @property
-    def angular_velocity(self) -> np.ndarray:
-        """(worlds, 3) rad/s."""
-        return self._read(3)
 
 
 @checked

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -45,11 +46,11 @@ class SensorView:
         return R
 
 
-@checked
-class ForceSensorView(SensorView):
+class ForceReading:
     """A force sensor: what the parent passed to its body, mean over the last step, along the sensor's axes."""
 
     __slots__ = ()
+    _read: Callable[[int], np.ndarray]  # three numbers from there on; of a batch a row for each world
 
     @property
     def force(self) -> np.ndarray:
@@ -61,15 +62,12 @@ class ForceSensorView(SensorView):
         """Torque of the parent on the body about the sensor (3), N m."""
         return self._read(3)
 
-    def __repr__(self) -> str:
-        return f"ForceSensorView({self.name!r}, force={np.round(self.force, 6).tolist()})"
 
-
-@checked
-class ImuView(SensorView):
+class ImuReading:
     """An IMU: acceleration, mean over the last step, and angular velocity at its end, along the sensor's axes."""
 
     __slots__ = ()
+    _read: Callable[[int], np.ndarray]
 
     @property
     def acceleration(self) -> np.ndarray:
@@ -80,6 +78,23 @@ class ImuView(SensorView):
     def angular_velocity(self) -> np.ndarray:
         """Angular velocity (3), rad/s."""
         return self._read(3)
+
+
+@checked
+class ForceSensorView(ForceReading, SensorView):
+    """A force sensor: what the parent passed to its body, mean over the last step, along the sensor's axes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"ForceSensorView({self.name!r}, force={np.round(self.force, 6).tolist()})"
+
+
+@checked
+class ImuView(ImuReading, SensorView):
+    """An IMU: acceleration, mean over the last step, and angular velocity at its end, along the sensor's axes."""
+
+    __slots__ = ()
 
     def __repr__(self) -> str:
         return f"ImuView({self.name!r}, acceleration={np.round(self.acceleration, 6).tolist()})"
