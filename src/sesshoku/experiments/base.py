@@ -13,6 +13,8 @@ from sesshoku.recording.plot import COLORS, STYLE
 
 #: name -> module; each has `TITLE`, `run(progress) -> Result`
 EXPERIMENTS = {
+    "lcp/model": "sesshoku.experiments.lcp.model",
+    "lcp/pivoting": "sesshoku.experiments.lcp.pivoting",
     "lcp/landing": "sesshoku.experiments.lcp.landing",
     "lcp/sliding": "sesshoku.experiments.lcp.sliding",
     "lcp/pyramids": "sesshoku.experiments.lcp.pyramids",
@@ -29,6 +31,7 @@ EXPERIMENTS = {
     "exact/walk": "sesshoku.experiments.exact.walk",
     "exact/pushes": "sesshoku.experiments.exact.pushes",
     "exact/robustness": "sesshoku.experiments.exact.robustness",
+    "multipoint/model": "sesshoku.experiments.multipoint.model",
     "multipoint/states": "sesshoku.experiments.multipoint.states",
     "multipoint/sliding": "sesshoku.experiments.multipoint.sliding",
     "multipoint/sticking": "sesshoku.experiments.multipoint.sticking",
@@ -57,6 +60,7 @@ EXPERIMENTS = {
     "springs/crane-methods": "sesshoku.experiments.springs.crane_methods",
     "volume/fig8": "sesshoku.experiments.volume.fig8",
     "volume/table1": "sesshoku.experiments.volume.table1",
+    "implicit/fig2": "sesshoku.experiments.implicit.fig2",
     "implicit/table1": "sesshoku.experiments.implicit.table1",
     "implicit/scaling": "sesshoku.experiments.implicit.scaling",
     "implicit/fall": "sesshoku.experiments.implicit.fall",
