@@ -71,7 +71,7 @@ def run(progress: Callable[[str], None], seconds: float = STAND, steps: int = ST
                "dynamics, µs", "real time ratio"]
 
     def draw(figure: Any) -> None:
-        frames, plots = figure.subfigures(2, 1, height_ratios=(1.0, 2.0))
+        frames, plots = figure.subfigures(2, 1, height_ratios=(1.0, 3.6))
         draw_strip(frames, walk.scene, logs["implicit", 1e-3])
         axes = plots.subplots(5, 1, sharex=True)
         drawn = [(method, dt) for method in METHODS for dt in (1e-3, 5e-3)]
@@ -83,7 +83,7 @@ def run(progress: Callable[[str], None], seconds: float = STAND, steps: int = ST
         axes[4].legend(loc="upper left", ncols=3)
         axes[4].set_xlabel("time [s]")
 
-    return Result(checks, draw, {}, figure_size=(9.0, 11.0), tables=[Table("time of a step", columns, rows)],
+    return Result(checks, draw, {}, figure_size=(9.0, 9.6), tables=[Table("time of a step", columns, rows)],
                   recordings={f"{method}, {1e3 * dt:g} ms": log.recording for (method, dt), log in logs.items()})
 
 
