@@ -50,6 +50,7 @@ def solve_island(model, data, work, dt, lists):
     m, nj, report = len(contact_list), len(joint_list), data.report
     if 3 * m + nj > work.dense_rows:
         passes = solve_large(model, data, work, dt, lists)
+        cut_friction(work, contact_list)
         finish_island(model, work, report, contact_list, joint_list, passes)
         return
     fill_island(model, work, contact_list, joint_list, dof_list)
@@ -59,6 +60,10 @@ def solve_island(model, data, work, dt, lists):
     slipping = classify(work, contact_list)
     if slipping > 0 and options.friction_coupling == RESOLVE:
         passes += resolve_loop(model, data, work, dt, contact_list, joint_list)
+        slipping = 0
+    cut_friction(work, contact_list)
+    if slipping > 0 and nj > 0:
+        settle_joints(model, data, work, dt, contact_list, joint_list)
     finish_island(model, work, report, contact_list, joint_list, passes)
 
 
@@ -83,9 +88,33 @@ def trial_forces(model, data, work, dt, contact_list, joint_list):
 
 
 @jit
+def settle_joints(model, data, work, dt, contact_list, joint_list):
+    """Limits, loops, mimics and joint friction again, under the contacts' impulses as friction was cut.
+
+    What they gave with the trial's friction is no answer any more: a light link at its stop would be flung off it.
+    """
+    problem, x, part = work.problem, work.impulse, work.part
+    m = len(contact_list)
+    for j in range(len(joint_list)):
+        row, given = work.matrix[3 * m + j], 0.0
+        for r in range(3 * m):
+            given += row[r] * x[r]
+        work.wanted[3 * m + j] -= given
+        part[m + j] = IN
+    for i in range(m):
+        part[i] = AWAY
+        for e in range(3):
+            problem.impulse[contact_list[i], e] = x[3 * i + e]  # the loop clears what does not take part
+    start_friction(model, data, work, dt, m, joint_list)
+    removal_loop(model, data, work, dt, m, joint_list)
+    for i in range(m):
+        for e in range(3):
+            x[3 * i + e] = problem.impulse[contact_list[i], e]
+
+
+@jit
 def finish_island(model, work, report, contact_list, joint_list, passes):
-    """Friction cut to its law, impulses taken over, the island's share in the report."""
-    cut_friction(work, contact_list)
+    """Impulses taken over, the island's share in the report."""
     take_impulses(model, work, report, contact_list, joint_list)
     report[ROWS] += 3 * len(contact_list) + len(joint_list)
     report[ITERATIONS] = max(report[ITERATIONS], passes)
