@@ -4,6 +4,7 @@
 
 A bound more than three times as far as what was measured says little, and a number that is only reported says nothing.
 Bounds at the level of rounding (below 1e-6 of a unit) and counts that must be exact are left out: they are met or not.
+So are times, which a busy machine lengthens.
 """
 
 from __future__ import annotations
@@ -15,11 +16,14 @@ from typing import Any
 
 FACTOR = 3.0
 ROUNDING = 1e-6
+TIMED = ("time", "growth exponent", "longest step", "of a step")
 
 
 def slack(check: dict[str, Any]) -> float | None:
     """How many times farther the bound is than what was measured; None: nothing to compare."""
     measured, expected, tolerance = check["measured"], check["expected"], check["tolerance"]
+    if any(word in f"{check['name']} {check['unit']}" for word in TIMED):
+        return None
     if check["kind"] == "report":
         return float("inf")
     if check["kind"] == "at_most":
@@ -45,8 +49,9 @@ def main(folder: Path) -> int:
             if ratio is None or ratio <= FACTOR:
                 continue
             count += 1
-            kind = "" if check["kind"] == "report" else f"{check['kind']} {check['expected']:.4g} ± {check['tolerance']:.3g}"
-            print(f"{found['name']:28s} {check['name'][:84]:84s} {check['measured']:10.4g} {kind} {check['unit']}")
+            kind, unit = check["kind"], check["unit"]
+            bound = "" if kind == "report" else f"{kind} {check['expected']:.4g} ± {check['tolerance']:.3g}"
+            print(f"{found['name']:28s} {check['name'][:84]:84s} {check['measured']:10.4g} {bound} {unit}")
     return count
 
 

@@ -83,7 +83,8 @@ def print_result(name: str, result: base.Result, folder: Path) -> None:
             table.add_row(f"[bold]{escape(run)}[/]")
         group = run if colon else None
         verdict = "" if check.kind == "report" else ("[green]pass[/]" if check.passed else "[red]FAIL[/]")
-        table.add_row(escape(f"  {what}" if colon else check.name), f"{check.measured:.4g} {check.unit}", wanted(check), verdict)
+        table.add_row(escape(f"  {what}" if colon else check.name), f"{check.measured:.4g} {check.unit}",
+                      wanted(check), verdict)
     out.print(table)
     for extra in result.tables:
         print_table(extra)
@@ -119,7 +120,8 @@ def print_table(table: base.Table) -> None:
     for count, part in enumerate(parts):
         shown = Table(title=table.title if count == 0 else None, title_justify="left")
         for n in (*keys, *part):
-            shown.add_column(table.columns[n], justify="left" if words[n] else "right", overflow="fold")  # names are never cut
+            # names are never cut
+            shown.add_column(table.columns[n], justify="left" if words[n] else "right", overflow="fold")
         for row in cells:
             shown.add_row(*(escape(row[n]) for n in (*keys, *part)))
         out.print(shown)

@@ -170,5 +170,6 @@ def draw_zmp(axis: Any, log: GaitLog, direction: int = 1) -> None:
     axis.set_ylabel(f"{'xy'[direction]} [m]")
 
 
-__all__ = ["FRAMES", "LEVELS", "Walk", "draw_forces", "draw_frames", "draw_strip", "draw_zmp", "recorded_poses", "single_support",
+__all__ = ["FRAMES", "LEVELS", "Walk", "draw_forces", "draw_frames", "draw_strip", "draw_zmp", "recorded_poses",
+           "single_support",
            "swing_force", "touchdowns", "upright_checks"]

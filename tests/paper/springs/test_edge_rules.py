@@ -121,7 +121,7 @@ def test_near_end_is_the_nearer_of_those_in_reach(rng):
 
 @pytest.mark.parametrize("literal", [False, True])
 def test_the_side_rule_pushes_by_one_face_and_measures_its_depth(literal, rng):
-    """The face is that of the nearest normal (literal: the other); depth = |l| n_f . n_e, from the other edge's point."""
+    """The face is that of the nearest normal (or not); depth = |l| n_f . n_e, of the other edge's point."""
     breps, work = two_cubes(), np.zeros((9, 3))
     for _ in range(300):
         crossing = Crossing(breps, rng)

@@ -183,7 +183,7 @@ def arm_at_its_stop() -> ss.Scene:
 @pytest.mark.parametrize(("method", "dense_rows"), [*((method, 900) for method in METHODS), ("multipoint", 1)])
 @pytest.mark.parametrize("sideways", [-2.0, -1.0, 0.5])
 def test_a_stop_holds_where_a_point_slips(method, dense_rows, sideways, monkeypatch):
-    """The impulse of a stop is that of friction as it was cut, not as the trial had it: the elbow does not go through."""
+    """A stop gives what it must under friction as it was cut, not as the trial had it: nothing goes through."""
     monkeypatch.setattr("sesshoku.methods.multipoint.work.DENSE_ROWS", dense_rows)
     sim = ss.Simulation(arm_at_its_stop(), method, 1e-3)
     sim.step(0)

@@ -5,9 +5,9 @@ implicit step is compared with symplectic Euler of the same springs and dampers:
 way and in the end, and whether energy ever came from nowhere.
 
 Coarse steps are compared with 0.1 ms where that says something of the step: on the way down, before the figure topples
-(three times up to 0.4 s), where the error must be of first order; and at rest, after 4 s. In between it lies propped on its
-limbs or kneels, and when it topples from there depends on the step. Four joint dampings. With the least of them, 0.5,
-there are two ways to come to lie, 13 mm apart, and the step chooses; with the others there is one.
+(three times up to 0.4 s), where the error must be of first order; and at rest, after 4 s. In between it lies propped
+on its limbs or kneels, and when it topples from there depends on the step. Four joint dampings. With the least of
+them, 0.5, there are two ways to come to lie, 13 mm apart, and the step chooses; with the others there is one.
 """
 
 from __future__ import annotations
@@ -136,9 +136,11 @@ def run(progress: Callable[[str], None]) -> Result:
         checks += [
             Check(f"implicit, damping {d:g}: order of the error before it topples", orders[d], 1.0, 0.15),
             Check(f"implicit, damping {d:g}: that error with 1 ms", way[d][1.0], ON_THE_WAY[d], 0.0, "mm", "at_most"),
-            Check(f"implicit, damping {d:g}: at rest, farthest from {FINE:g} ms", rest[d], AT_REST[d], 0.0, "mm", "at_most"),
+            Check(f"implicit, damping {d:g}: at rest, farthest from {FINE:g} ms", rest[d], AT_REST[d], 0.0, "mm",
+                  "at_most"),
         ]
-    values = {"on_the_way_mm": {f"{d:g}": {f"{ms:g} ms": round(x, 4) for ms, x in rows.items()} for d, rows in way.items()},
+    values = {"on_the_way_mm": {f"{d:g}": {f"{ms:g} ms": round(x, 4) for ms, x in rows.items()}
+                                for d, rows in way.items()},
               "at_rest_mm": {f"{d:g}": round(x, 4) for d, x in rest.items()},
               "symplectic": {f"{ms:g} ms": "diverged" if row.diverged else round(float(row.heights[-1]), 4)
                              for ms, row in symplectic.items()}}
@@ -148,7 +150,8 @@ def run(progress: Callable[[str], None]) -> Result:
         axes = left.subplots(1, 2, sharey=True)
         errors = right.subplots()
         for d in DAMPINGS:
-            errors.loglog(STEPS, [way[d][ms] for ms in STEPS], "o-", markersize=4, label=f"{d:g} N m s/rad: order {orders[d]:.2f}")
+            errors.loglog(STEPS, [way[d][ms] for ms in STEPS], "o-", markersize=4,
+                          label=f"{d:g} N m s/rad: order {orders[d]:.2f}")
         errors.set_title("error before it topples [mm]")
         errors.set_xlabel("time step [ms]")
         errors.legend(fontsize=8)

@@ -63,7 +63,8 @@ def run(progress: Callable[[str], None]) -> Result:
                 draw_scene(scene, poses if there else {name: np.r_[9.0, 9.0, 9.0, 1, 0, 0, 0] if name == "box" else pose
                                                        for name, pose in poses.items()}, axis,
                            (middle - 0.32, middle + 0.32))
-                axis.set_title(f"{time:.2f} s" + ("" if there else "\n(out of sight)"), fontsize=8, loc="center", pad=-4)
+                axis.set_title(f"{time:.2f} s" + ("" if there else "\n(out of sight)"), fontsize=8, loc="center",
+                               pad=-4)
             row.suptitle(f"{key[0]}, {1e3 * key[1]:g} ms: {ends[key]}", fontsize=9)
 
     return Result(checks, draw, {"outcome": {f"{name}, {1e3 * dt:g} ms": end for (name, dt), end in ends.items()}},

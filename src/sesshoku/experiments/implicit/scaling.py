@@ -2,8 +2,8 @@
 
 The chain hangs and swings from a fixed post. `implicit` steps it by assembly and disassembly; the composite-rigid-body
 algorithm and the factorisation of its mass matrix, which other methods use, grow with depth as well. With contacts: the
-same chain lies on the floor, every link touching it, as the paper's O(N) has it; and folded in the middle, so that every
-link of the upper half touches one of the lower, which the paper does not speak of.
+same chain lies on the floor, every link touching it, as the paper's O(N) has it; and folded in the middle, so that
+every link of the upper half touches one of the lower, which the paper does not speak of.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def chain(links: int) -> Scene:
 
 
 def lying(links: int, folded: bool = False) -> Scene:
-    """Balls of 3 cm on joints across the chain, all on the floor; folded: the second half comes back on top of the first."""
+    """Balls of 3 cm on joints across the chain, all on the floor; folded: its second half comes back on the first."""
     scene = Scene(gravity=(0, 0, -9.8), name=f"chain of {links} on the floor")
     scene.add_ground(material=Material(0.5, stiffness=1e4, damping=100.0))
     parent = None
@@ -50,7 +50,8 @@ def lying(links: int, folded: bool = False) -> Scene:
         place = (0.0, 0.0, RADIUS) if n == 0 else (0.0, 0.0, 2 * RADIUS - 1e-3) if folded and n == links // 2 else (
             -0.1 if back else 0.1, 0.0, 0.0)
         joint = Joint("free") if n == 0 else Joint("revolute", axis=(0, 1, 0), viscous=0.1)
-        scene.add_body(f"link{n}", parent=parent, position=place, joint=joint, inertial=Inertial(0.1, matrix=1e-4 * np.eye(3)),
+        scene.add_body(f"link{n}", parent=parent, position=place, joint=joint,
+                       inertial=Inertial(0.1, matrix=1e-4 * np.eye(3)),
                        geometries=[Geometry(Sphere(RADIUS), material=Material(0.5))])
         parent = f"link{n}"
     return scene

@@ -1,9 +1,9 @@
 """What choices do on which the paper is silent: stiffness of points, the speed of slip, damping, passes.
 
 The small humanoid walks four steps: how deep it sinks and how far it comes off its plan, by `depth`, which chooses the
-stiffness. A crate pushed with 98 % of what friction holds: how fast it creeps, by `slip_speed`. A ball set down 1 cm above the
-floor: how high it comes back, by `damping_ratio`. A box that slides down 35 degrees: its way against the closed form, by
-`max_passes`.
+stiffness. A crate pushed with 98 % of what friction holds: how fast it creeps, by `slip_speed`. A ball set down 1 cm
+above the floor: how high it comes back, by `damping_ratio`. A box that slides down 35 degrees: its way against the
+closed form, by `max_passes`.
 """
 
 from __future__ import annotations

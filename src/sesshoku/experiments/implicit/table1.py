@@ -108,8 +108,8 @@ def run(progress: Callable[[str], None]) -> Result:
     beyond = {ms: drop("implicit", 1e-3 * ms) for ms in BEYOND}
     limit = {name: largest_success(found) for name, found in drops.items()}
     progress("without friction")
-    slick = {name: largest_success({ms: drop(name, 1e-3 * ms, friction=0.0) for ms in STEPS}) for name in ("euler", "rk4",
-                                                                                                    "implicit")}
+    slick = {name: largest_success({ms: drop(name, 1e-3 * ms, friction=0.0) for ms in STEPS})
+             for name in ("euler", "rk4", "implicit")}
     progress("time per step")
     cost = step_time()
     total = {name: cost[name] * DURATION / (1e-3 * limit[name]) if limit[name] > 0.0 else np.inf for name in limit}
@@ -122,7 +122,8 @@ def run(progress: Callable[[str], None]) -> Result:
         Check("largest step, implicit over rk4", limit["implicit"] / limit["rk4"], 25.0, 0.0, "", "at_least"),
         Check("without friction, implicit over euler", slick["implicit"] / slick["euler"], 20.0, 0.0, "", "at_least"),
         Check("without friction, implicit over rk4", slick["implicit"] / slick["rk4"], 5.0, 0.0, "", "at_least"),
-        Check("euler fails above 3.0 ms, flat on four points; largest success", limit["euler"], 1.4, 0.0, "ms", "at_most"),
+        Check("euler fails above 3.0 ms, flat on four points; largest success", limit["euler"], 1.4, 0.0, "ms",
+              "at_most"),
         Check("rk4 fails above 4.5 ms, flat on four points; largest success", limit["rk4"], 2.8, 0.0, "ms", "at_most"),
         Check("time per step, implicit over euler", cost["implicit"] / cost["euler"], 2.0, 0.0, "", "at_most"),
         Check("time per step, rk4 over euler", cost["rk4"] / cost["euler"], 4.0, 1.0),

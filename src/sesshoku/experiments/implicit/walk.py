@@ -61,7 +61,8 @@ def run(progress: Callable[[str], None], seconds: float = STAND, steps: int = ST
         for dt in (1e-3, 2e-3, 5e-3):
             progress(f"{method}: walking, {1e3 * dt:g} ms")
             log = logs[method, dt] = walk.run(method, dt=dt, rate=FRAMES)
-            checks.append(Check(f"{method}: walks {steps + 1} steps at {1e3 * dt:g} ms", float(log.completed), 1.0, 0.0))
+            checks.append(Check(f"{method}: walks {steps + 1} steps at {1e3 * dt:g} ms", float(log.completed), 1.0,
+                                0.0))
             rows.append([method, *_times(walk, log, method, dt)])
         for dt, bound in zip((2e-3, 5e-3), apart, strict=True):
             off = first_steps(logs[method, dt], 2, grid) - first_steps(logs[method, 1e-3], 2, grid)

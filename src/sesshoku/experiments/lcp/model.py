@@ -44,7 +44,8 @@ def resting() -> tuple[np.ndarray, list[Any]]:
 def energies(bush: Bush, turn: float = 1e-3) -> dict[str, tuple[float, float]]:
     """Energy of the three units and of the virtual joint by direction, J: 1 mm down, 1 mrad of pitch, of roll."""
     springs, found = bush.springs(), {}
-    for direction, move in (("z", lambda x, y: -turn), ("pitch", lambda x, y: -x * turn), ("roll", lambda x, y: y * turn)):
+    for direction, move in (("z", lambda x, y: -turn), ("pitch", lambda x, y: -x * turn),
+                            ("roll", lambda x, y: y * turn)):
         units = sum(0.5 * bush.stiffness * move(x, y) ** 2 for x, y in bush.units)
         found[direction] = (units, 0.5 * springs[direction][0] * turn**2)
     return found
@@ -58,15 +59,19 @@ def run(progress: Callable[[str], None]) -> Result:
     friction = [c.force[:2] / c.normal_force for c in slides]
     total = sum((c.force for c in rests), np.zeros(3))
     checks = [
-        Check("sliding: friction over µ N against the slip, least of the points", float(min(-f @ along for f in friction) / MU),
+        Check("sliding: friction over µ N against the slip, least of the points",
+              float(min(-f @ along for f in friction) / MU),
               1.0, 1e-6),
-        Check("sliding: friction across the slip", float(max(abs(f[0] * along[1] - f[1] * along[0]) for f in friction)), 0.0,
+        Check("sliding: friction across the slip",
+              float(max(abs(f[0] * along[1] - f[1] * along[0]) for f in friction)), 0.0,
               1e-6, "of N"),
-        Check("resting: friction of all points against the push, over it", float(-total[:2] @ push[:2] / (push @ push)), 1.0,
+        Check("resting: friction of all points against the push, over it",
+              float(-total[:2] @ push[:2] / (push @ push)), 1.0,
               1e-6),
     ]
     for direction, (units, joint) in energies(Bush()).items():
-        checks.append(Check(f"bush, {direction}: energy of the virtual joint over that of three units", joint / units, 1.0,
+        checks.append(Check(f"bush, {direction}: energy of the virtual joint over that of three units", joint / units,
+                            1.0,
                             1e-12))
 
     def draw(figure: Any) -> None:
@@ -85,7 +90,8 @@ def arrow(axis: Any, start: Any, end: Any, color: str, **style: Any) -> None:
     axis.annotate("", end, start, arrowprops={"arrowstyle": "-|>", "color": color, "lw": 1.6} | style)
 
 
-def draw_directions(axis: Any, title: str, contacts: list[Any], slip: np.ndarray | None, push: np.ndarray | None) -> None:
+def draw_directions(axis: Any, title: str, contacts: list[Any], slip: np.ndarray | None,
+                    push: np.ndarray | None) -> None:
     """The box from above: friction at its corners, the slip or the push at its middle."""
     middle = np.mean([c.point[:2] for c in contacts], axis=0)
     corners = sorted((c.point[:2] for c in contacts), key=lambda p: np.arctan2(*(p - middle)[::-1]))
@@ -136,7 +142,8 @@ def draw_bush(axis: Any, bush: Bush) -> None:
         x, shift = bush.center[0] + px, 0.006 * np.sign(py)
         z = np.linspace(-0.085, -0.045, 40)
         axis.plot(x + shift + 0.006 * np.sin(np.linspace(0, 8 * np.pi, 40)), z, color="#d04020", linewidth=1.3)
-        axis.plot(0.55 * (x - bush.center[0]) + bush.center[0] + 0.0, -0.135 + 0.35 * py, "s", color="#d04020", markersize=6)
+        axis.plot(0.55 * (x - bush.center[0]) + bush.center[0] + 0.0, -0.135 + 0.35 * py, "s", color="#d04020",
+                  markersize=6)
     axis.text(bush.center[0] + 0.06, -0.135, "from above", fontsize=8, va="center", color="#606060")
     axis.set_title(f"Fig. 3: three units of {bush.stiffness:.0e} N/m and {bush.stiffness * bush.loss:.0f} N s/m")
 
@@ -150,5 +157,6 @@ def draw_joints(axis: Any, bush: Bush) -> None:
     axis.plot([x - 0.04, x + 0.04], [-0.066] * 2, color="#d04020", linestyle=(0, (6, 2, 1, 2)))
     for n, (direction, unit) in enumerate((("z", "N/m"), ("pitch", "N m/rad"), ("roll", "N m/rad"))):
         k, c, rotor = springs[direction]
-        axis.text(x - 0.15, -0.122 - 0.016 * n, f"{direction}: {k:.3g} {unit}, damper {c:.3g}, rotor {rotor:.3g}", fontsize=8)
+        axis.text(x - 0.15, -0.122 - 0.016 * n, f"{direction}: {k:.3g} {unit}, damper {c:.3g}, rotor {rotor:.3g}",
+                  fontsize=8)
     axis.set_title("Fig. 4: one slide and two hinges with the same energy")

@@ -165,9 +165,11 @@ def run(progress: Callable[[str], None]) -> Result:
         axes = figure.subplots(1, 2)
         for variant, by_points in found.items():
             points = list(by_points)
-            axes[0].plot(points, [100 - 100 * by_points[m][0][SOLVED] / COUNT for m in points], "o-", markersize=4, label=variant)
+            axes[0].plot(points, [100 - 100 * by_points[m][0][SOLVED] / COUNT for m in points], "o-", markersize=4,
+                         label=variant)
             axes[1].loglog(points, [by_points[m][1] for m in points], "o-", markersize=4, label=variant)
-        axes[0].plot(list(swept), [0.0] * len(swept), "s--", color="#404040", markersize=4, label="redundant, by sweeps")
+        axes[0].plot(list(swept), [0.0] * len(swept), "s--", color="#404040", markersize=4,
+                     label="redundant, by sweeps")
         axes[0].set_title("problems without an answer [%]")
         axes[1].set_title("pivots")
         for axis in axes:

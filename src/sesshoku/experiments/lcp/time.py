@@ -1,8 +1,9 @@
 """Time of a step against the number of contacts on one humanoid (the paper's Fig. 8), and how far beyond it one can go.
 
 The paper forms K by test forces and sweeps it: cost grows with the square of the contacts, its open problem. The preset
-sweeps rows in half form, whose cost grows with the contacts alone. Soles of many small studs make the contacts. Beside it
-the paper's own picture: every step of a walk of 19 steps as a point, time without detection and control over contacts.
+sweeps rows in half form, whose cost grows with the contacts alone. Soles of many small studs make the contacts. Beside
+it the paper's own picture: every tenth step of a walk of 19 steps as a point, time without detection and control over
+contacts.
 """
 
 from __future__ import annotations
@@ -103,7 +104,8 @@ def run(progress: Callable[[str], None]) -> Result:
 
     fit = np.polyfit(sorted(paper), [1e6 * paper[m][0] for m in sorted(paper)], 2)
     checks = [
-        Check("contacts of the walk, most", float(max(rows[:, 0].max() for rows in walks.values())), 8.0, 0.0, "", "at_least"),
+        Check("contacts of the walk, most", float(max(rows[:, 0].max() for rows in walks.values())), 8.0, 0.0, "",
+              "at_least"),
         Check("growth exponent at the upper end, paper", slope(paper), 2.2, 0.0, "", "at_most"),
         Check("growth exponent at the upper end, recommended", slope(preset), 2.0, 0.0, "", "at_most"),
         Check(
@@ -115,9 +117,11 @@ def run(progress: Callable[[str], None]) -> Result:
         scatter, axis = figure.subplots(1, 2, width_ratios=(1.0, 1.3))
         rng = np.random.default_rng(1)
         for method, rows in walks.items():
-            scatter.plot(rows[:, 0] + rng.uniform(-0.25, 0.25, len(rows)), 1e3 * rows[:, 1], ".", markersize=2.5, label=method)
+            scatter.plot(rows[:, 0] + rng.uniform(-0.25, 0.25, len(rows)), 1e3 * rows[:, 1], ".", markersize=2.5,
+                         label=method)
         scatter.set_yscale("log")
-        scatter.set_ylim(5e-3, 2e3 * max(float(np.percentile(rows[:, 1], 95)) for rows in walks.values()))  # not what came between
+        # not what came between
+        scatter.set_ylim(5e-3, 2e3 * max(float(np.percentile(rows[:, 1], 95)) for rows in walks.values()))
         scatter.set_title("a walk of 19 steps on bush feet")
         scatter.set_xlabel("contacts")
         scatter.set_ylabel("[ms], without detection")

@@ -32,9 +32,9 @@ METHODS: dict[str, str | Method] = {"paper": "multipoint", "resolve": multipoint
                                     REVERSALS: multipoint(friction_coupling="resolve", stop_reversals=True),
                                     "recommended": "multipoint:recommended"}
 GAIN = 1e-6  # of the kinetic energy, that counts as a rise
-#: by method, worst of the three: way of the centre of mass in the last second (mm); fastest coordinate at the end (m/s or
-#: rad/s), limp joints apart; steps in which contact raises the kinetic energy, and by how much of it; passes beyond the
-#: points, where friction is found in rounds
+#: by method, worst of the three: way of the centre of mass in the last second (mm); fastest coordinate at the end (m/s
+#: or rad/s), limp joints apart; steps in which contact raises the kinetic energy, and by how much of it; passes beyond
+#: the points, where friction is found in rounds
 LEVELS = {"paper": (4.0, 1.5, 0.01, 12.0, 0.0), "resolve": (1.0, 4e-3, 5e-4, 1e-5, 0.0),
           REVERSALS: (1.0, 4e-3, 0.0, 0.0, 0.0), "recommended": (1.0, 4e-3, 0.0, 0.0, 10.0)}
 #: peak force, mean of 10 ms, of the weight: held, damped, limp
@@ -69,7 +69,8 @@ def checks_of(label: str, falls: list[Run]) -> list[Check]:
         Check(f"{label}: fastest coordinate at the end, not limp", max(end[1] for end in ends[:2]), speed, 0.0,
               "m/s or rad/s", "at_most"),
         Check(f"{label}: mean force of the last second, off the weight by",
-              max(abs(float(seen.force[-1000:].mean()) / seen.weight - 1.0) for seen in falls), 1e-4, 0.0, "", "at_most"),
+              max(abs(float(seen.force[-1000:].mean()) / seen.weight - 1.0) for seen in falls), 1e-4, 0.0, "",
+              "at_most"),
         Check(f"{label}: peak force, off {', '.join(str(peak) for peak in PEAKS)} weights by", max(map(abs, off)), 0.1,
               0.0, "", "at_most"),
         Check(f"{label}: steps in which contact raised the kinetic energy",

@@ -91,9 +91,12 @@ def run(progress: Callable[[str], None]) -> Result:
             Check(f"{label}: apex of the centre of mass", float(seen.com[:, 2].max()), pattern.apex, 3e-4, "m"),
             Check(f"{label}: fell", float(walker.fallen_at is not None), 0.0, 0.0),
             Check(f"{label}: tilt of the trunk at the end", tilt, 0.0, LEVELS[label][0], "rad"),
-            Check(f"{label}: place at the end off the plan", float(np.linalg.norm(error[:2])), 0.0, LEVELS[label][1], "m"),
-            Check(f"{label}: peak force of the landing", landing, LEVELS[label][3], 0.0, "of the weight", kind="at_most"),
-            Check(f"{label}: deepest penetration", 1e3 * float(seen.depth.max()), LEVELS[label][2], 0.0, "mm", kind="at_most"),
+            Check(f"{label}: place at the end off the plan", float(np.linalg.norm(error[:2])), 0.0, LEVELS[label][1],
+                  "m"),
+            Check(f"{label}: peak force of the landing", landing, LEVELS[label][3], 0.0, "of the weight",
+                  kind="at_most"),
+            Check(f"{label}: deepest penetration", 1e3 * float(seen.depth.max()), LEVELS[label][2], 0.0, "mm",
+                  kind="at_most"),
             *common_checks(label, [seen])]
     progress("momentum in flight")
     drifts = {dt: drift("multipoint", dt) for dt in (DT, DT / 2)}

@@ -17,7 +17,8 @@ from sesshoku.simulation.simulation import Simulation
 TITLE = "restitution of flat landings, effective restitution of a slipping rod, and removed points that approach"
 COUNT = 5000  # random landings
 #: share of landings with a removed corner that approaches, its most speed (m/s), most passes
-LEVELS = {"all points stick": (0.025, 0.3, 4.0), "all points stick, readmit": (0.0, 0.0, 5.0), "paper": (0.41, 1.0, 4.0),
+LEVELS = {"all points stick": (0.025, 0.3, 4.0), "all points stick, readmit": (0.0, 0.0, 5.0),
+          "paper": (0.41, 1.0, 4.0),
           "readmit": (0.41, 1.0, 9.0), "resolve": (0.013, 0.4, 8.0), "resolve, readmit": (0.0, 0.0, 11.0)}
 UNIFORM, SLENDER = 1 / 3, 1 / 6  # inertia of the rods in m l^2, l: half their length
 

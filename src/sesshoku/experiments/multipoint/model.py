@@ -84,9 +84,9 @@ def draw_model(axis: Any, before: np.ndarray, after: np.ndarray) -> None:
         end = np.array([v[0], v[2]])
         axis.annotate("", end, (0, 0), arrowprops={"arrowstyle": "-|>", "color": color, "linestyle": dash, "lw": 1.6})
         axis.text(*(end + (0.06, -0.12 if v[2] < 0 else 0.06)), label, color=color, fontsize=11)
-    for label, end in (("$\\nu$", (-1.3, 0.55)), ("$\\sigma$", (-0.75, 0.0))):
-        axis.annotate("", end, (-1.3, 0.0), arrowprops={"arrowstyle": "-|>", "color": "#404040", "lw": 1.2})
-        axis.text(end[0] - 0.04, end[1] + 0.07, label, fontsize=11)
+    for label, tip in (("$\\nu$", (-1.3, 0.55)), ("$\\sigma$", (-0.75, 0.0))):
+        axis.annotate("", tip, (-1.3, 0.0), arrowprops={"arrowstyle": "-|>", "color": "#404040", "lw": 1.2})
+        axis.text(tip[0] - 0.04, tip[1] + 0.07, label, fontsize=11)
     for v, color in ((before, "#3060a0"), (after, "#d04020")):
         axis.plot([v[0], v[0]], [0, v[2]], color=color, linewidth=0.7, linestyle=(0, (1, 2)))
     axis.text(0.32, -0.14, "v$_{\\sigma+}$ = v$_{\\sigma-}$", fontsize=10)

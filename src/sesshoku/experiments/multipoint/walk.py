@@ -20,7 +20,8 @@ from sesshoku.stages.report import ITERATIONS, PENETRATION
 TITLE = "the small humanoid walks: forces, ZMP, passes of the removal loop (Fig. 4)"
 STEPS, LENGTH = 12, 0.04
 #: tilt (mrad), centre of mass off its plan, ZMP rms, drift at the end, depth, slip (mm), peak force (of the weight)
-LEVELS = {"multipoint": (2.2, 1.6, 4.7, 1.6, 0.045, 0.16, 1.7), "multipoint:recommended": (0.6, 1.6, 2.4, 1.5, 8e-4, 5e-3,
+LEVELS = {"multipoint": (2.2, 1.6, 4.7, 1.6, 0.045, 0.16, 1.7),
+          "multipoint:recommended": (0.6, 1.6, 2.4, 1.5, 8e-4, 5e-3,
                                                                                           1.15)}
 PAPER_MS = 4.0  # mean per step on a Pentium 4 at 1.8 GHz, as printed
 

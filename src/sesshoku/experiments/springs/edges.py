@@ -2,8 +2,8 @@
 
 A crossing of two edges whose direction lies outside the wedge of an edge's faces cannot be the real contact. The thesis
 says that pushing along it makes a sliding cube stumble, that dropping it makes boxes stacked at their edges shake and
-sink, and so pushes by a face beside the edge. Which one is unclear in print: `side_face="nearest"`, our reading, takes the
-face whose normal is nearest to the direction of the crossing, "literal" the other one, "off" none.
+sink, and so pushes by a face beside the edge. Which one is unclear in print: `side_face="nearest"`, our reading, takes
+the face whose normal is nearest to the direction of the crossing, "literal" the other one, "off" none.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sesshoku.scene.scene import Scene
 from sesshoku.simulation.simulation import Simulation
 from sesshoku.spatial.rotation import axis_angle
 
-TITLE = "boxes on edges (section 5.4.2): overhang, corner, bridge, crossed beams, a seam; three readings of the side rule"
+TITLE = "boxes on edges (section 5.4.2): overhang, corner, bridge, crossed beams, a seam; three readings"
 READINGS = ("nearest", "literal", "off")
 MU, SLIDE, SPEED, G = 0.5, 0.3, 1.0, 9.8
 UP = np.array([0.0, 0.0, 1.0])
@@ -52,7 +52,8 @@ RESTING: dict[str, Callable[[], Scene]] = {
 
 def seam() -> Scene:
     """A cube thrown across the diagonal that divides the top face of a box in two triangles."""
-    return pile(((4.0, 4.0, 0.2), (0, 0, 0.1)), top=(CUBE, (-0.1, 0.02, 0.3)), turn=0.2, mu=SLIDE, velocity=(SPEED, 0, 0))
+    return pile(((4.0, 4.0, 0.2), (0, 0, 0.1)), top=(CUBE, (-0.1, 0.02, 0.3)), turn=0.2, mu=SLIDE,
+                velocity=(SPEED, 0, 0))
 
 
 def rest(scene: Scene, reading: str) -> tuple[int, float, float, float]:
@@ -100,7 +101,8 @@ def run(progress: Callable[[str], None]) -> Result:
         label = f"seam, {'left out of the edges' if merged else 'an edge like any other'}"
         checks += [Check(f"{label}: stops", stop, ideal, 1e-3, "m"),
                    Check(f"{label}: sideways speed", sideways, 1e-6 if merged else 5e-3, 0.0, "m/s", "at_most"),
-                   Check(f"{label}: most horizontal part of a normal", slant, 0.0 if merged else 1e-3, 1e-6, "", "at_most")]
+                   Check(f"{label}: most horizontal part of a normal", slant, 0.0 if merged else 1e-3, 1e-6, "",
+                         "at_most")]
 
     def draw(figure: Any) -> None:
         top, bottom = figure.subfigures(2, 1, height_ratios=(0.9, 1.0))
@@ -123,4 +125,5 @@ def run(progress: Callable[[str], None]) -> Result:
     rows = [[name, reading, *(values if isinstance(values, int) else float(f"{values:.3g}") for values in numbers)]
             for (name, reading), numbers in found.items()]
     return Result(checks, draw, figure_size=(10.5, 6.4),
-                  tables=[Table("at rest", ["boxes", "side_face", "springs", "sinks, mm", "shakes, mm", "creeps, mm"], rows)])
+                  tables=[Table("at rest", ["boxes", "side_face", "springs", "sinks, mm", "shakes, mm", "creeps, mm"],
+                                rows)])

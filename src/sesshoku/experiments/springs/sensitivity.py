@@ -1,8 +1,9 @@
-"""What three choices do on which the thesis is silent: half the axis of a joint, the limit of contacts, the speed of rest.
+"""What three choices do on which the thesis is silent: half the axis of a joint, the limit of contacts, the speed of
+rest.
 
-A rod of 1 m and 2.5 cm swings on a joint of explicit springs: its gap and its period by half the axis. Five cubes stand on
-each other: how far the top one comes down, and what a step costs, by the limit of contacts. Table 8.1: how many of its 28
-cells come out, by the speed below which a contact rests.
+A rod of 1 m and 2.5 cm swings on a joint of explicit springs: its gap and its period by half the axis. Five cubes
+stand on each other: how far the top one comes down, and what a step costs, by the limit of contacts. Table 8.1: how
+many of its 28 cells come out, by the speed below which a contact rests.
 """
 
 from __future__ import annotations
@@ -65,7 +66,8 @@ def stand(share: float) -> tuple[float, float]:
 
 def cells(speed: float) -> int:
     """Cells of Table 8.1 that come out as in the thesis."""
-    return sum(slips(force, 1 / parts, method(stick_speed=speed)) == THESIS[force] for parts in STEPS for force in FORCES)
+    return sum(slips(force, 1 / parts,
+                     method(stick_speed=speed)) == THESIS[force] for parts in STEPS for force in FORCES)
 
 
 def run(progress: Callable[[str], None]) -> Result:
@@ -80,7 +82,8 @@ def run(progress: Callable[[str], None]) -> Result:
         Check("half the axis by the least moment: gap", float(own[0]), 0.6, 0.0, "mm", "at_most"),
         Check("half the axis by the least moment: error of the period", 100 * float(own[1]), 0.03, 0.0, "%", "at_most"),
         Check("half the axis by the mean moment: gap over that", float(mean[0] / own[0]), 20.0, 0.0, "", "at_least"),
-        Check("limit of 1 % of the width: five cubes come down", float(stands[SHARES.index(1e-2), 0]), 15.0, 0.0, "mm", "at_most"),
+        Check("limit of 1 % of the width: five cubes come down", float(stands[SHARES.index(1e-2), 0]), 15.0, 0.0, "mm",
+              "at_most"),
         Check("cells of Table 8.1 at 5 mm/s to 2 cm/s, least", float(min(right[n] for n, s in enumerate(SPEEDS)
                                                                      if 5e-3 <= s <= 0.02)), 28.0, 0.0),
     ]
@@ -91,12 +94,14 @@ def run(progress: Callable[[str], None]) -> Result:
         axes[0].loglog(WIDTHS, 100 * swings[:, 1], "s-", markersize=4, label="error of the period [%]")
         for width, name in ((OWN_WIDTH, "default"), (MEAN_WIDTH, '"inertia"')):
             axes[0].axvline(width, color="#404040", linewidth=0.9, linestyle=(0, (4, 2)))
-            axes[0].text(width, axes[0].get_ylim()[0] * 1.3, f" {name}", fontsize=8, ha="right" if width > 0.1 else "left")
+            axes[0].text(width, axes[0].get_ylim()[0] * 1.3, f" {name}", fontsize=8,
+                         ha="right" if width > 0.1 else "left")
         axes[0].set_title("a rod on a joint, by half its axis")
         axes[0].set_xlabel("half the axis [m]")
         axes[0].legend(fontsize=8)
         axes[1].loglog(100 * np.array(SHARES), stands[:, 0], "o-", markersize=4, label="comes down by [mm]")
-        axes[1].loglog(100 * np.array(SHARES), np.maximum(stands[:, 1], 0.01), "s-", markersize=4, label="iterations of a step")
+        axes[1].loglog(100 * np.array(SHARES), np.maximum(stands[:, 1], 0.01), "s-", markersize=4,
+                       label="iterations of a step")
         axes[1].axvline(1.0, color="#404040", linewidth=0.9, linestyle=(0, (4, 2)), label="default")
         axes[1].set_title("top of five cubes, by the limit")
         axes[1].set_xlabel("limit of contacts [% of the width]")

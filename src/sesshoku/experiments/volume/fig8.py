@@ -59,11 +59,13 @@ def run(progress: Callable[[str], None]) -> Result:
             progress(f"{name} method: ray {n + 1} of {len(turns)}")
             radii.append(ramp(method, float(angle), limit_along(expected[name], folded(float(angle)))))
         limits[name] = np.array(radii)
-        off = max(abs(r / limit_along(expected[name], folded(float(a))) - 1.0) for r, a in zip(radii, turns, strict=True))
+        off = max(abs(r / limit_along(expected[name], folded(float(a))) - 1.0) for r,
+                  a in zip(radii, turns, strict=True))
         shape = "polygon" if name == "proposed" else "rectangle"
         checks.append(Check(f"{name} method, ramped: farthest from its {shape}", float(off), 0.0, 0.004))
         quarters = limits[name].reshape(4, -1)
-        checks.append(Check(f"{name} method, ramped: quadrants apart", float(np.ptp(quarters[:, 1:], axis=0).max()), 1e-9,
+        checks.append(Check(f"{name} method, ramped: quadrants apart", float(np.ptp(quarters[:, 1:], axis=0).max()),
+                            1e-9,
                             0.0, "", "at_most"))
     areas = {name: quarter_area(angles, radii[:RAYS]) for name, radii in limits.items()}
     checks.append(Check("area of the region, proposed / previous", areas["proposed"] / areas["previous"], 0.655, 2e-3))

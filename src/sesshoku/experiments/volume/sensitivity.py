@@ -1,9 +1,9 @@
 """What four choices do: the depth asked for in a step, the weight of impulses, the pyramid's sides and where it lies.
 
-The paper gives k = 1000 1/s, lambda = 0.001 and 8 sides for steps of 1 ms and is silent on how they follow the step, the
-masses and the plane. A box is set down on the floor: how high it is thrown within a second, by k dt. At rest: how deep it lies,
-and how fast a fifth of what friction holds moves it, by lambda. And the force that static friction holds between two edges
-of the pyramid, by its sides, with the pyramid in the plane's own axes and along the force.
+The paper gives k = 1000 1/s, lambda = 0.001 and 8 sides for steps of 1 ms and is silent on how they follow the step,
+the masses and the plane. A box is set down on the floor: how high it is thrown within a second, by k dt. At rest: how
+deep it lies, and how fast a fifth of what friction holds moves it, by lambda. And the force that static friction holds
+between two edges of the pyramid, by its sides, with the pyramid in the plane's own axes and along the force.
 """
 
 from __future__ import annotations
@@ -97,7 +97,8 @@ def run(progress: Callable[[str], None]) -> Result:
         axes[0].legend(fontsize=8)
         axes[1].loglog(WEIGHTS, rests[:, 0], "o-", markersize=4, label="depth at rest [m]")
         axes[1].loglog(WEIGHTS, np.maximum(rests[:, 1], 1e-12), "s-", markersize=4, label="creep [m/s]")
-        axes[1].loglog(WEIGHTS, closed, color="#404040", linewidth=0.9, linestyle=(0, (1, 1.5)), label="$\\lambda m^2 g\\,dt/kA$")
+        axes[1].loglog(WEIGHTS, closed, color="#404040", linewidth=0.9, linestyle=(0, (1, 1.5)),
+                       label="$\\lambda m^2 g\\,dt/kA$")
         axes[1].axvline(1e-3, color="#404040", linewidth=0.9, linestyle=(0, (4, 2)), label="the paper's")
         axes[1].set_title("1 kg at rest, and under a load")
         axes[1].set_xlabel("$\\lambda$")
@@ -111,6 +112,7 @@ def run(progress: Callable[[str], None]) -> Result:
         axes[2].set_xlabel("sides of the pyramid")
         axes[2].legend(fontsize=8)
 
-    values = {"gains": list(GAINS), "rises_m": heights.tolist(), "lambda": WEIGHTS.tolist(), "depth_m": rests[:, 0].tolist(),
+    values = {"gains": list(GAINS), "rises_m": heights.tolist(), "lambda": WEIGHTS.tolist(),
+              "depth_m": rests[:, 0].tolist(),
               "creep": rests[:, 1].tolist(), "sides": list(SIDES), **{axis: h.tolist() for axis, h in held.items()}}
     return Result(checks, draw, values, figure_size=(12.0, 3.6))

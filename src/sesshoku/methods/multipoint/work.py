@@ -14,8 +14,8 @@ from sesshoku.solvers.pgs import DISC
 from sesshoku.solvers.problem import Problem, make_problem
 
 DENSE_ROWS = 900  # most rows of an island whose matrix is formed
-# the same where friction is cut after the solve, which conjugate gradients do as well: they take few steps in islands of
-# loose bodies (a stack of ten boxes a sixth of the time), more where chains of joints are among them
+# the same where friction is cut after the solve, which conjugate gradients do as well: they take few steps in islands
+# of loose bodies (a stack of ten boxes a sixth of the time), more where chains of joints are among them
 LOOSE_ROWS, JOINED_ROWS = 100, 360
 #: what a point or joint row is to the solve: taking part, removed because it pulled, at the bound of its friction, or
 #: not to be touched in this step

@@ -23,7 +23,8 @@ def run(progress: Callable[[str], None]) -> Result:
     checks = [
         Check("I of a link about its axis (100/3 in print)", float(H[1, 1]), 110.0 / 3.0, 1e-9, "kg m²"),
         Check("H of (8.5), straight: first joint", float(H[0, 0]), straight, 1e-9 * straight, "kg m²"),
-        Check("H of (8.5), straight: between the joints", float(H[0, 1]), MOMENT + MASS * LENGTH * CENTER, 1e-9, "kg m²"),
+        Check("H of (8.5), straight: between the joints", float(H[0, 1]), MOMENT + MASS * LENGTH * CENTER, 1e-9,
+              "kg m²"),
     ]
 
     def draw(figure: Any) -> None:
@@ -36,7 +37,8 @@ def run(progress: Callable[[str], None]) -> Result:
         along, across = np.array([np.sin(turn), -np.cos(turn)]), np.array([np.cos(turn), np.sin(turn)])
         for n in range(2):
             corners = [joint + s * along + t * across for s, t in ((-1, -1), (5, -1), (5, 1), (-1, 1))]
-            axis.add_patch(Polygon(corners, facecolor="#d7e6f0" if n == 0 else "#e4efda", edgecolor="#404040", alpha=0.9))
+            axis.add_patch(Polygon(corners, facecolor="#d7e6f0" if n == 0 else "#e4efda", edgecolor="#404040",
+                                   alpha=0.9))
             axis.plot(*joint, "o", color="#c0392b", markersize=8)
             axis.text(*(joint - (0.75, 0.15)), f"J$_{n}$", color="#c0392b", fontsize=11)
             middle = joint + CENTER * along
