@@ -16,6 +16,7 @@ from typing import Any
 
 FACTOR = 3.0
 ROUNDING = 1e-6
+NEAR = 0.1
 TIMED = ("time", "growth exponent", "longest step", "of a step")
 
 
@@ -32,7 +33,7 @@ def slack(check: dict[str, Any]) -> float | None:
         bound, found = measured, expected - tolerance
     else:
         bound, found = tolerance, abs(measured - expected)
-        if tolerance <= 0.01 * abs(expected):  # a closed form met within a hundredth
+        if tolerance <= NEAR * abs(expected):  # near to something is not loose
             return None
     if abs(bound) <= ROUNDING or bound <= 0.0:
         return None

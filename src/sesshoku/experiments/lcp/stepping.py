@@ -92,7 +92,7 @@ def run(progress: Callable[[str], None], steps: int = STEPS,
             peaks[soles] = touchdown_peak(log)
             checks += _checks(label, log, steps, LEVELS[method, soles])
             checks.append(Check(f"{label}: highest touchdown peak", peaks[soles], LEVELS[method, soles][2],
-                                0.2 * LEVELS[method, soles][2], "of the weight"))
+                                0.1 * LEVELS[method, soles][2], "of the weight"))
         ratio = peaks["rigid soles, stabiliser"] / peaks["bush feet, stabiliser"]
         checks.append(Check(f"{method}: touchdown peak under the same controller, rigid over bush", ratio, 1.5, 0.0, "",
                             "at_least"))
