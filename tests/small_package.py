@@ -9,7 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from sesshoku.compiled import jit, signatures
+from sesshoku.compiled import jit
+from sesshoku.compiled.prepare import signatures
 from waiting import PATIENCE
 
 SOURCES = Path(jit.__file__).parents[1]

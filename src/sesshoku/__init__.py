@@ -26,10 +26,12 @@ from sesshoku.errors import (
     UnsupportedFeature,
 )
 from sesshoku.recording import Recording
-from sesshoku.scene.actuators import Actuator, Tendon
 from sesshoku.scene.elements import Body, Geometry, Inertial, Joint, Loop, Material, Mimic, Motion
-from sesshoku.scene.fluid import Fluid
-from sesshoku.scene.frames import Camera, Frame
+from sesshoku.scene.elements.actuators import Actuator, Tendon
+from sesshoku.scene.elements.fluid import Fluid
+from sesshoku.scene.elements.frames import Camera, Frame
+from sesshoku.scene.elements.sensors import ForceSensor, Imu
+from sesshoku.scene.elements.state_sensors import StateSensor
 from sesshoku.scene.geometry.shapes import (
     Box,
     Capsule,
@@ -42,8 +44,6 @@ from sesshoku.scene.geometry.shapes import (
     Sphere,
 )
 from sesshoku.scene.scene import Robot, Scene
-from sesshoku.scene.sensors import ForceSensor, Imu
-from sesshoku.scene.state_sensors import StateSensor
 from sesshoku.simulation.batch import Batch
 from sesshoku.simulation.contacts import Contact
 from sesshoku.simulation.simulation import Simulation

@@ -43,6 +43,22 @@ def link_velocities(model, data, v):
 
 
 @jit
+def carried_velocities(model, data, v, velocity_out):
+    """Spatial velocity (L, 6) of every link at any joint velocities v (V); nothing else changes. Needs `kinematics`."""
+    S, out = data.axis, velocity_out
+    for i in range(model.link_count):
+        parent, first = model.link_parent[i], model.link_dof[i]
+        for a in range(6):
+            out[i, a] = out[parent, a] if parent >= 0 else 0.0
+        if model.link_joint[i] == KINEMATIC:
+            for a in range(6):
+                out[i, a] = data.kinematic_velocity[i, a]
+        for k in range(first, first + model.link_dof_count[i]):
+            for a in range(6):
+                out[i, a] += S[k, a] * v[k]
+
+
+@jit
 def external_wrenches(model, data):
     """External force and torque about each link's centre of mass -> wrench at the tree's origin; and `push_links`."""
     given, wrench, R, r, c = data.external_force, data.wrench, data.rotation, data.offset, model.link_center

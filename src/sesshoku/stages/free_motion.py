@@ -1,4 +1,4 @@
-"""Stages that methods in joint space share: mass matrix, free velocity, and taking the new state over."""
+"""Stages that methods in joint space share: mass matrix, free velocity, taking the new state over, work of forces."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from sesshoku.dynamics.efforts import settle_efforts
 from sesshoku.dynamics.factor import factorize, solve
 from sesshoku.dynamics.rnea import bias_at_velocities, link_velocities
 from sesshoku.integrate.euler import finish_euler, finish_semi_implicit
-from sesshoku.integrate.fast_joints import FAST, carry_motion, find_fast, note_motion, place_fast, rest_bias
+from sesshoku.integrate.fast_joints import FAST, carry_motion, find_fast, gather, note_motion, place_fast, rest_bias
 from sesshoku.integrate.position import move_kinematic, store_unit
 from sesshoku.integrate.rotor import rotor
 from sesshoku.model.arrays import FREE
 from sesshoku.spatial.algebra import cross, quaternion_matrix, quaternion_times, turn_quaternion
-from sesshoku.stages.books import applied_work
 from sesshoku.stages.closing import close_loops
 from sesshoku.stages.joint_constraints import return_to_limits
 from sesshoku.stages.report import APPLIED_WORK
@@ -235,3 +234,29 @@ def carry_on(model, data):
     carry_motion(model, data, data.v)
     place_fast(model, data, data.stage_q)
     link_velocities(model, data, data.start_v)
+
+
+@jit
+def applied_work(model, data, diagonal, dt):
+    """Work (J) in a step of actuators, springs and dampers, pushes, gravity compensation and drag.
+
+    Force times the mean of the step's velocities, v and new_v. diagonal (V): what implicit springs, dampers and servos
+    have added to the mass matrix; their force falls by it as the velocity changes. Needs the links where the step has
+    placed them.
+    """
+    v, new_v, pull, wrench, total, pushed = data.v, data.new_v, data.joint_force, data.wrench, 0.0, False
+    for k in range(model.dof_count):
+        total += 0.5 * (v[k] + new_v[k]) * (dt * pull[k] - diagonal[k] * (new_v[k] - v[k]))
+    for i in range(model.link_count):
+        for a in range(6):
+            pushed = pushed or wrench[i, a] != 0.0
+    if pushed:
+        f, push = data.force, data.work
+        for t in range(model.tree_count):
+            for i in range(model.tree_link[t], model.tree_link[t + 1]):
+                for a in range(6):
+                    f[i, a] = wrench[i, a]
+            gather(model, data, t, push)
+        for k in range(model.dof_count):
+            total += 0.5 * dt * (v[k] + new_v[k]) * push[k]
+    return total

@@ -13,7 +13,8 @@ from numba import types
 from numba.core import config
 
 import sesshoku as ss
-from sesshoku.compiled import prepare, signatures
+from sesshoku.compiled import prepare
+from sesshoku.compiled.prepare import signatures
 from sesshoku.methods import registry
 from small_package import Package, chain_package
 from waiting import PATIENCE, interruptible

@@ -11,9 +11,8 @@ from __future__ import annotations
 from math import atan2, pi, sqrt
 
 from sesshoku.compiled.jit import jit
-from sesshoku.dynamics.drag import drag_of_body
 from sesshoku.dynamics.kinematics import kinematics
-from sesshoku.dynamics.pushes import add_force, turned
+from sesshoku.dynamics.pushes import add_force, drag_of_body, turned
 from sesshoku.dynamics.rnea import link_velocities
 from sesshoku.integrate.rotor import rotor
 from sesshoku.methods.springs.options import MOMENTUM

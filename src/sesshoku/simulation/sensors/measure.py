@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.data import as_data
-from sesshoku.dynamics.drag import drag_links
 from sesshoku.dynamics.kinematics import kinematics
+from sesshoku.dynamics.pushes import drag_links
 from sesshoku.dynamics.rnea import link_accelerations, link_velocities
 from sesshoku.integrate.position import move, move_kinematic
 from sesshoku.model.arrays import BALL, HINGE, as_model

@@ -13,8 +13,15 @@ from sesshoku.collision.materials import pair_coefficients
 from sesshoku.collision.swept.sweep import EDGE_EDGE, EVENTS, PAIRS_LOST, sweep_core, sweep_inflate, sweep_motion
 from sesshoku.collision.swept.sweep import LOST as EVENTS_LOST
 from sesshoku.compiled.jit import jit
-from sesshoku.methods.springs.anchors import GUEST, HOST, NORMAL, OUTWARD, attach, edge_cases
-from sesshoku.methods.springs.deep import above_patch, across_edges, measurable, measure_sunk, touching, way_out
+from sesshoku.methods.springs.contact.anchors import GUEST, HOST, NORMAL, OUTWARD, attach, edge_cases
+from sesshoku.methods.springs.contact.deep import (
+    above_patch,
+    across_edges,
+    measurable,
+    measure_sunk,
+    touching,
+    way_out,
+)
 from sesshoku.methods.springs.options import DRAG
 from sesshoku.methods.springs.solve.descent import ONE_WAY
 from sesshoku.methods.springs.work import (
