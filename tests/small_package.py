@@ -15,7 +15,7 @@ from waiting import PATIENCE
 
 SOURCES = Path(jit.__file__).parents[1]
 HEAD = ("from sesshoku.compiled.jit import CACHE_DIRECTORY, jit\n"
-        "from sesshoku.compiled.progress import CompileProgress\nfrom sesshoku.caller import shifted\n")
+        "from sesshoku.compiled.prepare.progress import CompileProgress\nfrom sesshoku.caller import shifted\n")
 CALLEE = "FACTOR = 2.0\n@jit\ndef scaled(x):\n    return FACTOR * x\n"
 CALLER = "from sesshoku.callee import scaled\n@jit\ndef shifted(x):\n    return scaled(x) + 1.0\n"
 #: prints the result and what was done for it: runs of the front end, entries linked, entries read

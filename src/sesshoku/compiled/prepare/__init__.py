@@ -25,8 +25,8 @@ from numba import types
 from numba.core import config
 
 from sesshoku.compiled.jit import uses_numba
+from sesshoku.compiled.prepare.progress import KERNEL_SECONDS, UNIT_KERNELS, Progress
 from sesshoku.compiled.prepare.signatures import listed, read_type, spelled_all
-from sesshoku.compiled.progress import KERNEL_SECONDS, UNIT_KERNELS, Progress
 from sesshoku.errors import SesshokuError
 
 ARGUMENTS = {"options": types.Array(types.float64, 1, "C"), "dt": types.float64, "steps": types.int64}
