@@ -13,7 +13,8 @@ its bodies, so no motion of it decays faster than that of its bodies alone.
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
-from sesshoku.spatial.algebra import cross
+from sesshoku.dynamics.kinematics import sum_to_joints
+from sesshoku.spatial.algebra import add_force, cross, turned
 
 
 @jit
@@ -44,21 +45,6 @@ def lift_link(model, data, i, wrench_out):
 
 
 @jit
-def add_force(wrench_out, x, y, z, fx, fy, fz):
-    """wrench (6) += force f at (x, y, z)."""
-    nx, ny, nz = cross(x, y, z, fx, fy, fz)
-    wrench_out[0], wrench_out[1], wrench_out[2] = wrench_out[0] + fx, wrench_out[1] + fy, wrench_out[2] + fz
-    wrench_out[3], wrench_out[4], wrench_out[5] = wrench_out[3] + nx, wrench_out[4] + ny, wrench_out[5] + nz
-
-
-@jit
-def turned(R, x, y, z):
-    """R (3, 3) times a vector."""
-    return (R[0, 0] * x + R[0, 1] * y + R[0, 2] * z, R[1, 0] * x + R[1, 1] * y + R[1, 2] * z,
-            R[2, 0] * x + R[2, 1] * y + R[2, 2] * z)  # fmt: skip
-
-
-@jit
 def push_at(model, data, a, i, wrench_out):
     """wrench (L, 6) += what actuator a does to its link i, and the opposite to its base."""
     base, w, p, s = model.actuator_base[a], model.actuator_wrench[a], model.actuator_place[a], data.actuator_force[a]
@@ -83,23 +69,16 @@ def lift_on_joints(model, data, force_out):
 
     Needs `kinematics`; uses data.force.
     """
-    S, f = data.axis, data.force
+    f = data.force
     for i in range(model.link_count):
         for a in range(6):
             f[i, a] = 0.0
         if model.link_lift[i, 0] != 0.0:
             lift_link(model, data, i, f[i])
-    for i in range(model.link_count - 1, -1, -1):
-        first, parent = model.link_dof[i], model.link_parent[i]
-        for k in range(first, first + model.link_dof_count[i]):
-            if not model.dof_lifted[k]:
-                force_out[k] = 0.0
-                continue
-            force_out[k] = (S[k, 0] * f[i, 0] + S[k, 1] * f[i, 1] + S[k, 2] * f[i, 2]
-                            + S[k, 3] * f[i, 3] + S[k, 4] * f[i, 4] + S[k, 5] * f[i, 5])  # fmt: skip
-        if parent >= 0:
-            for a in range(6):
-                f[parent, a] += f[i, a]
+    sum_to_joints(model, data, 0, model.link_count, force_out)
+    for k in range(model.dof_count):
+        if not model.dof_lifted[k]:
+            force_out[k] = 0.0
 
 
 @jit

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
-from sesshoku.dynamics.actuation import advance_activations
+from sesshoku.dynamics.actuation import advance_activations, joint_forces
 from sesshoku.dynamics.crba import mass_matrix
 from sesshoku.dynamics.efforts import settle_efforts
 from sesshoku.dynamics.factor import factorize, solve
-from sesshoku.dynamics.rnea import bias_at_velocities, link_velocities
+from sesshoku.dynamics.kinematics import sum_to_joints
+from sesshoku.dynamics.rnea import bias_at_velocities, external_wrenches, link_velocities
 from sesshoku.integrate.euler import finish_euler, finish_semi_implicit
-from sesshoku.integrate.fast_joints import FAST, carry_motion, find_fast, gather, note_motion, place_fast, rest_bias
+from sesshoku.integrate.fast_joints import FAST, carry_motion, find_fast, note_motion, place_fast, rest_bias
 from sesshoku.integrate.position import move_kinematic, store_unit
 from sesshoku.integrate.rotor import rotor
 from sesshoku.model.arrays import FREE
@@ -48,6 +49,18 @@ def free_velocity(model, data, dt, least_spin):
     for k in range(model.dof_count):
         data.new_v[k] = data.v[k] + dt * a[k]  # (15), multipoint; eq. (13), volume
     spin_lone_bodies(model, data, dt, least_spin)
+
+
+@jit
+def unconstrained_velocity(model, data, dt, implicit_dt):
+    """new_v at the end of the step without contacts, limits or joint friction, from the forces of its start.
+
+    implicit_dt: dt, or 0 where springs and servos are explicit. Needs `link_velocities`.
+    """
+    joint_forces(model, data, data.q, data.v, implicit_dt, 1.0)
+    external_wrenches(model, data)
+    joint_space_inertia(model, data)
+    free_velocity(model, data, dt, SPIN)
 
 
 @jit
@@ -256,7 +269,7 @@ def applied_work(model, data, diagonal, dt):
             for i in range(model.tree_link[t], model.tree_link[t + 1]):
                 for a in range(6):
                     f[i, a] = wrench[i, a]
-            gather(model, data, t, push)
+            sum_to_joints(model, data, model.tree_link[t], model.tree_link[t + 1], push)
         for k in range(model.dof_count):
             total += 0.5 * dt * (v[k] + new_v[k]) * push[k]
     return total
