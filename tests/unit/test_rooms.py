@@ -35,7 +35,7 @@ def test_the_picture_has_every_room_in_the_order_that_is_checked() -> None:
     layers = [re.findall(r"\w+", layer) for layer in settings["tool"]["importlinter"]["contracts"][0]["layers"]]
     order = {name: n for n, layer in enumerate(layers) for name in layer}
     places = [[order[name] for name in line] for line in drawn]
-    assert sum(places, []) == sorted(order.values())
+    assert [place for line in places for place in line] == sorted(order.values())
 
 
 def test_every_room_says_what_comes_in_and_what_goes_out() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
-from sesshoku.dynamics.aba import last_dof
+from sesshoku.dynamics.kinematics import last_dof
 from sesshoku.model.arrays import FREE, PLANAR
 from sesshoku.spatial.algebra import cross
 

@@ -206,3 +206,14 @@ def sum_to_joints(model, data, start, end, force_out):
         if parent >= 0:
             for a in range(6):
                 f[parent, a] += f[i, a]
+
+
+@jit
+def last_dof(model, link):
+    """The last dof at or above a link, -1 if there is none."""
+    i = link
+    while i >= 0:
+        if model.link_dof_count[i] > 0:
+            return model.link_dof[i] + model.link_dof_count[i] - 1
+        i = model.link_parent[i]
+    return -1

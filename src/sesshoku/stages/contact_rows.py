@@ -10,8 +10,8 @@ from math import sqrt
 
 from sesshoku.collision.contacts import CONTACTS
 from sesshoku.compiled.jit import jit
-from sesshoku.dynamics.aba import last_dof
 from sesshoku.dynamics.factor import solve_lower
+from sesshoku.dynamics.kinematics import last_dof
 from sesshoku.model.arrays import FREE
 from sesshoku.solvers.problem import CHAIN, JOINT_ROWS, NOTHING, PROBLEM_OVERFLOW, USED, diagonal_block
 from sesshoku.spatial.algebra import cross

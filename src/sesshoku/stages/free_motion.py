@@ -17,13 +17,12 @@ from sesshoku.model.arrays import FREE
 from sesshoku.spatial.algebra import cross, quaternion_matrix, quaternion_times, turn_quaternion
 from sesshoku.stages.closing import close_loops
 from sesshoku.stages.joint_constraints import return_to_limits
-from sesshoku.stages.report import APPLIED_WORK
+from sesshoku.stages.report import APPLIED_WORK, LIGHT
 from sesshoku.stages.report import FAST_TREES as REPORTED
 
 SEMI_IMPLICIT, EULER, RUNGE_KUTTA = range(3)
 # rad per step above which a lone free body turns by `rotor`; the other schemes are left alone while they are harmless
 SPIN, EULER_SPIN, RUNGE_KUTTA_SPIN = 1e-4, 0.02, 1.0
-LIGHT = 3e8  # m/s, and rad/s: nothing moves faster, and its square is far from overflow
 UNTURNED, IF_UNTOUCHED, ALWAYS = 0.0, 1.0, 2.0  # last number of `turn`: whether it holds
 
 
