@@ -15,7 +15,7 @@ from sesshoku.methods.exact.impacts.instant import MET
 from sesshoku.methods.exact.momenta.free_islands import FREE, tree_is_free
 from sesshoku.methods.exact.momenta.momentum import HIT, LOADED, UNTOUCHED, given_torque, momentum_spin, spin_momentum
 from sesshoku.methods.exact.momenta.spin import turn_back
-from sesshoku.spatial.algebra import cross, quaternion_matrix, turn_quaternion, turned, turned_back
+from sesshoku.spatial.algebra import cross, quaternion_matrix, turn_quaternion
 from sesshoku.stages.free_motion import ALWAYS
 from sesshoku.stages.report import MOMENTUM_RESIDUAL
 
@@ -216,12 +216,15 @@ def turn_island(model, data, work, island):
 def to_middle_axes(R, q, at, x, y, z):
     """A vector that goes along with a link, from its place at q back to the middle, where its rotation is R."""
     a, b, c, d, e, f, g, h, i = quaternion_matrix(q[at], q[at + 1], q[at + 2], q[at + 3])
-    return turned(R, a * x + d * y + g * z, b * x + e * y + h * z, c * x + f * y + i * z)
+    x, y, z = a * x + d * y + g * z, b * x + e * y + h * z, c * x + f * y + i * z
+    return (R[0, 0] * x + R[0, 1] * y + R[0, 2] * z, R[1, 0] * x + R[1, 1] * y + R[1, 2] * z,
+            R[2, 0] * x + R[2, 1] * y + R[2, 2] * z)
 
 
 @jit
 def from_middle_axes(R, q, at, x, y, z):
     """The other way."""
     a, b, c, d, e, f, g, h, i = quaternion_matrix(q[at], q[at + 1], q[at + 2], q[at + 3])
-    x, y, z = turned_back(R, x, y, z)
+    x, y, z = (R[0, 0] * x + R[1, 0] * y + R[2, 0] * z, R[0, 1] * x + R[1, 1] * y + R[2, 1] * z,
+               R[0, 2] * x + R[1, 2] * y + R[2, 2] * z)
     return a * x + b * y + c * z, d * x + e * y + f * z, g * x + h * y + i * z
