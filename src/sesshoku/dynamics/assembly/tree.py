@@ -17,6 +17,7 @@ from math import sqrt
 
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.aba import (
+from sesshoku.dynamics.kinematics import last_dof
     accelerate_link,
     bias_to_parent,
     eliminate_axis,

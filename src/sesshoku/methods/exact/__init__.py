@@ -85,7 +85,6 @@ from sesshoku.solvers.problem import ROLLING, push_contact
 from sesshoku.stages.contact_forces import apply_forces
 from sesshoku.stages.contact_rows import velocity_change
 from sesshoku.stages.free_motion import (
-    LIGHT,
     SEMI_IMPLICIT,
     SPIN,
     all_slower,
@@ -99,7 +98,7 @@ from sesshoku.stages.free_motion import (
     note_start,
 )
 from sesshoku.stages.joint_constraints import measure_errors
-from sesshoku.stages.report import APPLIED_WORK
+from sesshoku.stages.report import APPLIED_WORK, LIGHT
 from sesshoku.stages.tunnelling import count_tunnelling
 
 

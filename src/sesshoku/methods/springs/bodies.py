@@ -20,7 +20,8 @@ from sesshoku.methods.springs.solve.inertia import solve_group
 from sesshoku.methods.springs.work import BIG_TURN
 from sesshoku.model.arrays import FREE, KINEMATIC, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL
 from sesshoku.spatial.algebra import add_force, cross, quaternion_matrix, quaternion_times, turn_quaternion, turned
-from sesshoku.stages.free_motion import LIGHT, all_slower
+from sesshoku.stages.free_motion import all_slower
+from sesshoku.stages.report import LIGHT
 
 
 @jit
