@@ -17,14 +17,13 @@ from math import sqrt
 
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.aba import (
-from sesshoku.dynamics.kinematics import last_dof
     accelerate_link,
     bias_to_parent,
     eliminate_axis,
     eliminate_force,
     inertia_to_parent,
-    last_dof,
 )
+from sesshoku.dynamics.kinematics import last_dof
 from sesshoku.spatial.algebra import symmetric_inertia
 
 
