@@ -346,6 +346,7 @@ METHOD = Definition(
         and options.friction_anchor == "drag" else 1e9,
         "passive": lambda options: False,
         "elastic": lambda options: True,
+        "restitution": lambda options: False,
         "books": lambda options: False,
     })
 register(__name__)
