@@ -11,7 +11,7 @@ from sesshoku.scene import check
 from sesshoku.scene.calls import checked
 from sesshoku.scene.contents import Robot, RobotPose
 from sesshoku.scene.elements import Material, Motion
-from sesshoku.scene.fluid import Fluid
+from sesshoku.scene.elements.fluid import Fluid
 from sesshoku.scene.materials import combine_materials
 from sesshoku.scene.names import Named
 from sesshoku.scene.placing import RobotPlacing

@@ -11,7 +11,7 @@ from weakref import proxy
 import numpy as np
 
 from sesshoku.compiled.prepare import prepare
-from sesshoku.compiled.progress import CompileProgress
+from sesshoku.compiled.prepare.progress import CompileProgress
 from sesshoku.dynamics.data import start_data
 from sesshoku.errors import MethodError, SceneError, SimulationDiverged, UnstableStep, UnsupportedFeature
 from sesshoku.methods.registry import DEFAULT, Method, left_out, obstacles, resolve

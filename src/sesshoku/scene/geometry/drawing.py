@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.scene.frames import Camera
+from sesshoku.scene.elements.frames import Camera
 from sesshoku.scene.geometry import shapes
 from sesshoku.scene.geometry.surfaces import surface
 from sesshoku.scene.scene import Scene

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numba
 
-PACKAGE = Path(__file__).resolve().parent.parent
+PACKAGE = Path(__file__).resolve().parent.parent.parent
 IMPORT = re.compile(
     r"^[ \t]*(?:from[ \t]+(sesshoku[\w.]*)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)"  # one line, or names in brackets
     r"|import[ \t]+(sesshoku[\w.]*))", re.MULTILINE)

@@ -14,9 +14,9 @@ from math import sqrt
 from sesshoku.collision.contacts import CONTACTS
 from sesshoku.collision.points.detect import tangents
 from sesshoku.compiled.jit import jit
-from sesshoku.methods.exact.flight import carried_point, closing_speed, from_middle_to, touch
-from sesshoku.methods.exact.free_islands import NOBODY, SEVERAL, comes_alone, contact_is_free, tree_of
-from sesshoku.methods.exact.until import expect_support
+from sesshoku.methods.exact.impacts.flight import carried_point, closing_speed, from_middle_to, touch
+from sesshoku.methods.exact.impacts.until import expect_support
+from sesshoku.methods.exact.momenta.free_islands import NOBODY, SEVERAL, comes_alone, contact_is_free, tree_of
 from sesshoku.methods.exact.work import FREE_ISLANDS, IMPACTS, NEVER
 from sesshoku.solvers.problem import read_normal
 

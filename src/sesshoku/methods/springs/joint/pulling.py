@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
 from sesshoku.methods.springs.bodies import point_velocity
-from sesshoku.methods.springs.coupling import add_spring, add_spring_along
-from sesshoku.methods.springs.joints import REST_DAMPING_STEPS, spring_stiffness, world_anchor
+from sesshoku.methods.springs.joint.coupling import add_spring, add_spring_along
+from sesshoku.methods.springs.joint.joints import REST_DAMPING_STEPS, spring_stiffness, world_anchor
 from sesshoku.methods.springs.options import IMPLICIT_JOINTS, ISOTROPIC
 from sesshoku.methods.springs.solve.descent import TINY
 from sesshoku.methods.springs.work import ACROSS_NORMAL, ALL, ALONG_NORMAL, STOP, TORQUE

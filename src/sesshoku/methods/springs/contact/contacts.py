@@ -13,8 +13,16 @@ from sesshoku.collision.materials import pair_coefficients
 from sesshoku.collision.swept.sweep import EDGE_EDGE, EVENTS, PAIRS_LOST, sweep_core, sweep_inflate, sweep_motion
 from sesshoku.collision.swept.sweep import LOST as EVENTS_LOST
 from sesshoku.compiled.jit import jit
-from sesshoku.methods.springs.anchors import GUEST, HOST, NORMAL, OUTWARD, attach, edge_cases
-from sesshoku.methods.springs.deep import above_patch, across_edges, measurable, measure_sunk, touching, way_out
+from sesshoku.compiled.sets import first_from
+from sesshoku.methods.springs.contact.anchors import GUEST, HOST, NORMAL, OUTWARD, attach, edge_cases
+from sesshoku.methods.springs.contact.deep import (
+    above_patch,
+    across_edges,
+    measurable,
+    measure_sunk,
+    touching,
+    way_out,
+)
 from sesshoku.methods.springs.options import DRAG
 from sesshoku.methods.springs.solve.descent import ONE_WAY
 from sesshoku.methods.springs.work import (
@@ -358,14 +366,8 @@ def drop_passing(work):
 @jit
 def known(presses, key, count):
     """Whether a crossing of that key has its spring among the first `count`: bisection, then those added."""
-    low, high = 0, presses.counts[SORTED]
-    while low < high:
-        middle = (low + high) // 2
-        if presses.key[middle] < key:
-            low = middle + 1
-        else:
-            high = middle
-    if low < presses.counts[SORTED] and presses.key[low] == key:
+    place = first_from(presses.key, presses.counts[SORTED], key)
+    if place < presses.counts[SORTED] and presses.key[place] == key:
         return True
     found = False
     for c in range(presses.counts[SORTED], count):

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from sesshoku.collision.contacts import CONTACTS
 from sesshoku.compiled.jit import jit
-from sesshoku.methods.exact.free_islands import island_of, tree_of
+from sesshoku.methods.exact.momenta.free_islands import island_of, tree_of
 from sesshoku.methods.exact.work import GIVEN, IMPACTS, NEVER, TAKEN
 from sesshoku.solvers.problem import push_contact, read_contact
 from sesshoku.stages.contact_rows import generalized_impulse, velocity_change

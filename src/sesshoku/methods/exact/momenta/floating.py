@@ -16,8 +16,8 @@ from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.centroid import momentum
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import link_velocities
-from sesshoku.methods.exact.free_islands import FLOATING, island_of
-from sesshoku.methods.exact.momentum import momentum_spin
+from sesshoku.methods.exact.momenta.free_islands import FLOATING, island_of
+from sesshoku.methods.exact.momenta.momentum import momentum_spin
 from sesshoku.spatial.algebra import cross
 from sesshoku.stages.report import MOMENTUM_RESIDUAL
 

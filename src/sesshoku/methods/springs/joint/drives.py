@@ -22,7 +22,7 @@ from sesshoku.dynamics.factor import factorize, solve
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import bias_at_velocities, external_wrenches, link_velocities
 from sesshoku.methods.springs.bodies import times_inertia
-from sesshoku.methods.springs.coupling import (
+from sesshoku.methods.springs.joint.coupling import (
     couple_drives,
     dof_reply,
     dof_speed,

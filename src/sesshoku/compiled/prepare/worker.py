@@ -24,7 +24,7 @@ def work(task: dict[str, Any]) -> None:
     """Do one task."""
     from sesshoku.compiled.kernel import translate
     from sesshoku.compiled.library import units_of
-    from sesshoku.compiled.signatures import find_kernel, read_type
+    from sesshoku.compiled.prepare.signatures import find_kernel, read_type
 
     kernel = find_kernel(task["name"])
     args = tuple(map(read_type, task["args"]))

@@ -13,8 +13,8 @@ from sesshoku.collision.contacts import CONTACTS
 from sesshoku.compiled.jit import jit
 from sesshoku.integrate.midpoint import script_lead
 from sesshoku.integrate.rotor import rotor
-from sesshoku.methods.exact.instant import MET, find_impacts
-from sesshoku.methods.exact.spin import turn_back, turn_from_middle
+from sesshoku.methods.exact.impacts.instant import MET, find_impacts
+from sesshoku.methods.exact.momenta.spin import turn_back, turn_from_middle
 from sesshoku.methods.exact.work import FOUND, IMPACTS, NEVER
 from sesshoku.solvers.problem import diagonal_block
 from sesshoku.spatial.algebra import cross

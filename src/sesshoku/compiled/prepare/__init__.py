@@ -1,8 +1,8 @@
 """A cold start on all cores: kernels are compiled by processes of their own, callees first, and meet in the store.
 
-First the front end, kernel by kernel, each once, for the argument types that `compiled/signatures.py` lists; then
-machine code, unit by unit (`compiled/library.py`). What is in the store is not made again, whoever made it; with a warm
-store nothing is started. Whatever the children cannot do is done, or fails with its reason, in the process that calls.
+First the front end, kernel by kernel, each once, for the argument types that `signatures` lists; then machine code,
+unit by unit (`compiled/library.py`). What is in the store is not made again, whoever made it; with a warm store nothing
+is started. Whatever the children (`worker`) cannot do is done, or fails with its reason, in the process that calls.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from numba import types
 from numba.core import config
 
 from sesshoku.compiled.jit import uses_numba
-from sesshoku.compiled.progress import KERNEL_SECONDS, UNIT_KERNELS, Progress
-from sesshoku.compiled.signatures import listed, read_type, spelled_all
+from sesshoku.compiled.prepare.progress import KERNEL_SECONDS, UNIT_KERNELS, Progress
+from sesshoku.compiled.prepare.signatures import listed, read_type, spelled_all
 from sesshoku.errors import SesshokuError
 
 ARGUMENTS = {"options": types.Array(types.float64, 1, "C"), "dt": types.float64, "steps": types.int64}
@@ -137,7 +137,7 @@ class Children:
         environment = {name: value for name, value in os.environ.items() if name not in HOOKS}
         environment["SESSHOKU_CACHE"] = str(store().directory.parent)  # also where it is this process's own
         environment["PYTHONPATH"] = os.pathsep.join(os.path.abspath(path) for path in sys.path if path)
-        return subprocess.Popen([sys.executable, "-P", "-m", "sesshoku.compiled.worker"], env=environment, text=True,
+        return subprocess.Popen([sys.executable, "-P", "-m", f"{__name__}.worker"], env=environment, text=True,
                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said)
 
     def work(self, tasks: list[Task], say: Callable[[Task], None]) -> None:

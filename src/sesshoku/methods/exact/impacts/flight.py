@@ -12,7 +12,7 @@ from sesshoku.collision.points.fields import collide_field
 from sesshoku.collision.points.narrow import collide_shapes
 from sesshoku.compiled.jit import jit
 from sesshoku.integrate.rotor import rotor
-from sesshoku.methods.exact.spin import turn, turn_back, turn_from_middle
+from sesshoku.methods.exact.momenta.spin import turn, turn_back, turn_from_middle
 from sesshoku.methods.exact.work import NEVER
 from sesshoku.model.arrays import SHAPE_FIELD
 from sesshoku.spatial.algebra import cross, quaternion_times, turn_quaternion

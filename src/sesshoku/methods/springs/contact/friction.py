@@ -15,7 +15,8 @@ from math import sqrt
 from sesshoku.collision.filter import find_pair
 from sesshoku.compiled.jit import jit
 from sesshoku.methods.springs.bodies import point_velocity, times_inertia
-from sesshoku.methods.springs.joints import anchor_distance, world_anchor
+from sesshoku.methods.springs.joint.joints import anchor_distance, world_anchor
+from sesshoku.methods.springs.joint.pulling import add_force, damped_velocity, touch_at
 from sesshoku.methods.springs.options import (
     COUPLED,
     DRAG,
@@ -23,7 +24,6 @@ from sesshoku.methods.springs.options import (
     PER_AREA,
     WITH_CONSTRAINT,
 )
-from sesshoku.methods.springs.pulling import add_force, damped_velocity, touch_at
 from sesshoku.methods.springs.solve.descent import BOTH_WAYS, ONE_WAY
 from sesshoku.methods.springs.solve.inertia import add_reply, opening, respond
 from sesshoku.methods.springs.work import ALL, JOINT_SHARE, KINETIC, PRESSES, STATIC

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import sqrt
 
 from sesshoku.compiled.jit import jit
-from sesshoku.methods.springs.anchors import ACROSS_EDGES, ALONG_0, ALONG_1, GUEST, HOST
+from sesshoku.methods.springs.contact.anchors import ACROSS_EDGES, ALONG_0, ALONG_1, GUEST, HOST
 from sesshoku.methods.springs.work import PRESSES
 
 FAR_BEYOND = 2.0  # limits: so deep the shapes themselves are measured, since springs may miss their deepest place

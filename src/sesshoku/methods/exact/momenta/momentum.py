@@ -12,9 +12,9 @@ from sesshoku.collision.contacts import CONTACTS
 from sesshoku.compiled.jit import jit
 from sesshoku.integrate.position import store_unit
 from sesshoku.integrate.rotor import rotor
-from sesshoku.methods.exact.free_islands import tree_is_free
-from sesshoku.methods.exact.instant import MET
-from sesshoku.methods.exact.spin import turn, turn_back
+from sesshoku.methods.exact.impacts.instant import MET
+from sesshoku.methods.exact.momenta.free_islands import tree_is_free
+from sesshoku.methods.exact.momenta.spin import turn, turn_back
 from sesshoku.methods.exact.work import IMPACTS, NEVER, SUPPORT, TAKEN
 from sesshoku.solvers.problem import ROLLING
 from sesshoku.spatial.algebra import cross, quaternion_times, turn_quaternion

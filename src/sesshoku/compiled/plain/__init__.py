@@ -2,7 +2,7 @@
 
 Numba's own on-disk cache stamps only the file of the function itself, so an edited callee in another file leaves stale
 machine code behind. Here the kernels of a module are cached in a directory named by a hash over the module and all
-modules of the package it imports, directly or through others (`compiled/sources.py`).
+modules of the package it imports, directly or through others (`compiled/plain/sources.py`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from numba import types
 from numba.core import config
 from numba.core.caching import UserProvidedCacheLocator
 
-from sesshoku.compiled.sources import source_hash
+from sesshoku.compiled.plain.sources import source_hash
 from sesshoku.compiled.store import cache_root, trusted_directory
 
 KEPT_CACHES = 4  # directories of a module's older sources kept, newest first,

@@ -16,7 +16,7 @@ from math import cos, sin, sqrt
 
 from sesshoku.compiled.jit import jit
 from sesshoku.methods.springs.bodies import joint_frame, link_origin, times_inertia
-from sesshoku.methods.springs.coupling import dof_speed
+from sesshoku.methods.springs.joint.coupling import dof_speed
 from sesshoku.methods.springs.options import (
     IMPLICIT_JOINTS,
     REST_CRITICAL,

@@ -11,10 +11,10 @@ from math import sqrt
 from sesshoku.collision.contacts import CONTACTS, ISLANDS
 from sesshoku.compiled.jit import jit
 from sesshoku.integrate.midpoint import turns_fast
-from sesshoku.methods.exact.free_islands import FREE, tree_is_free
-from sesshoku.methods.exact.instant import MET
-from sesshoku.methods.exact.momentum import HIT, LOADED, UNTOUCHED, given_torque, momentum_spin, spin_momentum
-from sesshoku.methods.exact.spin import turn_back
+from sesshoku.methods.exact.impacts.instant import MET
+from sesshoku.methods.exact.momenta.free_islands import FREE, tree_is_free
+from sesshoku.methods.exact.momenta.momentum import HIT, LOADED, UNTOUCHED, given_torque, momentum_spin, spin_momentum
+from sesshoku.methods.exact.momenta.spin import turn_back
 from sesshoku.spatial.algebra import cross, quaternion_matrix, turn_quaternion
 from sesshoku.stages.free_motion import ALWAYS
 from sesshoku.stages.report import MOMENTUM_RESIDUAL
