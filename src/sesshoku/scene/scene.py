@@ -96,6 +96,17 @@ class Scene(RobotPlacing):
 
         return scene_to_mjcf(self)
 
+    def _repr_html_(self) -> str:
+        """In a notebook: a picture of the scene with joints at zero, and what there is in it."""
+        from sesshoku.recording.notebook import HEIGHT, WIDTH, pictured
+        from sesshoku.recording.render import Renderer
+        from sesshoku.scene.geometry.drawing import drawing, zero_poses
+
+        poses = zero_poses(self)
+        told = "\n".join([repr(self), *(f"  {body.name}" for body in list(self.bodies.values())[:20]),
+                          *(["  ..."] if len(self.bodies) > 20 else [])])
+        return pictured(Renderer(drawing(self, poses), (WIDTH, HEIGHT)).rgb(poses), told)
+
     def __repr__(self) -> str:
         return f"Scene({self.name!r}, {len(self.bodies)} bodies, {len(self.robots)} robots)"
 

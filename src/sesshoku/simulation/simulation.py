@@ -158,6 +158,12 @@ class Simulation(SavedState, ControllerDynamics):
         head = f"Simulation of {self.scene.name!r}: {self.method.label}, {self.time:.6g} s in steps of {self.dt:g} s"
         return "\n".join([head, *(f"  {what:<10} {text}" for what, text in rows)])
 
+    def _repr_html_(self) -> str:
+        """In a notebook: a picture of the scene as it stands, and the short table."""
+        from sesshoku.recording.notebook import HEIGHT, WIDTH, pictured
+
+        return pictured(self.render(size=(WIDTH, HEIGHT)), repr(self))
+
     # ---- stepping ------------------------------------------------------------------------------------------------
 
     def step(self, steps: int = 1) -> None:
