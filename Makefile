@@ -20,7 +20,7 @@ CHROMIUM = command -v chromium >/dev/null || command -v chromium-browser >/dev/n
 
 PYTEST := $(BIN)/python -m pytest --disable-warnings
 
-.PHONY: help demo play test test-full soak mutants bench lint docs wheel clean
+.PHONY: help demo play test test-full soak mutants bench lint docs pictures wheel clean
 .DEFAULT_GOAL := help
 
 help:
@@ -102,6 +102,10 @@ lint: $(TEST)
 
 docs: $(DOCS)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+# Needs out/report.html of make demo, and Chromium for its picture.
+pictures: $(TEST)
+	$(BIN)/python tools/pictures.py
 
 # The methods are compiled for the processor that the wheel is for; where that was done before, it takes seconds.
 wheel: $(TEST)
