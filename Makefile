@@ -33,6 +33,7 @@ help:
 	@echo "make bench      measure against other simulators"
 	@echo "make lint       ruff, mypy, import-linter"
 	@echo "make docs       build the pages into site/"
+	@echo "make pictures   draw the pictures of the pages anew"
 	@echo "make wheel      a wheel with finished machine code, which needs no compiler, in dist/"
 	@echo "make clean      remove .venv and everything that is built"
 

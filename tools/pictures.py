@@ -36,7 +36,8 @@ def gallery() -> None:
         run.to_strip(IMAGES / "gallery" / f"{path.stem}.png", 4, size=SIZE)
         first = path.read_text(encoding="utf-8").splitlines()[0].lstrip("# ")
         picture = f"![{path.stem}](images/gallery/{path.stem}.png)"
-        parts.append(f"## {path.stem.replace('_', ' ')}\n\n{first}\n\n{picture}\n\n    sesshoku view examples/{path.name}\n")
+        title, command = path.stem.replace("_", " "), f"    sesshoku view examples/{path.name}"
+        parts.append(f"## {title}\n\n{first}\n\n{picture}\n\n{command}\n")
         print(path.stem)
     text = LIST.sub(lambda found: found.group(1) + "\n".join(parts) + found.group(2), PAGE.read_text(encoding="utf-8"))
     PAGE.write_text(text, encoding="utf-8")
