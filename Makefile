@@ -68,19 +68,20 @@ demo: $(VIEW)
 play: $(VIEW)
 	$(BIN)/sesshoku play crane
 
-# Three runs: the suite; a part of it with bounds checks in the compiled code; a part of it as plain Python. The methods
-# are compiled first, on all cores: workers of the suite would each compile the same ones.
+# Three runs, each test in one of them: compiled with bounds checks, what is marked `boundscheck`; compiled as users have
+# it, the rest; as plain Python, what is marked `nojit`, once more. The methods are compiled first, on all cores: workers
+# of the suite would each compile the same ones.
 test: $(TEST)
 	$(BIN)/sesshoku prepare
-	$(PYTEST) -rs -n 2 --dist loadfile
+	$(PYTEST) -rs -n 2 --dist loadfile -m "not boundscheck"
 	NUMBA_BOUNDSCHECK=1 $(BIN)/sesshoku prepare
 	NUMBA_BOUNDSCHECK=1 $(PYTEST) -rs -n 2 --dist loadfile -m boundscheck
-	NUMBA_DISABLE_JIT=1 $(PYTEST) -rs -m nojit
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -rs -n 2 -m nojit
 
 test-full: $(TEST)
 	SESSHOKU_FULL=1 $(PYTEST) -rs -n 2 --dist loadfile
 	SESSHOKU_FULL=1 NUMBA_BOUNDSCHECK=1 $(PYTEST) -rs -n 2 --dist loadfile -m boundscheck
-	NUMBA_DISABLE_JIT=1 $(PYTEST) -rs -m nojit
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -rs -n 2 -m nojit
 
 # Random scenes of every kind, for so long: what breaks is listed with its seed.
 MINUTES ?= 10

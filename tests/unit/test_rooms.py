@@ -49,3 +49,13 @@ def test_every_folder_has_a_docstring_and_is_not_crowded() -> None:
         assert ast.get_docstring(ast.parse(path.read_text("utf-8"))), f"{path}: say what lives there"
         count = len(list(path.parent.glob("*.py")))
         assert count <= MOST_FILES, f"{path.parent} holds {count} files: give what belongs together a folder"
+
+
+def test_things_are_where_the_table_says() -> None:
+    table = (ROOT / "CONTRIBUTING.md").read_text("utf-8").partition("Where things are")[2].partition("\n## ")[0]
+    named = re.findall(r"`((?:\w+/)+\w+\.py)`((?:(?:: |, )`\w+`)*)", table)
+    assert len(named) > 15
+    for path, names in named:
+        text = (PACKAGE / path).read_text("utf-8")
+        for name in re.findall(r"`(\w+)`", names):
+            assert re.search(rf"^(?:def {name}\(|class {name}\b|{name} = )", text, re.MULTILINE), f"{path}: {name}"
