@@ -4,8 +4,8 @@ The smaller of two shapes is cut by the planes of the other (clip.py), then meas
 is reckoned from the middle of the smaller shape, so far from the world's origin no digits are lost but those the poses
 have lost already; all tolerances go with the smaller shape.
 
-A ball is a fine polyhedron that does not turn with it: it always has a corner towards what it touches. So a ball rolls on
-as a ball does, where one that turned would rock from face to face.
+A ball is a fine polyhedron that does not turn with it: it always has a corner towards what it touches. So a ball rolls
+on as a ball does, where one that turned would rock from face to face.
 
 What is no proper overlap. Touching without volume: nothing. One inside the other (no normal): counted in
 `overlaps.counts[DEGENERATE]`, no contact; but a half-space has its normal always, so a body that was pushed wholly
@@ -29,9 +29,9 @@ from sesshoku.collision.overlap.overlaps import AREA, DEGENERATE, POINT, THICKNE
 from sesshoku.collision.points.detect import tangents
 from sesshoku.collision.points.fields import field_cells, set_cell
 from sesshoku.collision.shapes import place_shapes
-from sesshoku.collision.support import turned
 from sesshoku.compiled.jit import jit
 from sesshoku.model.arrays import SHAPE_FIELD, SHAPE_PLANE, SHAPE_SPHERE
+from sesshoku.spatial.algebra import turned
 
 FLUSH = 1e-9  # of the smaller shape's radius: faces so near each other are one
 NO_NORMAL = 1e-12  # of the overlap's surface: an area vector this small has no direction
