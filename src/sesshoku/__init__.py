@@ -44,6 +44,7 @@ from sesshoku.scene.geometry.shapes import (
 from sesshoku.scene.scene import Robot, Scene
 from sesshoku.scene.sensors import ForceSensor, Imu
 from sesshoku.scene.state_sensors import StateSensor
+from sesshoku.scene.tendon_paths import PathPoint
 from sesshoku.simulation.batch import Batch
 from sesshoku.simulation.contacts import Contact
 from sesshoku.simulation.simulation import Simulation
@@ -53,7 +54,7 @@ from sesshoku.stages.report import Report
 __all__ = [
     "Actuator", "Batch", "Body", "Box", "Camera", "Capsule", "Contact", "ConvexMesh", "Cylinder", "Ellipsoid", "Fluid",
     "ForceSensor", "Frame", "Geometry", "HeightField", "Imu", "Inertial", "Joint", "Loop", "Material", "Mesh",
-    "MethodError", "Mimic", "Motion", "Plane", "Recording", "RecordingError", "Report", "Robot", "Scene", "SceneError",
-    "SesshokuError", "Simulation", "SimulationDiverged", "Snapshot", "Sphere", "StateSensor", "SuspectRun", "Tendon",
-    "UnstableStep", "UnsupportedFeature", "__version__", "compare", "methods", "robots",
+    "MethodError", "Mimic", "Motion", "PathPoint", "Plane", "Recording", "RecordingError", "Report", "Robot", "Scene",
+    "SceneError", "SesshokuError", "Simulation", "SimulationDiverged", "Snapshot", "Sphere", "StateSensor",
+    "SuspectRun", "Tendon", "UnstableStep", "UnsupportedFeature", "__version__", "compare", "methods", "robots",
 ]  # fmt: skip

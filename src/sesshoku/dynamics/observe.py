@@ -8,6 +8,7 @@ from sesshoku.dynamics.data import as_data
 from sesshoku.dynamics.frames import frame_poses, frame_velocities
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import link_velocities
+from sesshoku.dynamics.tendons import tendon_motion
 from sesshoku.model.arrays import as_model
 
 
@@ -55,3 +56,10 @@ def observe_energy(model_table, data_table):
     """Kinetic and potential energy, J. Needs `refresh`."""
     model, data = as_model(model_table), as_data(data_table)
     return kinetic_energy(model, data, data.v), potential_energy(model, data, data.q)
+
+
+@jit
+def observe_tendon(model_table, data_table, n):
+    """Length of tendon n and its rate. Needs `refresh`."""
+    model, data = as_model(model_table), as_data(data_table)
+    return tendon_motion(model, data, n, data.q, data.v)

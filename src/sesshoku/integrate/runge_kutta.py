@@ -26,7 +26,7 @@ def runge_kutta(model, data, tableau, dt, q_out, v_out):
         combine(v, rate_v, tableau, s, dt, stage_v)
         move_kinematic(model, data, (tableau[s, 0] - time) * dt)
         time = tableau[s, 0]
-        if model.has_lifted:
+        if model.has_lifted or model.spatial_count > 0:
             kinematics(model, data, stage_q)
         joint_forces(model, data, stage_q, stage_v, 0.0, 1.0)
         for k in range(model.dof_count):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.constraints.rows import LIMIT_CORRECTION, ROW_FRICTION, ROW_UPPER, group_rows, store_impulse
-from sesshoku.dynamics.constraints.tendon_rows import return_tendons, tendon_excess
+from sesshoku.dynamics.constraints.tendon_rows import tendon_excess
 from sesshoku.dynamics.delassus import half_row, row_delassus
 from sesshoku.dynamics.factor import multiply, solve
 from sesshoku.dynamics.jacobian import add_chain, chain_times
@@ -25,6 +25,7 @@ from sesshoku.stages.report import (
     RESIDUAL,
     ROWS,
 )
+from sesshoku.stages.tendon_limits import return_tendons
 
 STICK_SPEED = 1e-7  # rad/s or m/s: a joint that moves faster than this slips
 FRICTION_ROUNDS = 8
@@ -146,7 +147,7 @@ def apply_impulse(model, data, v, impulse):
 
 
 @jit
-def return_to_limits(model, q):
+def return_to_limits(model, data, q):
     """Move joints (and tendons) that are beyond a limit part of the way back; a shift of q, so that it leaves no
     velocity behind."""
     for n in range(len(model.limited_dofs)):
@@ -154,7 +155,7 @@ def return_to_limits(model, q):
         at = model.dof_coordinate[k]
         beyond = q[at] - min(max(q[at], model.dof_lower[k]), model.dof_upper[k])
         q[at] -= LIMIT_CORRECTION * beyond
-    return_tendons(model, q, LIMIT_CORRECTION)
+    return_tendons(model, data, q, LIMIT_CORRECTION)
 
 
 @jit
@@ -166,5 +167,5 @@ def measure_errors(model, data, q):
         position = q[model.dof_coordinate[k]]
         worst = max(worst, model.dof_lower[k] - position, position - model.dof_upper[k])
     for n in range(len(model.rowed_tendons)):
-        worst = max(worst, abs(tendon_excess(model, model.rowed_tendons[n], q)))
+        worst = max(worst, abs(tendon_excess(model, data, model.rowed_tendons[n], q)))
     report[LIMIT_VIOLATION] = worst

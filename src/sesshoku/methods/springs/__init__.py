@@ -168,7 +168,7 @@ def forces(model, data, work, dt):
     want_drives(model, data, joints, dt)
     load_bodies(model, data, work, dt)
     place_anchors(model, data, work, dt)
-    start_coupling(model, bodies, joints, springs, options.joint_springs)
+    start_coupling(model, data, bodies, joints, springs, options.joint_springs)
     pull_joints(model, work, dt)
     turn_axes(model, bodies, joints, springs, dt)
     stiffen_contacts(work)

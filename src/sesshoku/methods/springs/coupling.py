@@ -16,7 +16,7 @@ from sesshoku.spatial.algebra import cross
 
 
 @jit
-def start_coupling(model, bodies, joints, springs, implicit_joints):
+def start_coupling(model, data, bodies, joints, springs, implicit_joints):
     """Groups of this step, and the bodies' own inertia in their blocks."""
     needed = springs.iwork
     for b in range(springs.body_count):
@@ -28,7 +28,7 @@ def start_coupling(model, bodies, joints, springs, implicit_joints):
             needed[bodies.top[model.dof_link[k]]] = 1
     for a in range(model.actuator_count):
         if joints.slope[a] > 0.0:
-            dofs, _ = drive_of(model, a)
+            dofs, _ = drive_of(model, data, a)
             for n in range(len(dofs)):
                 needed[bodies.top[model.dof_link[dofs[n]]]] = 1
     for i in range(model.link_count):

@@ -48,7 +48,9 @@ def want_drives(model, data, joints, dt):
     """What springs, dampers and actuators ask for at present velocities, and how it falls with acceleration."""
     for k in range(model.dof_count):
         data.joint_force[k] = data.implicit_diagonal[k] = joints.friction[k] = 0.0
-    passive_forces(model, data.joint_force, data.implicit_diagonal, data.q, data.v, dt, 1.0)
+    if model.spatial_count > 0:
+        kinematics(model, data, data.q)
+    passive_forces(model, data, data.joint_force, data.implicit_diagonal, data.q, data.v, dt, 1.0)
     for k in range(model.dof_count):
         joints.own_slope[k] = data.implicit_diagonal[k]
     for a in range(model.actuator_count):
@@ -79,7 +81,7 @@ def drive_joints(model, data, work, dt):
         for k in range(model.dof_count):
             joints.given[k] = data.joint_force[k]
         for a in range(model.actuator_count):
-            dofs, arms = drive_of(model, a)
+            dofs, arms = drive_of(model, data, a)
             pull(dofs, arms, data.actuator_force[a], joints.given)
     for k in range(model.dof_count):
         joints.torque[k] = joints.given[k]
@@ -94,7 +96,7 @@ def drive_coupled(model, data, joints, dt):
     for k in range(model.dof_count):
         joints.constant[k], joints.given[k], joints.total_slope[k] = 0.0, data.joint_force[k], joints.own_slope[k]
     for a in range(model.actuator_count):
-        dofs, arms = drive_of(model, a)
+        dofs, arms = drive_of(model, data, a)
         if joints.slope[a] > 0.0 and not joints.clipped[a]:
             pull(dofs, arms, joints.wanted[a], joints.given)
             stiffen(dofs, arms, joints.slope[a], joints.total_slope)
@@ -143,7 +145,7 @@ def implicit_torques(model, data, joints):
         for k in range(model.dof_count):
             x[k], D[k] = passive[k] - data.bias_force[k], joints.own_slope[k]
         for a in range(model.actuator_count):
-            dofs, arms = drive_of(model, a)
+            dofs, arms = drive_of(model, data, a)
             pull(dofs, arms, data.actuator_force[a] if joints.clipped[a] else joints.wanted[a], x)
             stiffen(dofs, arms, 0.0 if joints.clipped[a] else joints.slope[a], D)
         factorize(model, data.mass_matrix, D, data.factor, data.factor_dinv)
@@ -151,7 +153,7 @@ def implicit_torques(model, data, joints):
         more = False
         for a in range(model.actuator_count):
             if not joints.clipped[a]:
-                dofs, arms = drive_of(model, a)
+                dofs, arms = drive_of(model, data, a)
                 torque = joints.wanted[a] - joints.slope[a] * along(dofs, arms, x)
                 data.actuator_force[a] = within_joint(model, data, a, torque)
                 if data.actuator_force[a] != torque:
@@ -162,7 +164,7 @@ def implicit_torques(model, data, joints):
     for k in range(model.dof_count):
         joints.torque[k] = passive[k] - joints.own_slope[k] * x[k]
     for a in range(model.actuator_count):
-        dofs, arms = drive_of(model, a)
+        dofs, arms = drive_of(model, data, a)
         pull(dofs, arms, data.actuator_force[a], joints.torque)
 
 
@@ -193,7 +195,7 @@ def settle_drives(model, data, work, dt):
                 old - miss * (old - joints.old_reference[k]) / fall)
             joints.old_reference[k], joints.old_miss[k] = old, miss
     for n in range(model.actuator_count):
-        dofs, arms = drive_of(model, n)
+        dofs, arms = drive_of(model, data, n)
         if joints.slope[n] > 0.0 and not joints.clipped[n]:
             torque = joints.wanted[n]
             for m in range(len(dofs)):

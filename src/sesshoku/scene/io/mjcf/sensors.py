@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from sesshoku.scene.elements import RobotDescription
-from sesshoku.scene.io.mjcf.actuators import tendon_names
 from sesshoku.scene.io.mjcf.bodies import HINGE, SLIDE, ModelNames
+from sesshoku.scene.io.mjcf.tendons import tendon_names
 from sesshoku.scene.io.spec import Names
 from sesshoku.scene.io.unsupported import Grade, Unsupported
 from sesshoku.scene.sensors import ForceSensor, Imu

@@ -24,6 +24,7 @@ from sesshoku.scene.recheck import recheck
 from sesshoku.scene.scene import Robot, Scene
 from sesshoku.scene.sensors import ForceSensor, Imu
 from sesshoku.scene.state_sensors import StateSensor
+from sesshoku.scene.tendon_paths import PathPoint
 
 LINE_LENGTH = 110
 
@@ -60,8 +61,7 @@ def scene_to_tables(scene: Scene, folder: Path) -> dict[str, Any]:
     tables["materials"] = {name: _material_keys(material, "name") for name, material in materials.items()}
     tables["robot"] = [_robot(scene, robot) for robot in scene.robots.values()]
     tables["body"] = [_body(body, materials, folder) for body in scene.bodies.values()]
-    tables["tendon"] = [_changed(tendon, Tendon(tendon.name, tendon.joints), "", always=("name", "joints"))
-                        for tendon in scene.tendons.values()]
+    tables["tendon"] = [_tendon(tendon) for tendon in scene.tendons.values()]
     tables["actuator"] = [_actuator(actuator) for actuator in scene.actuators.values()]
     tables["loop"] = [_changed(loop, Loop(loop.name, loop.kind, loop.body_a), "", always=("name", "kind", "body_a"))
                       for loop in scene.loops.values()]
@@ -287,6 +287,13 @@ def _robot(scene: Scene, robot: Robot) -> dict[str, Any]:
         table["poses"] = {name: {"positions": pose.positions, "velocities": pose.velocities, "commands": pose.commands}
                           for name, pose in robot.poses.items()}
     return table
+
+
+def _tendon(tendon: Tendon) -> dict[str, Any]:
+    table = _changed(tendon, Tendon(tendon.name, tendon.joints, path=tendon.path), "", always=("name",))
+    if tendon.path:
+        return table | {"path": [_changed(point, PathPoint(), "", always=("kind",)) for point in tendon.path]}
+    return table | {"joints": tendon.joints}
 
 
 def _actuator(actuator: Actuator) -> dict[str, Any]:
