@@ -45,7 +45,7 @@ class Data(Record):
     offset = array(float, "L", 3)  # link origin from the tree's origin, world axes
     axis = array(float, "V", 6)  # motion of each dof (the columns of S)
     inertia = array(float, "L", 10)  # spatial inertia at the tree's origin
-    # ---- spatial tendons at the pose of the links; of others nothing is written
+    # ---- spatial tendons along which something acts, at the pose of the links; of others nothing is written
     tendon_length = array(float, "N")  # m
     tendon_drift = array(float, "N")  # m/s: what scripted roots give to its rate
     tendon_arm = array(float, "P")  # change of length per dof, as model.tendon_dof

@@ -8,7 +8,7 @@ from sesshoku.dynamics.data import as_data
 from sesshoku.dynamics.frames import frame_poses, frame_velocities
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import link_velocities
-from sesshoku.dynamics.tendons import tendon_motion
+from sesshoku.dynamics.tendons import is_spatial, place_tendon, tendon_motion
 from sesshoku.model.arrays import as_model
 
 
@@ -62,4 +62,6 @@ def observe_energy(model_table, data_table):
 def observe_tendon(model_table, data_table, n):
     """Length of tendon n and its rate. Needs `refresh`."""
     model, data = as_model(model_table), as_data(data_table)
+    if is_spatial(model, n):
+        place_tendon(model, data, n)
     return tendon_motion(model, data, n, data.q, data.v)

@@ -69,17 +69,22 @@ def tendon_mass(model, data, n):
 
 @jit
 def place_tendons(model, data):
-    """Length, drift and arms of every spatial tendon. Needs poses and joint axes of the links."""
+    """Length, drift and arms of every spatial tendon along which something acts. Needs poses and joint axes."""
     for n in range(model.tendon_count):
-        if not is_spatial(model, n):
-            continue
-        first, last, reach = model.tendon_drive[n], model.tendon_drive[n + 1], data.tendon_reach
-        for e in range(first, last):
-            reach[model.tendon_dof[e]] = 0.0
-        data.tendon_length[n] = data.tendon_drift[n] = 0.0
-        follow_path(model, data, n)
-        for e in range(first, last):
-            data.tendon_arm[e] = reach[model.tendon_dof[e]]
+        if is_spatial(model, n) and model.tendon_acts[n]:
+            place_tendon(model, data, n)
+
+
+@jit
+def place_tendon(model, data, n):
+    """The same of tendon n."""
+    first, last, reach = model.tendon_drive[n], model.tendon_drive[n + 1], data.tendon_reach
+    for e in range(first, last):
+        reach[model.tendon_dof[e]] = 0.0
+    data.tendon_length[n] = data.tendon_drift[n] = 0.0
+    follow_path(model, data, n)
+    for e in range(first, last):
+        data.tendon_arm[e] = reach[model.tendon_dof[e]]
 
 
 @jit

@@ -164,6 +164,7 @@ class Model(Record):
 
     # paths of spatial tendons: sites, pulleys, and shapes they wrap round (dynamics/tendons.py)
     tendon_path = array(int, "N + 1")  # ranges of the places; none: a sum over joints
+    tendon_acts = array(int, "N")  # 1: a spring, damper, limit, friction or actuator acts along it
     path_kind = array(int, "P")
     path_link = array(int, "P")  # link, -1 for the world
     path_dof = array(int, "P")  # last dof at or above that link, -1: none

@@ -28,9 +28,12 @@ def tendon_arrays(scene: Scene, arrays: dict[str, Any], joint_link: dict[str, in
     start, dofs, arms = flat(drives)
     rowed = [n for n, tendon in enumerate(tendons) if tendon.has_rows and drives[n]]
     rows = [_chains(tendons[n], drives[n] if n in rowed else [], int(start[n]), arrays) for n in range(len(tendons))]
+    driven = {actuator.tendon for actuator in scene.actuators.values()}
     places = np.cumsum([0, *(len(part) for row in rows for _, part in row)])[:-1].reshape(-1, 2)
     return paths | {
         "tendon_count": len(tendons), "spatial_count": sum(bool(tendon.path) for tendon in tendons),
+        "tendon_acts": [int(tendon.stiffness > 0.0 or tendon.viscous > 0.0 or tendon.has_rows or tendon.name in driven)
+                        for tendon in tendons],
         "tendon_drive": start, "tendon_dof": dofs, "tendon_arm": arms,
         "tendon_stiffness": [tendon.stiffness for tendon in tendons],
         "tendon_rest": stack([tendon.rests for tendon in tendons], 2),
