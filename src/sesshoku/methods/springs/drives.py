@@ -21,7 +21,7 @@ from sesshoku.dynamics.crba import mass_matrix
 from sesshoku.dynamics.factor import factorize, solve
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import bias_at_velocities, external_wrenches, link_velocities
-from sesshoku.methods.springs.bodies import times_inertia
+from sesshoku.methods.springs.bodies import joint_frame, link_origin, times_inertia
 from sesshoku.methods.springs.coupling import (
     couple_drives,
     dof_reply,
@@ -32,7 +32,7 @@ from sesshoku.methods.springs.coupling import (
 from sesshoku.methods.springs.options import IMPLICIT_JOINTS
 from sesshoku.methods.springs.solve.inertia import add_reply, answer, factor_groups
 from sesshoku.methods.springs.work import AT_REST
-from sesshoku.model.arrays import FREE
+from sesshoku.model.arrays import FREE, PRISMATIC, REVOLUTE
 from sesshoku.spatial.algebra import cross
 
 MIMIC_RATE, MIMIC_DAMPING = 0.3, 1.0  # k dt^2 and c dt of a mimic's spring, in inverse inertias: implicit, stable
@@ -71,7 +71,7 @@ def drive_joints(model, data, work, dt):
     for a in range(model.actuator_count):
         stiff = stiff or joints.slope[a] > 0.0
     if options.joint_springs == IMPLICIT_JOINTS:
-        drive_coupled(model, data, joints, dt)
+        drive_coupled(model, data, bodies, joints, dt)
         couple_drives(model, bodies, joints, springs)
         factor_groups(springs)
     elif stiff:
@@ -91,8 +91,11 @@ def drive_joints(model, data, work, dt):
 
 
 @jit
-def drive_coupled(model, data, joints, dt):
-    """Torques at present velocities into `given`, and how they fall with acceleration into `total_slope`."""
+def drive_coupled(model, data, bodies, joints, dt):
+    """Torques at present velocities into `given`, and how they fall with acceleration into `total_slope`.
+
+    So does the torque that speeds a rotor up, its armature: between the link and its parent.
+    """
     for k in range(model.dof_count):
         joints.constant[k], joints.given[k], joints.total_slope[k] = 0.0, data.joint_force[k], joints.own_slope[k]
     for a in range(model.actuator_count):
@@ -107,6 +110,29 @@ def drive_coupled(model, data, joints, dt):
         joints.inert[k] = lent if lent > 0.0 else 0.0
         joints.total_slope[k] += joints.inert[k]
         joints.given[k] += joints.constant[k] + joints.inert[k] * joints.reference[k]
+        i, armature = model.dof_link[k], model.dof_armature[k]
+        if armature > 0.0 and (model.link_joint[i] == REVOLUTE or model.link_joint[i] == PRISMATIC):
+            joints.total_slope[k] += armature
+            joints.given[k] -= armature * turning_rate(model, bodies, i)
+
+
+@jit
+def turning_rate(model, bodies, i):
+    """How fast the speed of a sliding joint grows because its bodies turn, m/s^2: its row's rate times velocities."""
+    if model.link_joint[i] != PRISMATIC:
+        return 0.0
+    p, o, n = joint_frame(model, bodies, i, bodies.frame), link_origin(bodies, i), bodies.frame[2]
+    return outward(bodies, i, o, n) - outward(bodies, p, o, n)
+
+
+@jit
+def outward(bodies, b, at, n):
+    """w x (w x r) . n of body b, r from its centre of mass to a world point."""
+    w, x = bodies.velocity[b], bodies.position[b]
+    rx, ry, rz = at[0] - x[0], at[1] - x[1], at[2] - x[2]
+    vx, vy, vz = cross(w[3], w[4], w[5], rx, ry, rz)
+    ax, ay, az = cross(w[3], w[4], w[5], vx, vy, vz)
+    return ax * n[0] + ay * n[1] + az * n[2]
 
 
 @jit
