@@ -69,7 +69,7 @@ def cautions(compiled: CompiledScene, options: Options, work: Any, dt: float) ->
 
 
 def loop_cautions(compiled: CompiledScene) -> list[str]:
-    """Loops of explicit springs around joints with armature, springs or dampers: what those do does not know of them."""
+    """Loops of explicit springs around joints with armature, springs or dampers, which do not know of them."""
     model = compiled.model
     looped = {int(model.tree_joined[model.link_tree[link]]) for pair in model.loop_link for link in pair if link >= 0}
     around, sprung = [], set(model.sprung_dofs.tolist())
@@ -81,8 +81,8 @@ def loop_cautions(compiled: CompiledScene) -> list[str]:
             around.append((0.0, compiled.joint_names[i]))
     if not around:
         return []
-    return [f"joint {around[0][1]!r}{_more(around)} has armature, a spring or a damper and is part of a closed loop: with "
-            f"explicit joint springs those do not know of the loop, and it may gain energy; use "
+    return [f"joint {around[0][1]!r}{_more(around)} has armature, a spring or a damper and is part of a closed loop: "
+            f"with explicit joint springs those do not know of the loop, and it may gain energy; use "
             f'joint_springs="implicit" (springs:recommended)']
 
 
