@@ -12,8 +12,9 @@ The offset d of a vertex solves n_f . d = -margin for all faces f around it:
 
 Reflex edges need nothing special: the same equations move both of their faces into the solid. The margin of a shape
 is halved until no edge turns back, no triangle's normal turns by 90 degrees or more, and no vertex passes through
-another face. A convex shape with needles that allow little or none (hulls of robots' meshes) is scaled down about its middle
-instead, so that no face moves by more than the margin: that turns nothing over, and faces near the middle move less.
+another face. A convex shape with needles that allow little or none (hulls of robots' meshes) is scaled down about its
+middle instead, so that no face moves by more than the margin: that turns nothing over, and faces near the middle move
+less.
 """
 
 from __future__ import annotations
