@@ -115,7 +115,8 @@ def advance(model, data, work, dt):
 METHOD = Definition(
     __name__, Options, Work, make_work,
     Stages((place_links, find_points, free_motion, build_problem, solve_islands, apply, advance)),
-    presets=PRESETS, leaves_out=rolling_friction, cautions=cautions, ends_within=lambda options: options.integrator == "rk4",
+    presets=PRESETS, leaves_out=rolling_friction, cautions=cautions,
+    ends_within=lambda options: options.integrator == "rk4",
     guarantees={
         # friction beyond mu_s times the normal force: the circumscribed square reaches sqrt(2)
         "friction_bound": lambda options: 2**0.5 if options.static_pyramid == "circumscribed" else 1.0,
