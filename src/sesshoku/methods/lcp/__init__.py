@@ -36,9 +36,8 @@ from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
 from sesshoku.compiled.stepping import Stages
-from sesshoku.dynamics.actuation import joint_forces
 from sesshoku.dynamics.kinematics import kinematics
-from sesshoku.dynamics.rnea import external_wrenches, link_velocities
+from sesshoku.dynamics.rnea import link_velocities
 from sesshoku.integrate.fast_joints import FAST, FAST_TREES, RUNGE_KUTTA_FAST, find_fast
 from sesshoku.integrate.position import move_kinematic
 from sesshoku.integrate.rk4 import TABLEAU
@@ -48,7 +47,7 @@ from sesshoku.methods.features import rolling_friction
 from sesshoku.methods.lcp.options import PRESETS, RK4, Options
 from sesshoku.methods.lcp.problem import build_problem
 from sesshoku.methods.lcp.solve import solve_islands
-from sesshoku.methods.lcp.stiffness import TOO_STIFF, cautions, forces_of_stages
+from sesshoku.methods.lcp.stiffness import TOO_STIFF, cautions, stage_step
 from sesshoku.methods.lcp.work import Work, make_work
 from sesshoku.methods.registry import register
 from sesshoku.stages.common import find_points, place_links
@@ -56,13 +55,11 @@ from sesshoku.stages.contact_forces import apply_forces
 from sesshoku.stages.free_motion import (
     RUNGE_KUTTA,
     SEMI_IMPLICIT,
-    SPIN,
     coast,
     finish,
     finish_turns,
-    free_velocity,
     hold_fast_turns,
-    joint_space_inertia,
+    unconstrained_velocity,
 )
 from sesshoku.stages.joint_constraints import measure_errors
 from sesshoku.stages.tunnelling import count_tunnelling
@@ -72,13 +69,7 @@ from sesshoku.stages.tunnelling import count_tunnelling
 def free_motion(model, data, work, dt):
     """new_v: the velocity at the end without contacts, limits or joint friction."""
     options = work.options
-    if options.integrator == RK4:
-        forces_of_stages(model, data, dt)
-    else:
-        joint_forces(model, data, data.q, data.v, dt, 1.0)
-    external_wrenches(model, data)
-    joint_space_inertia(model, data)
-    free_velocity(model, data, dt, SPIN)
+    unconstrained_velocity(model, data, dt, stage_step(model, data, dt) if options.integrator == RK4 else dt)
     coast(model, data, dt, RUNGE_KUTTA_FAST if options.integrator == RK4 else FAST)
 
 

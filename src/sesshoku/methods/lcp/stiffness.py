@@ -22,8 +22,9 @@ TOO_STIFF = 1  # place in `counters`: whether this step is beyond it
 
 
 @jit
-def forces_of_stages(model, data, dt):
-    """Joint forces for a Runge-Kutta step: explicit, or, where those are too stiff, implicit; counters say which."""
+def stage_step(model, data, dt):
+    """How far springs and servos look ahead in a Runge-Kutta step: 0, explicit, or dt where they are too stiff for
+    that; counters say which."""
     joint_forces(model, data, data.q, data.v, dt, 1.0)
     stiff = False
     for k in range(model.dof_count):
@@ -31,8 +32,7 @@ def forces_of_stages(model, data, dt):
     for a in range(model.actuator_count):
         stiff = stiff or data.actuator_slope[a] > LIMIT * drive_inertia(model, data, a)
     data.counters[TOO_STIFF] = 1 if stiff else 0
-    if not stiff:
-        joint_forces(model, data, data.q, data.v, 0.0, 1.0)
+    return dt if stiff else 0.0
 
 
 def cautions(compiled: CompiledScene, options: Options, work: Work, dt: float) -> list[str]:

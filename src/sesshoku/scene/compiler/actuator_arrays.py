@@ -17,9 +17,9 @@ from sesshoku.model.arrays import (
     TORQUE,
     VELOCITY,
 )
-from sesshoku.scene.actuators import Actuator
 from sesshoku.scene.compiler.tendon_arrays import flat, over_joints
 from sesshoku.scene.elements import Body
+from sesshoku.scene.elements.actuators import Actuator
 from sesshoku.scene.scene import Scene
 from sesshoku.spatial.poses import Pose, stack
 from sesshoku.spatial.rotation import quaternion_to_matrix

@@ -8,9 +8,9 @@ import numpy as np
 
 from sesshoku.errors import SceneError
 from sesshoku.model.arrays import NO_SIDE, PATH_CYLINDER, PATH_PULLEY, PATH_SITE, PATH_SPHERE
-from sesshoku.scene.actuators import Tendon
+from sesshoku.scene.elements.actuators import Tendon
+from sesshoku.scene.elements.tendon_paths import PathPoint
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.tendon_paths import PathPoint
 from sesshoku.spatial.poses import IDENTITY, Pose, compose, stack
 from sesshoku.spatial.rotation import quaternion_to_matrix
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.scene.actuators import Actuator
+from sesshoku.scene.elements.actuators import Actuator
 from sesshoku.scene.io.mjcf.bodies import HINGE, SLIDE, ModelNames
 from sesshoku.scene.io.mjcf.tendons import above, limits, tendon_names
 from sesshoku.scene.io.spec import Unsupported

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.scene.actuators import Tendon
 from sesshoku.scene.elements import Mimic
+from sesshoku.scene.elements.actuators import Tendon
+from sesshoku.scene.elements.tendon_paths import PathPoint
 from sesshoku.scene.io.mjcf.bodies import ModelNames, usual
 from sesshoku.scene.io.spec import Unsupported
-from sesshoku.scene.tendon_paths import PathPoint
 from sesshoku.spatial.rotation import unit
 
 WRAP_JOINT, WRAP_PULLEY, WRAP_SITE, WRAP_SPHERE, WRAP_CYLINDER = range(1, 6)  # mjtWrap
