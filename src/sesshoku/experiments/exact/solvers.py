@@ -102,7 +102,7 @@ def fixed_cost(islands: list[Island]) -> Table:
         "Gauss-Seidel, exact, 60": lambda i: oracles.gauss_seidel_exact(i, 60, 0.0),
         "NNCG, 60": lambda i: oracles.nncg(i, 60, 0.0),
         "NNCG, 120": lambda i: oracles.nncg(i, 120, 0.0),
-        "NNCG 60, then Newton 10 (what `exact` does)": lambda i: oracles.newton(i, NewtonOptions(form=SWEEPS_FIRST)),
+        "NNCG, Newton by groups (what `exact` does)": lambda i: oracles.newton(i, NewtonOptions(form=SWEEPS_FIRST)),
         "Newton alone, 20": lambda i: oracles.newton(i, NewtonOptions(form=PRIMAL, cap_many=20, rescue=0)),
         "Newton alone, 120": lambda i: oracles.newton(i, NewtonOptions(form=PRIMAL, cap_many=120, rescue=0)),
     }
