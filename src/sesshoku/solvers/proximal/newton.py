@@ -26,7 +26,7 @@ from sesshoku.solvers.island_matrix import fill_contacts, fill_joints
 from sesshoku.solvers.problem import CHAIN
 from sesshoku.solvers.proximal.dual import add_sticking, dense_velocities, factor_sticking
 from sesshoku.solvers.proximal.groups import solve_large
-from sesshoku.solvers.proximal.local import all_hold
+from sesshoku.solvers.proximal.local import all_hold, law_residual
 from sesshoku.solvers.proximal.passes import (
     SIGMA_MOST,
     SIGMA_QUIET,
@@ -37,7 +37,7 @@ from sesshoku.solvers.proximal.passes import (
     rounding_floor,
 )
 from sesshoku.solvers.proximal.primal import analyze_island
-from sesshoku.solvers.proximal.rolling import rolling_holds
+from sesshoku.solvers.proximal.rolling import rolling_holds, rolling_violation
 from sesshoku.solvers.proximal.rows import load_island, push_rows, store_island, velocities
 from sesshoku.solvers.proximal.work import (
     AUTO,
@@ -82,9 +82,9 @@ def solve_island(chains, problem, mu, lists, options, work):
         store_island(problem, contact_list, joint_list, work.impulse)
         return 0, residual, True
     form = choose_form(chains, problem, lists, options, work)
+    if len(dof_list) > options.crowd or form == SWEEPS_FIRST and len(dof_list) > options.few:
+        tol = max(tol, min(options.moving, options.share * residual))
     if form == SWEEPS_FIRST:
-        if len(dof_list) > options.few:
-            tol = max(tol, min(options.moving, options.share * residual))
         steps, residual = solve_large(chains, problem, mu, lists, options, work, tol, residual)
         info[NEWTON_STEPS] = steps
         return steps, residual, residual < max(tol, options.accept, rounding_floor(m, nj, work))
@@ -92,7 +92,8 @@ def solve_island(chains, problem, mu, lists, options, work):
     if len(dof_list) > options.few:
         tol = max(tol, min(0.1 * options.accept, options.relative * residual))
     steps, held = 0, False
-    if info[FORM_USED] == DUAL and residual < STEADY and hold_all(m, work):
+    if info[FORM_USED] == DUAL and (residual < STEADY or nj > 0 and contact_residual(m, work) < STEADY) and (
+            hold_all(m, work)):
         steps, residual, held = hold_still(m, nj, tol, options.accept, residual, work)
         if held:
             push_rows(chains, problem, lists, work, work.impulse, y)
@@ -137,6 +138,14 @@ def hold_still(m, nj, tol, accept, residual, work):
         x[k] = start[k]
     dense_velocities(rows, work, x)
     return 1, begun, False
+
+
+@jit
+def contact_residual(m, work):
+    """The residual of an island's contacts alone: rows of loops and mimics are linear, whatever theirs."""
+    m0 = work.info[CONTACT_BLOCKS]
+    worst = law_residual((m0, m, 0), (work.mu, work.scale), (work.low, work.high), work.impulse, work.speed)
+    return worst if m == m0 else max(worst, rolling_violation(m0, m, work))
 
 
 @jit

@@ -31,10 +31,12 @@ class NewtonOptions:
     most_flops: float = 2e6  # of one factorisation; dearer ones are not made
     rescue: int = 50  # sweeps with exact local solves where Newton failed
     relative: float = 0.0  # islands of many trees: a share of the first residual will do, up to a tenth of `accept`
+    # piles
+    crowd: int = 12  # trees; islands of more are solved to the following where that is above `tolerance`:
+    moving: float = 0.0  # m/s: what is good enough in motion,
+    share: float = 0.1  # if it is less than this share of the first residual: at rest that falls to rounding
     # large islands, see groups.py
     large: int = 250  # contacts above which an island of many trees is large
-    moving: float = 5e-4  # m/s: what is good enough there,
-    share: float = 0.1  # if it is less than this share of the first residual: at rest that falls to rounding
     quiet: float = 3e-4  # m/s: a start so good that sweeps are left out
     batch: int = 10  # sweeps between two looks at the residual
     batches: int = 12  # at most
@@ -66,9 +68,10 @@ class NewtonNumbers(Record):
     most_flops = scalar(float)
     rescue = scalar(int)
     relative = scalar(float)
-    large = scalar(int)
+    crowd = scalar(int)
     moving = scalar(float)
     share = scalar(float)
+    large = scalar(int)
     quiet = scalar(float)
     batch = scalar(int)
     batches = scalar(int)
