@@ -30,6 +30,7 @@ class Work(Record):
     newton = part(NewtonWork)
     less_effort = part(NewtonNumbers)  # the solver's options for islands that were not solved for some steps,
     more_effort = part(NewtonNumbers)  # and for trying again
+    careful = part(NewtonNumbers)  # for islands with restitution, whose errors add up to energy: no `pile_tolerance`
     # ---- contacts of this step
     law = array(int, "C")  # Coulomb's cone, all of them
     mu = array(float, "C")  # the coefficient in force
@@ -143,7 +144,8 @@ def make_work(compiled: CompiledScene, options: Options) -> Work:
     sizes = {"C": C, "E": E, "J": W, "V": V, "Q": m.coordinate_count, "T": T}
     work = Work.sized(sizes, options=as_numbers(Numbers, options), contacts=contacts, problem=problem,
                       newton=make_newton_work(C + E, W, V, T, newton),
-                      less_effort=small_budget(newton, FEW_STEPS), more_effort=small_budget(newton, MORE_STEPS))
+                      less_effort=small_budget(newton, FEW_STEPS), more_effort=small_budget(newton, MORE_STEPS),
+                      careful=newton_numbers(replace(newton, moving=0.0)))
     work.law[:] = DISC
     work.tree_lone[:] = lone_bodies(m)
     work.newton.lone[m.tree_dof[:-1][single_bodies(m)]] = 1
