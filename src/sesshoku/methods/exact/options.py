@@ -18,8 +18,9 @@ class Options:
     integrator: Moreau's midpoint rule, of second order; or semi-implicit Euler, of first order, which penetrates least
         on landing
     tolerance (m/s): residual of the law at which a solve ends
-    pile_tolerance (m/s): the same for islands of more than 250 contacts on more than three trees while they move; a
-        tenth of the residual that a step begins with where that is less, so that at rest they are solved to `tolerance`
+    pile_tolerance (m/s): the same for islands of more than twelve trees, or of 250 contacts on more than three, while
+        they move; a tenth of the residual that a step begins with where that is less, so that at rest they are solved
+        to `tolerance`
     newton_cap: Newton steps of an island at most
     margin (m): contacts are found this far apart
     speculative: and farther by what the shapes travel in so many steps; 0: no farther
