@@ -64,7 +64,6 @@ from sesshoku.methods.exact.problem import (
     impact_longer,
     is_backed,
     keep_anchors,
-    list_sides,
 )
 from sesshoku.methods.exact.solve import count_unsolved, keep_states, solve_islands
 from sesshoku.methods.exact.speculative import speculative_leads
@@ -241,8 +240,6 @@ def shift_impacts(model, data, work, dt):
     y, made, some, rolling = work.y_before, work.y_direction, False, problem.counts[ROLLING] > 0
     for k in range(model.dof_count):
         y[k] = made[k] = work.shift[k] = work.turned[k] = 0.0
-    if work.impacts[IMPACTS] > 0:
-        list_sides(model, work)
     for c in range(contacts.counts[CONTACTS]):
         add_impact(model, work, c, made)
     for c in range(contacts.counts[CONTACTS]):

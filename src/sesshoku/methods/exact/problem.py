@@ -13,7 +13,7 @@ from sesshoku.methods.exact.points import note_points
 from sesshoku.methods.exact.rate_terms import link_rates, measure_rates, turn_blocks, turn_contact, turn_loops
 from sesshoku.methods.exact.spin import split_free
 from sesshoku.methods.exact.until import carry_until_impacts
-from sesshoku.methods.exact.work import BOUNCE, GAINED, GIVEN, INSTANT, SPEED, SUPPORT, TAKEN
+from sesshoku.methods.exact.work import BOUNCE, GAINED, GIVEN, IMPACTS, INSTANT, SPEED, SUPPORT, TAKEN
 from sesshoku.solvers.problem import CHAIN, JOINT_ROWS, ROLLING, push_contact, read_normal
 from sesshoku.stages.contact_rows import contact_rows, contact_velocity, start_problem
 from sesshoku.stages.joint_rows import joint_rows
@@ -69,6 +69,8 @@ def build_problem(model, data, work, dt):
     if options.integrator == MIDPOINT:
         find_free_islands(model, data, work)
         meet_impacts(model, data, work, dt)
+        if work.impacts[IMPACTS] > 0:
+            list_sides(model, work)
         carry_until_impacts(model, data, work, dt)
     note_points(model, data, work)
     rolling_rows(model, data, work, data.new_v)
