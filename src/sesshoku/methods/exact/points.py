@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sesshoku.collision.contacts import CONTACTS
 from sesshoku.compiled.jit import jit
-from sesshoku.methods.exact.instant import MET
+from sesshoku.methods.exact.impacts.instant import MET
 from sesshoku.methods.exact.options import MIDPOINT
 from sesshoku.solvers.problem import CHAIN
 
