@@ -54,8 +54,8 @@ def solve_large(chains, problem, mu, lists, options, work, tol, residual):
     least, most = residual, options.group_flops if residual > options.quiet else options.most_flops
     for k in range(rows):
         best[k] = work.impulse[k]
-    find_groups(chains, problem, lists, work)
     for _ in range(options.rounds):
+        find_groups(chains, problem, lists, work)  # anew: load may have passed on to others
         made, dear = visit_groups(chains, problem, mu, lists, work, tol, most)
         steps += made
         residual = load_all(chains, problem, mu, lists, work)
@@ -67,7 +67,6 @@ def solve_large(chains, problem, mu, lists, options, work, tol, residual):
                 best[k] = work.impulse[k]
         if residual < max(tol, rounding_floor(m, nj, work)):
             break
-        find_bad(chains, problem, lists, work)
     if residual > least:
         residual = go_back(chains, problem, lists, work)
     return steps, residual
