@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -38,7 +40,7 @@ def test_order(make):
     """The error falls 16 times with half the step, and is far below the midpoint rule's."""
     known = end_state(make(), 2.5e-4, 0.8, "rk4")
     errors = [np.abs(end_state(make(), dt, 0.8, "rk4") - known).max() for dt in (1e-2, 5e-3, 2.5e-3)]
-    for coarse, fine in zip(errors, errors[1:]):
+    for coarse, fine in pairwise(errors):
         assert np.log2(coarse / fine) > 3.6, errors
     second = np.abs(end_state(make(), 2.5e-3, 0.8, "midpoint") - known).max()
     assert errors[-1] < 1e-3 * second
