@@ -94,7 +94,8 @@ def gas(count: int, dt: float, rng: np.random.Generator) -> ss.Simulation:
             place[axis], size[axis] = side * (0.5 * width + 0.1), 0.2
             scene.add_box(f"wall{axis}{side}", size=size, position=place, fixed=True, material=material)
     for n in range(count**3):
-        place = 0.12 * (np.array([n % count, n // count % count, n // count**2]) - 0.5 * (count - 1) * np.eye(3)[:2].sum(0))
+        middle = 0.5 * (count - 1) * np.array([1, 1, 0])
+        place = 0.12 * (np.array([n % count, n // count % count, n // count**2]) - middle)
         scene.add_sphere(f"ball{n}", radius=0.05, mass=0.5, material=material, velocity=0.5 * rng.normal(size=3),
                          position=place + [0, 0, 0.1] + rng.uniform(-5e-3, 5e-3, 3) * [1, 1, 0])
     return ss.Simulation(scene, "exact", dt)

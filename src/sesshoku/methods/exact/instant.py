@@ -29,6 +29,7 @@ TOUCHING = 1e-7
 BESIDE = 1e-6  # m: bodies so near each other touch
 ROUNDS = 40  # of Newton's method for the instant; three or four are common
 SETTLED = 1e-15  # of the step: the instant is known
+TOGETHER = 1e-6  # of the step: ends of an edge that comes down level touch at one instant
 CLOSED = 1e-15  # of the pair's size: the gap is closed
 
 
@@ -97,6 +98,7 @@ def find_impacts(model, data, work, dt):
         if work.met[c] == LANDS and comes_alone(model, data, work, c, 0) and comes_alone(model, data, work, c, 1):
             meet(model, data, work, dt, c)
             if work.met[c] == MET:
+                meet_together(model, data, work, dt, c)
                 time_bodies(model, data, work, dt, c)
     if some > 0 and work.impacts[FREE_ISLANDS] > 0:
         share_instants(model, data, work, dt)
@@ -252,6 +254,18 @@ def meet(model, data, work, dt, c):
         t = following
     work.met[c] = MET
     take_geometry(model, data, work, dt, c, t, found, gap)
+
+
+@jit
+def meet_together(model, data, work, dt, c):
+    """Impact c takes the instant of an earlier one of the same shapes that rounding parts it from."""
+    contacts, t, e = work.contacts, work.instant[c], c - 1
+    while e >= 0 and contacts.shape[e, 0] == contacts.shape[c, 0] and contacts.shape[e, 1] == contacts.shape[c, 1]:
+        if work.met[e] == MET and t != work.instant[e] and abs(t - work.instant[e]) < TOGETHER * dt:
+            found, gap = touch(model, data, work, dt, c, work.instant[e])
+            take_geometry(model, data, work, dt, c, work.instant[e], found, gap)
+            return
+        e -= 1
 
 
 @jit
