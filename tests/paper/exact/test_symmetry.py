@@ -46,16 +46,16 @@ def dominoes(axis: int, count: int, bounce: float, friction: float) -> ss.Scene:
 @pytest.mark.parametrize(("bounce", "friction"), [(0.0, 0.4), (0.0, 0.1), (0.5, 0.4)])
 @pytest.mark.parametrize("dt", [1e-3, 5e-3])
 def test_dominoes_fall_straight(axis, bounce, friction, dt):
+    """Until the last one is well on its way down, all of them leaning on each other."""
     sim = ss.Simulation(dominoes(axis, 10, bounce, friction), "exact", dt)
-    for _ in range(round(1.2 / dt)):
+    while sim.bodies["domino9"].rotation_matrix[2, 2] > 0.8:
         sim.step()
         assert asymmetry(sim, axis) < SIDE, sim.time
-    assert sim.bodies["domino9"].rotation_matrix[2, 2] < 0.9  # all of them fell
+        assert sim.time < 1.5
 
 
 @pytest.mark.parametrize("axis", [0, 1])
-@pytest.mark.parametrize("tilt", [0.0, 0.2])
-@pytest.mark.parametrize("dt", [1e-3, 4e-3])
+@pytest.mark.parametrize(("tilt", "dt"), [(0.0, 1e-3), (0.0, 4e-3), (0.2, 1e-3)])
 def test_a_plank_lands_on_two_boxes(axis, tilt, dt):
     """Flat, or on its long edge across both; the boxes are each other's mirror image."""
     scene, material = ss.Scene(), ss.Material(0.5)
@@ -106,4 +106,4 @@ def test_a_humanoid_falls_forward(limp):
             here, there = sim.bodies[left].position, sim.bodies[right].position
             assert np.abs(here - there * [1, -1, 1]).max() < SIDE, (left, sim.time)
         lowest = min(lowest, sim.bodies["chest"].position[2])
-    assert lowest < 0.6
+    assert lowest < 0.4 if limp else lowest < 0.85

@@ -29,7 +29,9 @@ TOUCHING = 1e-7
 BESIDE = 1e-6  # m: bodies so near each other touch
 ROUNDS = 40  # of Newton's method for the instant; three or four are common
 SETTLED = 1e-15  # of the step: the instant is known
-TOGETHER = 1e-6  # of the step: ends of an edge that comes down level touch at one instant
+# ends of an edge that comes down level touch at one instant: those that differ by so much of the step, or, if they are
+# slow, by the time for LEVEL (m), up to more of it
+TOGETHER, NEARLY_TOGETHER, LEVEL = 1e-6, 1e-3, 1e-9
 CLOSED = 1e-15  # of the pair's size: the gap is closed
 
 
@@ -258,14 +260,24 @@ def meet(model, data, work, dt, c):
 
 @jit
 def meet_together(model, data, work, dt, c):
-    """Impact c takes the instant of an earlier one of the same shapes that rounding parts it from."""
-    contacts, t, e = work.contacts, work.instant[c], c - 1
-    while e >= 0 and contacts.shape[e, 0] == contacts.shape[c, 0] and contacts.shape[e, 1] == contacts.shape[c, 1]:
-        if work.met[e] == MET and t != work.instant[e] and abs(t - work.instant[e]) < TOGETHER * dt:
-            found, gap = touch(model, data, work, dt, c, work.instant[e])
-            take_geometry(model, data, work, dt, c, work.instant[e], found, gap)
-            return
-        e -= 1
+    """Impact c takes the instant of an earlier one on the same body that rounding parts it from."""
+    contacts, t = work.contacts, work.instant[c]
+    speed = closing_speed(model, data, work, dt, c, t, contacts.point[c], contacts.normal[c])
+    near = max(TOGETHER, min(LEVEL / max(-speed * dt, 1e-300), NEARLY_TOGETHER)) * dt
+    for e in range(c):
+        if work.met[e] == MET and t != work.instant[e] and abs(t - work.instant[e]) < near:
+            if shares_link(contacts, c, e):
+                found, gap = touch(model, data, work, dt, c, work.instant[e])
+                take_geometry(model, data, work, dt, c, work.instant[e], found, gap)
+                return
+
+
+@jit
+def shares_link(contacts, c, e):
+    """Whether contacts c and e have a link in common that is not the world."""
+    a, b = contacts.link[c, 0], contacts.link[c, 1]
+    return a >= 0 and (a == contacts.link[e, 0] or a == contacts.link[e, 1]) or b >= 0 and (
+        b == contacts.link[e, 0] or b == contacts.link[e, 1])
 
 
 @jit

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import floor
+
 from sesshoku.collision.contacts import CONTACTS, SMOOTH
 from sesshoku.compiled.jit import jit
 from sesshoku.integrate.midpoint import lead_scripts, script_lead
@@ -23,7 +25,7 @@ from sesshoku.stages.rolling_rows import choose_rolling, rolling_rows
 CARRYING = 1e-6
 ALONE = 1e-9  # impacts are alone where others make less of a velocity than this share of what its own impulse makes
 BACKED = 0.5  # cosine between an impulse and what holds against it
-EVEN = 1e-8  # m: gaps of a pair that differ by less count as the same
+EVEN, GRAIN = 1e-8, 2.0**-38  # m: gaps of a pair that differ by less count as the same; of other pairs by rounding
 NOT_YET = 1e30  # free velocity of a contact that is to bounce but has not arrived
 
 
@@ -139,7 +141,8 @@ def want_velocity(work, dt, c):
 
 @jit
 def even_gap(work, c):
-    """The gap of contact c as it counts: the mean of those of its pair of shapes that differ from it by less than EVEN.
+    """The gap of contact c as it counts: the mean of those of its pair of shapes that differ from it by less than EVEN,
+    open ones in whole multiples of GRAIN.
 
     Ends of an edge that comes down level ask for the same then. Rounding of their places, divided by the step, would be
     a speed that contacts elsewhere do not allow, and all of the load would go to one end.
@@ -152,7 +155,8 @@ def even_gap(work, c):
         if abs(contacts.gap[e] - gap) < EVEN and work.met[e] != MET:
             total, found = total + contacts.gap[e], found + 1
         e += 1
-    return total / found if found > 1 else gap
+    gap = total / found if found > 1 else gap
+    return GRAIN * floor(gap / GRAIN) if gap > TOUCHING else gap
 
 
 @jit

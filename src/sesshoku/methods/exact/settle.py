@@ -7,9 +7,9 @@ than `slop` are displaced by as little as brings them out, measured by the mass 
 
     d = H^-1 J_n^T p,     0 <= p  complementary to  gap + J_n d >= min(-slop, gap of the start)        (E32)
 
-Velocities stay, but for bodies in flight, whose energy does. What that lifts is work of depth correction. What was in
-already stays for (E29), and so does what happens in islands that touch nothing else, whose angular momentum is kept, or
-that have no solution.
+No velocity changes. What that lifts is work of depth correction. What was in already stays for (E29), and so does what
+waits for its rebound (`late_impacts`), which would gain height in every one of them, and what happens in islands that
+touch nothing else, whose angular momentum is kept, or that have no solution.
 """
 
 from __future__ import annotations
@@ -39,7 +39,6 @@ ROUNDS = 4  # of measuring and displacing
 SWEEPS, VISITS, LEAST_SWEEPS = 300, 40_000, 50  # of the solve of (E32): in large islands so many visits of contacts
 CLOSE = 0.02  # of slop: how well it is solved
 NEVER_ENTERS = -1
-MOST_PAID = 0.5  # of a body's energy of motion: what a change of its height may take of it
 FACING = 0.5  # cosine between the normals of the middle and of the end, of the same contact
 
 
@@ -51,9 +50,7 @@ def settle(model, data, work, dt):
     """
     if not may_enter(model, data, work, dt):
         return
-    lifted, moved = 0.0, work.y_direction
-    for k in range(model.dof_count):
-        moved[k] = 0.0
+    lifted = 0.0
     for n in range(ROUNDS):
         place(model, data, work, data.q)
         energy = potential_energy(model, data, data.q)
@@ -63,9 +60,6 @@ def settle(model, data, work, dt):
             break
         lifted -= energy
         displace(model, data, work, dt)
-        for k in range(model.dof_count):
-            moved[k] += work.shift[k]
-    lifted -= pay_for_lift(model, data, work, moved)
     report = data.report
     report[CORRECTION_WORK] += lifted
     report[ENERGY_CHANGE] += lifted
@@ -73,33 +67,6 @@ def settle(model, data, work, dt):
     move_kinematic(model, data, -0.5 * dt)
     place(model, data, work, work.middle_q)
     move_kinematic(model, data, 0.5 * dt)
-
-
-@jit
-def pay_for_lift(model, data, work, moved):
-    """Lone bodies that fly on, displaced by `moved` (V), get the speed of their new height; the energy that costs, J.
-
-    A ball that waits for its rebound would gain height in every one else. What contacts carry keeps its velocity.
-    """
-    contacts, problem, v, g, paid = work.contacts, work.problem, data.v, model.gravity, 0.0
-    for t in range(model.tree_count):
-        work.touched[t] = 0
-    for c in range(contacts.counts[CONTACTS]):
-        for side in range(2 if problem.impulse[c, 2] > 0.0 and work.met[c] != MET else 0):
-            if contacts.link[c, side] >= 0:
-                work.touched[model.link_tree[contacts.link[c, side]]] = 1
-    for t in range(model.tree_count):
-        if work.tree_lone[t] == 0 or work.touched[t] == 1:
-            continue
-        i = model.tree_link[t]
-        k, m = model.link_dof[i], data.inertia[i, 0]
-        rise = -m * (g[0] * moved[k] + g[1] * moved[k + 1] + g[2] * moved[k + 2])
-        energy = 0.5 * m * (v[k] * v[k] + v[k + 1] * v[k + 1] + v[k + 2] * v[k + 2])
-        if rise != 0.0 and abs(rise) < MOST_PAID * energy:
-            share = sqrt(1.0 - rise / energy)
-            v[k], v[k + 1], v[k + 2] = share * v[k], share * v[k + 1], share * v[k + 2]
-            paid += rise
-    return paid
 
 
 @jit
@@ -174,6 +141,8 @@ def measure_gaps(model, data, work, dt):
         if island >= 0 and work.island_enters[island] == 1:
             measure_pair(model, data, work, first, last)
             for c in range(first, last):
+                if work.held[c] == 1:  # it waits for its rebound
+                    work.end_gap[c] = inf
                 worst = max(worst, allowed_gap(work, dt, c) - work.end_gap[c])
         first = last
     contacts.counts[OVERFLOW] = left_out

@@ -137,8 +137,7 @@ def late_impacts(model, work, dt, bounce_speed, contact_list):
 
     Until here they were held open, so that the solved velocity is the one they meet with. Their instant is unknown and
     taken as the middle, or that of the impacts they share bodies with. What these bring together in turn waits for the
-    next step, in which it is an impact from the start (`settle` keeps it from going in meanwhile): stopped, it would
-    lose its energy.
+    next step, in which it is an impact from the start: stopped, it would lose its energy.
     """
     contacts, problem = work.contacts, work.problem
     found = 0
