@@ -23,12 +23,12 @@ from sesshoku.collision.points.narrow import collide_shapes
 from sesshoku.collision.points.seams import leave_out_covered
 from sesshoku.collision.shapes import pose_on_link
 from sesshoku.compiled.jit import jit
-from sesshoku.dynamics.carried import carried_velocities
 from sesshoku.dynamics.centroid import potential_energy
 from sesshoku.dynamics.kinematics import kinematics
+from sesshoku.dynamics.rnea import carried_velocities
 from sesshoku.integrate.position import move, move_kinematic
-from sesshoku.methods.exact.free_islands import BOUND, island_of
-from sesshoku.methods.exact.instant import MET
+from sesshoku.methods.exact.impacts.instant import MET
+from sesshoku.methods.exact.momenta.free_islands import BOUND, island_of
 from sesshoku.methods.exact.work import TAKEN
 from sesshoku.model.arrays import SHAPE_FIELD, SHAPE_PLANE
 from sesshoku.solvers.problem import push_contact, read_normal
