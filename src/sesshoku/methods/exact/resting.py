@@ -22,6 +22,7 @@ from sesshoku.solvers.problem import ROLLING, read_contact
 from sesshoku.spatial.algebra import cross
 
 LEFT_ALONE = 16  # steps until a patch that has the smallest split is looked at again
+AT_REST = 1e-9  # m/s: a point that moves by less at the end of the step does not; the law's residual is no larger then
 CHANGED = 1e-9  # of the largest impulse: a smaller change is none
 WITHIN = 0.99  # of its friction: points are not taken farther, so that they go on sticking
 LEAST = 1e-3  # of the mean normal impulse: none is taken below it
@@ -86,7 +87,7 @@ def gather_patch(model, work, c):
 
     Points that touch without load count if nothing moves there at all: the law's residual stays what it is.
     """
-    contacts, problem, slow = work.contacts, work.problem, work.options.slip_speed
+    contacts, problem, slow = work.contacts, work.problem, min(AT_REST, work.options.slip_speed)
     tiny, size, still = max(1e-12, 10.0 * work.options.tolerance), 0, True
     e = work.patch_first[owner(model, contacts, c)]
     while e != NONE:

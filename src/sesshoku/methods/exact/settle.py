@@ -39,6 +39,7 @@ ROUNDS = 4  # of measuring and displacing
 SWEEPS, VISITS, LEAST_SWEEPS = 300, 40_000, 50  # of the solve of (E32): in large islands so many visits of contacts
 CLOSE = 0.02  # of slop: how well it is solved
 NEVER_ENTERS = -1
+HARDLY = 1e-4  # rad: where all joints together turn by less in a step no link turns in
 FACING = 0.5  # cosine between the normals of the middle and of the end, of the same contact
 
 
@@ -86,13 +87,18 @@ def may_enter(model, data, work, dt):
         return False
     for island in range(contacts.counts[ISLANDS]):
         work.island_enters[island] = 0 if may_displace(work, island) else NEVER_ENTERS
-    carried_velocities(model, data, data.v, data.force)
+    speed = 0.0
+    for k in range(model.dof_count):
+        speed += abs(data.v[k])
+    turns = dt * speed > HARDLY
+    if turns:
+        carried_velocities(model, data, data.v, data.force)
     closing = dt * data.report[RESIDUAL]
     for c in range(contacts.counts[CONTACTS]):
         island = island_of(model, work, c)
         if island >= 0 and work.island_enters[island] == 0:
             hit = work.met[c] != 0 or work.impact[c, TAKEN] > 0.0 or contacts.gap[c] < allowed_gap(work, dt, c)
-            if hit or closing + turned_in(model, data, work, dt, c) > slop:
+            if hit or closing > slop or turns and closing + turned_in(model, data, work, dt, c) > slop:
                 work.island_enters[island], some = 1, True
     return some
 
