@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sesshoku.methods.springs.anchors import GUEST, HOST, NORMAL, attach, edge_cases, near_end, side_of
 
 import sesshoku as ss
 from sesshoku.collision.swept.brep import make_breps
+from sesshoku.methods.springs.contact.anchors import GUEST, HOST, NORMAL, attach, edge_cases, near_end, side_of
 from sesshoku.methods.springs.options import LITERAL, NEAREST, NO_SIDE
 from sesshoku.methods.springs.work import EDGES, SIDE_0, SIDE_1
 from sesshoku.scene.compiler import compile_scene
