@@ -7,9 +7,9 @@ than `slop` are displaced by as little as brings them out, measured by the mass 
 
     d = H^-1 J_n^T p,     0 <= p  complementary to  gap + J_n d >= min(-slop, gap of the start)        (E32)
 
-No velocity changes. What that lifts is work of depth correction. What was in already stays for (E29), and so does what
-waits for its rebound (`late_impacts`), which would gain height in every one of them, and what happens in islands that
-touch nothing else, whose angular momentum is kept, or that have no solution.
+No velocity changes, but that the spin of a body turns with it. What that lifts is work of depth correction. What was in
+already stays for (E29), and so does what waits for its rebound (`late_impacts`), which would gain height in every one of
+them, and what happens in islands that touch nothing else, whose angular momentum is kept, or that have no solution.
 """
 
 from __future__ import annotations
@@ -29,9 +29,11 @@ from sesshoku.dynamics.rnea import carried_velocities
 from sesshoku.integrate.position import move, move_kinematic
 from sesshoku.methods.exact.impacts.instant import MET
 from sesshoku.methods.exact.momenta.free_islands import BOUND, island_of
+from sesshoku.methods.exact.momenta.spin import turn
 from sesshoku.methods.exact.work import TAKEN
 from sesshoku.model.arrays import SHAPE_FIELD, SHAPE_PLANE
 from sesshoku.solvers.problem import push_contact, read_normal
+from sesshoku.spatial.algebra import turn_quaternion
 from sesshoku.stages.contact_rows import velocity_change
 from sesshoku.stages.report import CONSTRAINT_WORK, CORRECTION_WORK, ENERGY_CHANGE, RESIDUAL
 
@@ -252,6 +254,18 @@ def displace(model, data, work, dt):
             push_contact(chains, problem, c, 0.0, 0.0, push[c], y)
     velocity_change(model, data, problem, y, work.shift)
     move(model, data.q, work.shift, 1.0)
+    turn_spins(model, data, work)
+
+
+@jit
+def turn_spins(model, data, work):
+    """Spins of lone bodies along with their turns by work.shift: their energy stays what it is."""
+    v, shift = data.v, work.shift
+    for t in range(model.tree_count):
+        k = model.link_dof[model.tree_link[t]] + 3
+        if work.tree_lone[t] == 1 and (shift[k] != 0.0 or shift[k + 1] != 0.0 or shift[k + 2] != 0.0):
+            E = turn_quaternion(shift[k], shift[k + 1], shift[k + 2])
+            v[k], v[k + 1], v[k + 2] = turn(E, v[k], v[k + 1], v[k + 2])
 
 
 @jit
