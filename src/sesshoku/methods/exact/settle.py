@@ -8,8 +8,8 @@ than `slop` are displaced by as little as brings them out, measured by the mass 
     d = H^-1 J_n^T p,     0 <= p  complementary to  gap + J_n d >= min(-slop, gap of the start)        (E32)
 
 No velocity changes, but that the spin of a body turns with it. What that lifts is work of depth correction. What was in
-already stays for (E29), and so does what waits for its rebound (`late_impacts`), which would gain height in every one of
-them, and what happens in islands that touch nothing else, whose angular momentum is kept, or that have no solution.
+already stays for (E29), and so does what waits for its rebound (`late_impacts`), which would gain height in every one,
+and what happens in islands that touch nothing else, whose angular momentum is kept, or that have no solution.
 """
 
 from __future__ import annotations
