@@ -149,7 +149,7 @@ def measure_gaps(model, data, work, dt):
         if island >= 0 and work.island_enters[island] == 1:
             measure_pair(model, data, work, first, last)
             for c in range(first, last):
-                if work.held[c] == 1:  # it waits for its rebound
+                if work.held[c] == 1 and contacts.material[c, 2] > 0.0:  # it waits for its rebound
                     work.end_gap[c] = inf
                 worst = max(worst, allowed_gap(work, dt, c) - work.end_gap[c])
         first = last
