@@ -22,6 +22,10 @@ def _nothing(compiled: CompiledScene) -> list[str]:
     return []
 
 
+def _no_kinds(options: Any) -> tuple[int, ...]:
+    return ()
+
+
 def _never(options: Any) -> bool:
     return False
 
@@ -56,6 +60,8 @@ class Definition:
     "bodies.mass"; worlds of a batch that differ in those have their own.
     start_motion(model, data, work, start_out), leave_motion(model, data, work, start, dt): kernels of a method with
     coordinates of its own, what sensors are to take for the links' motion; start (L + 1, 18): what the first keeps.
+    rotors(options): kinds of joints whose armature turns with the link in all its motion, so that sensors feel it;
+    elsewhere it turns against the parent and passes nothing on.
     ends_within(options): whether a step leaves the links at a stage within it (Runge-Kutta), so that sensors have to go
     to its middle themselves. contact_polygons(work), (n, 5), and contact_springs(work), (n, 6): what a film shows
     besides points and forces, world axes: corners, number of the polygon and state; the two ends of a spring.
@@ -75,6 +81,7 @@ class Definition:
     follows_model: tuple[str, ...] = ()
     start_motion: Callable[..., Any] | None = None
     leave_motion: Callable[..., Any] | None = None
+    rotors: Callable[[Any], tuple[int, ...]] = _no_kinds
     ends_within: Callable[[Any], bool] = _never
     contact_polygons: Callable[[Any], np.ndarray] | None = None
     contact_springs: Callable[[Any], np.ndarray] | None = None

@@ -10,6 +10,7 @@ import pytest
 import sesshoku as ss
 from batch_scenes import humanoid, mixed
 from sesshoku.methods.registry import keywords, resolve
+from sesshoku.model.arrays import FREE, REVOLUTE, SPHERICAL
 from sesshoku.scene.compiler import compile_scene
 from sesshoku.simulation.batch.memory import places_of
 from sesshoku.simulation.batch.varied import model_arrays, varied_scene
@@ -228,8 +229,8 @@ def test_a_scene_without_what_varies_is_told():
         ss.Batch(scene, 2, "none", vary={"gain": 0.1})
 
 
-@pytest.mark.parametrize("armature", [False, True])
-def test_what_hangs_on_force_sensors_is_that_of_each_worlds_scene(armature):
+@pytest.mark.parametrize("rotors", [(), (REVOLUTE,), (REVOLUTE, SPHERICAL, FREE)])
+def test_what_hangs_on_force_sensors_is_that_of_each_worlds_scene(rotors):
     from sesshoku.simulation.batch.varied import sensed_parts
     from sesshoku.simulation.sensors.memory import make_mounts
 
@@ -239,12 +240,12 @@ def test_what_hangs_on_force_sensors_is_that_of_each_worlds_scene(armature):
     scene.add_force_sensor("under", "crate")
     compiled = compile_scene(scene)
     said = draw_all(compiled, ALL, 3, 5)
-    parts = sensed_parts(compiled, said, 3, armature)
+    parts = sensed_parts(compiled, said, 3, rotors)
     for w in range(3):
-        wanted = make_mounts(compile_scene(varied_scene(compiled, said, w)), armature)
+        wanted = make_mounts(compile_scene(varied_scene(compiled, said, w)), rotors=rotors)
         for name, values in parts.items():
             np.testing.assert_allclose(values[w], getattr(wanted, name), rtol=1e-12, atol=1e-15)
-        np.testing.assert_allclose(make_mounts(compiled, armature).part_center, wanted.part_center, atol=1e-15)
+        np.testing.assert_allclose(make_mounts(compiled, rotors=rotors).part_center, wanted.part_center, atol=1e-15)
 
 
 @pytest.mark.parametrize("method", ["none", "exact", "springs"])

@@ -89,7 +89,7 @@ from sesshoku.methods.springs.stability import cautions
 from sesshoku.methods.springs.view import contact_springs
 from sesshoku.methods.springs.work import LENT, LOST, PRESSES, STRAY, inert, lent_inertia
 from sesshoku.methods.tendon_features import tendon_rows
-from sesshoku.model.arrays import KINEMATIC
+from sesshoku.model.arrays import FREE, KINEMATIC, PLANAR, REVOLUTE, SPHERICAL
 from sesshoku.scene.compiler import CompiledScene
 from sesshoku.scene.geometry.shapes import Mesh
 from sesshoku.stages.report import MOMENTUM_RESIDUAL
@@ -337,6 +337,7 @@ METHOD = Definition(
     Stages((forces, constrain, release, divide, measure, move, find), before=(start,), parts=substeps, takes_over=move),
     presets=PRESETS, supports=supports, leaves_out=leaves_out, cautions=cautions, finds_deep=True,
     start_motion=start_motion, leave_motion=leave_motion, contact_springs=contact_springs,
+    rotors=lambda options: (*((REVOLUTE,) if options.joint_springs == "explicit" else ()), PLANAR, SPHERICAL, FREE),
     follows_model=("bodies.mass", "bodies.inverse_mass", "bodies.own_inertia", "bodies.own_inverse",
                    "bodies.own_plain", "bodies.group_mass", "joints.load", "joints.limit", "joints.width",
                    "joints.inertia", "breps.shape_material", "breps.pair_material"),

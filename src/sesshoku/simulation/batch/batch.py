@@ -106,8 +106,8 @@ class Batch(BatchReading):
         for name, values in model_arrays(self.compiled, said, worlds).items():
             yield f"model.{name}", values
         if self._first._sensing is not None and {"mass", "inertia", "armature"} & set(said):
-            own_motion = self.method.definition.leave_motion is not None
-            for name, values in sensed_parts(self.compiled, said, worlds, own_motion).items():
+            rotors = self.method.definition.rotors(self.method.options)
+            for name, values in sensed_parts(self.compiled, said, worlds, rotors).items():
                 yield f"mounts.{name}", values
 
     def _allocate(self) -> None:
@@ -294,5 +294,5 @@ def make_lane(memory: WorldMemory, compiled: CompiledScene, method: Method, dt: 
         "model": Model(**{name: getattr(compiled.model, name) for name in compiled.model.fields}),
         "data": start_data(compiled, dt), "work": definition.make_work(compiled, method.options)}
     if compiled.scene.sensors or compiled.scene.read_in_steps:
-        roots["mounts"] = make_mounts(compiled, definition.leave_motion is not None)
+        roots["mounts"] = make_mounts(compiled, definition.leave_motion is not None, definition.rotors(method.options))
     return Lane(memory, roots)

@@ -132,10 +132,11 @@ def _own_matrices(compiled: CompiledScene, bodies: list[str]) -> np.ndarray:
     return own
 
 
-def sensed_parts(compiled: CompiledScene, said: Said, worlds: int, armature: bool) -> dict[str, np.ndarray]:
+def sensed_parts(compiled: CompiledScene, said: Said, worlds: int,
+                 rotors: tuple[int, ...]) -> dict[str, np.ndarray]:
     """name -> (worlds, P, ...): what hangs on force sensors (`Mounts`), as each world has it.
 
-    armature: it turns with the joint's link (methods with coordinates of their own).
+    rotors: kinds of joints whose armature turns with the link.
     """
     mass = _factors(said.get("mass", []), compiled.link_names, worlds)
     turn = _factors(said.get("inertia", []), compiled.link_names, worlds)
@@ -145,8 +146,8 @@ def sensed_parts(compiled: CompiledScene, said: Said, worlds: int, armature: boo
         if not isinstance(sensor, ForceSensor):
             continue
         below = bodies_below(compiled, sensor.body)
-        own, turning = _own_matrices(compiled, below), link_parts(compiled, below, armature)
-        for part, turns in zip(link_parts(compiled, below, False), turning, strict=True):
+        own, turning = _own_matrices(compiled, below), link_parts(compiled, below, rotors)
+        for part, turns in zip(link_parts(compiled, below, ()), turning, strict=True):
             m, g, a = (1.0, 1.0, 1.0) if part.link < 0 else (
                 factor[:, part.link, None, None] for factor in (mass, turn, rotor))
             beside, of_rotor = part.inertia - own[part.link], turns.inertia - part.inertia

@@ -64,10 +64,10 @@ class Mounts(Record):
 as_mounts = viewer(Mounts)
 
 
-def make_mounts(compiled: CompiledScene, armature: bool = False) -> Mounts:
+def make_mounts(compiled: CompiledScene, own_motion: bool = False, rotors: tuple[int, ...] = ()) -> Mounts:
     """The sensors of a scene, nothing read yet.
 
-    armature: of methods with coordinates of their own, where it turns with the joint's link, in all its motion.
+    own_motion: of methods with coordinates of their own. rotors: kinds of joints whose armature turns with the link.
     """
     scene, model, frames = compiled.scene, compiled.model, compiled.frame_index
     sensors: list[Any] = [*scene.sensors.values(), *(sensor for sensor in scene.state_sensors.values()
@@ -88,10 +88,10 @@ def make_mounts(compiled: CompiledScene, armature: bool = False) -> Mounts:
         if isinstance(sensor, ForceSensor):
             below = bodies_below(compiled, sensor.body)
             hangs[s, [frames[name] for name in below]] = 1
-            parts += link_parts(compiled, below, armature)
+            parts += link_parts(compiled, below, rotors)
         starts.append(len(parts))
     sizes = {"S": S, "F": F, "L": model.link_count, "V": model.dof_count, "Q": model.coordinate_count,
-             "B": model.link_count + 1 if armature else 0}
+             "B": model.link_count + 1 if own_motion else 0}
     return Mounts.sized(
         sizes, sensor_count=S, kind=np.array([_kind(sensor) for sensor in sensors], dtype=np.int64),
         link=links, position=positions, rotation=rotations, part_start=np.array(starts),
@@ -115,7 +115,7 @@ def bodies_below(compiled: CompiledScene, name: str) -> list[str]:
     return [body for body in compiled.scene.bodies if body in below]
 
 
-def link_parts(compiled: CompiledScene, bodies: list[str], armature: bool) -> list[Part]:
+def link_parts(compiled: CompiledScene, bodies: list[str], rotors: tuple[int, ...]) -> list[Part]:
     """The bodies' mass link by link: the link (-1: the world) and the inertia in its frame."""
     model = compiled.model
     by_link: dict[int, list[tuple[Inertial, np.ndarray, np.ndarray]]] = {}
@@ -127,7 +127,7 @@ def link_parts(compiled: CompiledScene, bodies: list[str], armature: bool) -> li
     parts = []
     for link, members in by_link.items():
         whole = combine(members)
-        turns = armature and link >= 0 and compiled.link_names[link] in bodies
+        turns = link >= 0 and int(model.link_joint[link]) in rotors and compiled.link_names[link] in bodies
         rotor = np.diag(rotor_inertia(compiled, link)) if turns else np.zeros((3, 3))
         parts.append(Part(link, whole.mass, whole.center, whole.matrix + rotor))
     return parts

@@ -24,7 +24,8 @@ class Sensing:
 
     def __init__(self, sim: Any) -> None:
         definition = sim.method.definition
-        self.mounts = make_mounts(sim.compiled, definition.leave_motion is not None)
+        self.mounts = make_mounts(sim.compiled, definition.leave_motion is not None,
+                                  definition.rotors(sim.method.options))
         self.unread = False
         self._contacts = getattr(sim.work, "contacts", None)
         self._leave_motion = definition.leave_motion  # methods in coordinates of their own

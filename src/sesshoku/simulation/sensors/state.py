@@ -144,7 +144,7 @@ def _parts(sim: Any, body: str | None) -> list[Part]:
     kept: dict[str | None, list[Part]] = sim._subtrees
     if body not in kept:
         names = list(sim.scene.bodies) if body is None else bodies_below(sim.compiled, body)
-        kept[body] = link_parts(sim.compiled, names, False)
+        kept[body] = link_parts(sim.compiled, names, ())
     return kept[body]
 
 
