@@ -1,0 +1,93 @@
+"""Machine code of GPUs, kept in the package's store by content, card and versions.
+
+PTX (`compiled/ptx.py`) is assembled by `ptxas` where there is one, several side by side, and else by the driver.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from sesshoku.compiled.kernel import store
+from sesshoku.compiled.ptx import ENTRY, code_key, ptx_of
+from sesshoku.errors import SesshokuError
+
+
+def machine_code(bodies: Mapping[str, Any], capability: tuple[int, int], registers: int = 0,
+                 tell: Callable[[str], None] | None = None) -> dict[str, bytes]:
+    """name -> machine code of the kernel ENTRY whose body is given, for cards of a compute capability.
+
+    registers: most that a thread may have; 0: as many as it takes. tell: called with what is being compiled.
+    """
+    found: dict[str, bytes] = {}
+    open_: dict[str, Any] = {}
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        for name, body in bodies.items():
+            key = code_key(body, capability, registers)
+            stored = store().read("cubin", key) if key else None
+            if stored is not None:
+                found[name] = stored[1]
+                continue
+            if tell is not None:
+                tell(f"{name} for the GPU")
+            open_[name] = key, pool.submit(assembled, ptx_of(body, capability, registers), capability)
+        for name, (key, future) in open_.items():
+            found[name] = future.result()
+            if key:
+                store().write("cubin", key, {"name": name, "capability": capability}, found[name])
+    return found
+
+
+@functools.cache
+def assembler() -> str | None:
+    """The program `ptxas`: on the path, of a CUDA toolkit, or of NVIDIA's wheel."""
+    places = [Path(os.environ[name]) / "bin" / "ptxas" for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
+    places.append(Path("/usr/local/cuda/bin/ptxas"))
+    try:
+        nvidia = importlib.import_module("nvidia")
+        places += [path for root in nvidia.__path__ for path in sorted(Path(root).glob("*/bin/ptxas"), reverse=True)]
+    except ImportError:
+        pass
+    on_path = shutil.which("ptxas")
+    return on_path or next((str(path) for path in places if os.access(path, os.X_OK)), None)
+
+
+def assembled(ptx: str, capability: tuple[int, int]) -> bytes:
+    """PTX as machine code."""
+    program = assembler()
+    if program is None:
+        from cupy.cuda.function import LinkState
+
+        linker = LinkState()
+        linker.add_ptr_data(ptx.encode(), f"{ENTRY}.ptx")
+        return bytes(linker.complete())
+    return run_assembler(program, ptx, capability)[0]
+
+
+def run_assembler(program: str, ptx: str, capability: tuple[int, int]) -> tuple[bytes, dict[str, int]]:
+    """Machine code by `ptxas`, and what a thread takes of the card: registers, bytes of local memory, of spills."""
+    with tempfile.TemporaryDirectory(prefix="sesshoku-") as folder:
+        source, target = Path(folder) / "kernel.ptx", Path(folder) / "kernel.cubin"
+        source.write_text(ptx)
+        run = subprocess.run([program, "-arch=sm_{}{}".format(*capability), "-v", str(source), "-o", str(target)],
+                             capture_output=True, text=True, check=False)
+        if run.returncode:
+            raise SesshokuError(f"{program} does not assemble a kernel: {run.stderr.strip()[-2000:]}")
+        return target.read_bytes(), usage(run.stderr)
+
+
+def usage(text: str) -> dict[str, int]:
+    """What `ptxas -v` says of the kernel."""
+    part = text[text.index(f"'{ENTRY}'"):]
+    numbers = {"registers": r"Used (\d+) registers", "stack": r"(\d+) bytes stack frame",
+               "spills": r"(\d+) bytes spill stores"}
+    return {name: int(match[1]) if (match := re.search(pattern, part)) else 0 for name, pattern in numbers.items()}
