@@ -49,7 +49,7 @@ class FakeCard:
 
 def loop_of(body):
     """The compiled loop over worlds of a kernel's body."""
-    from sesshoku.compiled.tiles import load_word, store_word
+    from sesshoku.compiled.words import load_word, store_word
 
     if body not in _loops:
         space = {"body": body, "load_word": load_word, "store_word": store_word, "__name__": "fake_card"}

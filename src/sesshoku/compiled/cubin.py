@@ -6,7 +6,7 @@ PTX (`compiled/ptx.py`) is assembled by `ptxas` where there is one, several side
 from __future__ import annotations
 
 import functools
-import importlib
+import lzma
 import os
 import re
 import shutil
@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from sesshoku.compiled.kernel import store
-from sesshoku.compiled.ptx import ENTRY, code_key, ptx_of
+from sesshoku.compiled.keys import digest
+from sesshoku.compiled.ptx import ENTRY, bounded, code_key, in_wheels, ptx_of
 from sesshoku.errors import SesshokuError
 
 
@@ -32,14 +33,16 @@ def machine_code(bodies: Mapping[str, Any], capability: tuple[int, int], registe
     open_: dict[str, Any] = {}
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         for name, body in bodies.items():
-            key = code_key(body, capability, registers)
+            source = code_key(body, capability)
+            key = digest([source, str(registers)]) if source else ""
             stored = store().read("cubin", key) if key else None
             if stored is not None:
                 found[name] = stored[1]
                 continue
             if tell is not None:
                 tell(f"{name} for the GPU")
-            open_[name] = key, pool.submit(assembled, ptx_of(body, capability, registers), capability)
+            ptx = bounded(_stored_ptx(body, capability, source), registers)
+            open_[name] = key, pool.submit(assembled, ptx, capability)
         for name, (key, future) in open_.items():
             found[name] = future.result()
             if key:
@@ -47,16 +50,21 @@ def machine_code(bodies: Mapping[str, Any], capability: tuple[int, int], registe
     return found
 
 
+def _stored_ptx(body: Any, capability: tuple[int, int], key: str) -> str:
+    stored = store().read("ptx", key) if key else None
+    if stored is not None:
+        return lzma.decompress(stored[1]).decode()
+    ptx = ptx_of(body, capability)
+    if key:
+        store().write("ptx", key, {"name": body.py_func.__qualname__}, lzma.compress(ptx.encode(), preset=1))
+    return ptx
+
+
 @functools.cache
 def assembler() -> str | None:
     """The program `ptxas`: on the path, of a CUDA toolkit, or of NVIDIA's wheel."""
     places = [Path(os.environ[name]) / "bin" / "ptxas" for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
-    places.append(Path("/usr/local/cuda/bin/ptxas"))
-    try:
-        nvidia = importlib.import_module("nvidia")
-        places += [path for root in nvidia.__path__ for path in sorted(Path(root).glob("*/bin/ptxas"), reverse=True)]
-    except ImportError:
-        pass
+    places += [Path("/usr/local/cuda/bin/ptxas"), *in_wheels("bin/ptxas")]
     on_path = shutil.which("ptxas")
     return on_path or next((str(path) for path in places if os.access(path, os.X_OK)), None)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import importlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,7 +28,7 @@ ENTRY = "sesshoku"  # the name of a kernel in its module
 #: functions whose IR is told by LLVM's name and which a GPU does not have as instructions
 INTRINSICS = ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "exp2", "exp10",
               "log", "log2", "log10", "pow", "powi")
-VERSION = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:16]
+VERSION = "1"  # bump it where this file changes what code comes out: part of every key in the store
 
 # One thread a world. `body` returns whether the world goes on; one that stopped takes part no more.
 _ENTRY = """
@@ -38,7 +39,7 @@ declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
 declare i32 @"{body}"(ptr, ptr, i64, i64, i64, i64, i64, double, i64, i64, i64)
 
 define ptx_kernel void @{entry}(i64 %model, i64 %data, i64 %work, i64 %own, i64 %space, double %dt, i64 %steps,
-                                i64 %first, i64 %count, i64 %alive) {attributes} {{
+                                i64 %first, i64 %count, i64 %alive) {{
 begin:
   %answer = alloca i64
   %error = alloca ptr
@@ -102,15 +103,18 @@ def _libdevice_places() -> Iterator[Path]:
     for name in ("CUDA_HOME", "CUDA_PATH"):
         if os.environ.get(name):
             yield Path(os.environ[name]) / "nvvm" / "libdevice" / "libdevice.10.bc"
-    try:
-        import nvidia
-
-        for root in nvidia.__path__:
-            yield from sorted(Path(root).glob("*/nvvm/libdevice/libdevice.10.bc"), reverse=True)
-    except ImportError:
-        pass
+    yield from in_wheels("nvvm/libdevice/libdevice.10.bc")
     yield Path("/usr/local/cuda/nvvm/libdevice/libdevice.10.bc")
     yield from sorted(Path("/usr/local").glob("cuda-*/nvvm/libdevice/libdevice.10.bc"), reverse=True)
+
+
+def in_wheels(path: str) -> list[Path]:
+    """Where NVIDIA's wheels have a file, newest first."""
+    try:
+        nvidia = importlib.import_module("nvidia")
+    except ImportError:
+        return []
+    return [found for root in nvidia.__path__ for found in sorted(Path(root).glob(f"*/{path}"), reverse=True)]
 
 
 @functools.cache
@@ -118,21 +122,21 @@ def _libdevice() -> bytes:
     return libdevice_path().read_bytes()
 
 
-def code_key(body: Any, capability: tuple[int, int], registers: int) -> str:
+def code_key(body: Any, capability: tuple[int, int]) -> str:
     """The key of a body's PTX: of all kernels in it, of LLVM, libdevice and the card; empty if it cannot be known."""
     contents = [kernel.content for kernel in body.reached()]
     if not all(content.shared for content in contents):
         return ""
-    return keys.digest([keys.environment(), VERSION, str(capability), str(registers),
+    return keys.digest([keys.environment(), VERSION, str(capability),
                         hashlib.sha256(_libdevice()).hexdigest(), body.content.key,
                         *sorted(content.key for content in contents)])
 
 
 @global_compiler_lock
-def ptx_of(body: Any, capability: tuple[int, int], registers: int = 0) -> str:
-    """PTX of a body as a kernel named ENTRY. registers: most that a thread may have; 0: as many as it takes."""
+def ptx_of(body: Any, capability: tuple[int, int]) -> str:
+    """PTX of a body as a kernel named ENTRY."""
     machine = target_machine(capability)
-    module = _joined(body, machine, registers)
+    module = _joined(body, machine)
     for function in module.functions:
         if not function.is_declaration and function.name != ENTRY:
             function.linkage = "internal"
@@ -146,13 +150,20 @@ def ptx_of(body: Any, capability: tuple[int, int], registers: int = 0) -> str:
     return str(machine.emit_assembly(module))
 
 
-def _joined(body: Any, machine: Any, registers: int) -> Any:
+def bounded(ptx: str, registers: int) -> str:
+    """PTX whose threads have at most so many registers; 0: as many as they take."""
+    if not registers:
+        return ptx
+    head, entry, rest = ptx.partition(f".entry {ENTRY}(")
+    return head + entry + rest.replace(")", f")\n.maxnreg {registers}", 1)
+
+
+def _joined(body: Any, machine: Any) -> Any:
     """One module of a kernel and all it calls."""
     layout = str(machine.target_data)
     root = body.resolve(ARGUMENTS).library
     names = link_names(call_graph(root))
-    attributes = f'"nvvm.maxnreg"="{registers}"' if registers else ""
-    module = _parsed(_ENTRY.format(triple=TRIPLE, entry=ENTRY, body=names[root], attributes=attributes), layout)
+    module = _parsed(_ENTRY.format(triple=TRIPLE, entry=ENTRY, body=names[root]), layout)
     module.link_in(_parsed(_RUNTIME.format(triple=TRIPLE), layout))
     for library in names:
         part = _with_libdevice(ll.parse_bitcode(library.bitcode))

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from llvmlite import ir
@@ -36,8 +35,8 @@ SHARED, VARIED, OWN, WORK = "shared", "varied", "own", "work"
 GLOBAL = 1  # the address space of a GPU's memory; a CPU has one for all
 
 I64 = ir.IntType(64)
-#: what code for tiles is made by: part of the type's name, and so of every key in the store
-VERSION = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:8]
+#: bump it where code for tiles changes: part of the type's name, and so of every key in the store
+VERSION = 1
 
 
 class TiledType(types.Type):
@@ -161,43 +160,3 @@ def tiled_type(record: type[Record], shared: bool = False, own: tuple[str, ...] 
     """The type of a record class in tiles."""
     return TiledType(record.type_name, shared, tuple(sorted(own)))
 
-
-# ---- bare addresses ------------------------------------------------------------------------------------------------
-
-
-@intrinsic
-def load_word(typing_context, address):  # type: ignore[no-untyped-def]
-    """The int64 at an address."""
-
-    def lower(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        return builder.load(builder.inttoptr(arguments[0], I64.as_pointer(GLOBAL)), typ=I64, align=WORD)
-
-    return types.int64(types.int64), lower
-
-
-@intrinsic
-def store_word(typing_context, address, word):  # type: ignore[no-untyped-def]
-    """Put an int64 at an address."""
-
-    def lower(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        builder.store(arguments[1], builder.inttoptr(arguments[0], I64.as_pointer(GLOBAL)), align=WORD)
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.int64), lower
-
-
-@intrinsic
-def matrix_at(typing_context, address, rows, columns):  # type: ignore[no-untyped-def]
-    """The rows x columns float64 numbers at an address, row by row."""
-    array_type = types.Array(types.float64, 2, "C")
-
-    def lower(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        place, item = arguments[0], ir.Constant(I64, WORD)
-        element = ir.DoubleType()
-        data = builder.addrspacecast(builder.inttoptr(place, element.as_pointer(GLOBAL)), element.as_pointer())
-        struct = make_array(array_type)(context, builder)
-        populate_array(struct, data=data, shape=arguments[1:], strides=[builder.mul(item, arguments[2]), item],
-                       itemsize=item, meminfo=None)
-        return struct._getvalue()
-
-    return array_type(types.int64, types.int64, types.int64), lower

@@ -12,7 +12,7 @@ from typing import Any
 from sesshoku.compiled.jit import jit
 from sesshoku.compiled.stepping import written_out
 from sesshoku.compiled.tiled_stages import PARAMETERS, VIEW
-from sesshoku.compiled.tiles import load_word, matrix_at, store_word
+from sesshoku.compiled.words import load_word, matrix_at, store_word
 from sesshoku.dynamics.frames import frame_poses, frame_velocities
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import link_velocities
