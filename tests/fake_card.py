@@ -6,11 +6,10 @@ What a GPU would run up to LLVM's back end, and all that a batch does around it.
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from sesshoku.compiled.jit import jit
 from sesshoku.compiled.stepping import written_out
-from sesshoku.simulation.batch.cuda import CudaBatch
+from sesshoku.compiled.words import load_word, store_word
 
 _LINES = ["def all_worlds(model, data, work, own, space, dt, number, first, count, flags):",
           "    for w in range(count):",
@@ -49,17 +48,8 @@ class FakeCard:
 
 def loop_of(body):
     """The compiled loop over worlds of a kernel's body."""
-    from sesshoku.compiled.words import load_word, store_word
-
     if body not in _loops:
         space = {"body": body, "load_word": load_word, "store_word": store_word, "__name__": "fake_card"}
         _loops[body] = jit(written_out(_LINES, space, "all_worlds", "<a card>"))
     return _loops[body]
 
-
-@pytest.fixture
-def card(monkeypatch) -> FakeCard:
-    """Batches on "cuda" find this card."""
-    found = FakeCard()
-    monkeypatch.setattr(CudaBatch, "_find_card", lambda self: found)
-    return found

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sesshoku.compiled.cubin import machine_code
+from sesshoku.compiled.progress import Progress
 from sesshoku.compiled.ptx import ENTRY
 from sesshoku.errors import SesshokuError
 
@@ -26,7 +27,7 @@ class Card:
         try:
             self.xp = importlib.import_module("cupy")
         except ImportError as error:
-            raise NoCard(f"CuPy cannot be imported ({error}); install the extra: pip install 'sesshoku[cuda]'") from None
+            raise NoCard(f"CuPy cannot be imported ({error}): pip install 'sesshoku[cuda]'") from None
         try:
             count = self.xp.cuda.runtime.getDeviceCount()
         except self.xp.cuda.runtime.CUDARuntimeError as error:
@@ -46,7 +47,7 @@ class Card:
         return int(self.xp.cuda.runtime.memGetInfo()[0]) + int(pool.free_bytes())
 
     def kernels(self, bodies: Mapping[str, Any], registers: int = 0,
-                tell: Callable[[str], None] | None = None) -> dict[str, Any]:
+                tell: Callable[[Progress], None] | None = None) -> dict[str, Any]:
         """name -> a kernel on the card, compiled or read from the store (`compiled/cubin.py`)."""
         found = {}
         for name, code in machine_code(bodies, self.capability, registers, tell).items():

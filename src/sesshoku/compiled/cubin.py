@@ -6,6 +6,7 @@ PTX (`compiled/ptx.py`) is assembled by `ptxas` where there is one, several side
 from __future__ import annotations
 
 import functools
+import importlib
 import lzma
 import os
 import re
@@ -19,15 +20,16 @@ from typing import Any
 
 from sesshoku.compiled.kernel import store
 from sesshoku.compiled.keys import digest
+from sesshoku.compiled.progress import Progress
 from sesshoku.compiled.ptx import ENTRY, bounded, code_key, in_wheels, ptx_of
 from sesshoku.errors import SesshokuError
 
 
 def machine_code(bodies: Mapping[str, Any], capability: tuple[int, int], registers: int = 0,
-                 tell: Callable[[str], None] | None = None) -> dict[str, bytes]:
+                 tell: Callable[[Progress], None] | None = None) -> dict[str, bytes]:
     """name -> machine code of the kernel ENTRY whose body is given, for cards of a compute capability.
 
-    registers: most that a thread may have; 0: as many as it takes. tell: called with what is being compiled.
+    registers: most that a thread may have; 0: as many as it takes. tell: called when one more is being compiled.
     """
     found: dict[str, bytes] = {}
     open_: dict[str, Any] = {}
@@ -40,7 +42,7 @@ def machine_code(bodies: Mapping[str, Any], capability: tuple[int, int], registe
                 found[name] = stored[1]
                 continue
             if tell is not None:
-                tell(f"{name} for the GPU")
+                tell(Progress(links=len(bodies), links_done=len(found) + len(open_)))
             ptx = bounded(_stored_ptx(body, capability, source), registers)
             open_[name] = key, pool.submit(assembled, ptx, capability)
         for name, (key, future) in open_.items():
@@ -73,9 +75,7 @@ def assembled(ptx: str, capability: tuple[int, int]) -> bytes:
     """PTX as machine code."""
     program = assembler()
     if program is None:
-        from cupy.cuda.function import LinkState
-
-        linker = LinkState()
+        linker = importlib.import_module("cupy.cuda.function").LinkState()
         linker.add_ptr_data(ptx.encode(), f"{ENTRY}.ptx")
         return bytes(linker.complete())
     return run_assembler(program, ptx, capability)[0]

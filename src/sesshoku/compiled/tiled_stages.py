@@ -61,7 +61,8 @@ def make_loop(stages: Stages, views: tuple[Callable[..., Any], ...], module: str
         call(stage)
     if stages.parts is not None:
         space["parts_of"] = stages.parts
-        lines += [f"{pad}parts = parts_of(model, data, work, dt)", f"{pad}h = dt / parts", f"{pad}for _p in range(parts):"]
+        lines += [f"{pad}parts = parts_of(model, data, work, dt)", f"{pad}h = dt / parts",
+                  f"{pad}for _p in range(parts):"]
         pad += " " * 4
     for stage in stages.each:
         call(stage)

@@ -23,9 +23,9 @@ from sesshoku.scene.calls import checked
 from sesshoku.simulation.batch.batch import Batch
 from sesshoku.simulation.batch.launches import Launches
 from sesshoku.simulation.batch.numbers import on_host
-from sesshoku.simulation.batch.tiles import TiledWorlds, TileLayout, address_of, types_of
-from sesshoku.simulation.snapshots import FINGERPRINT, Snapshot, check_fingerprint
 from sesshoku.simulation.batch.state import DIVERGED, state_name
+from sesshoku.simulation.batch.tiles import TiledWorlds, TileLayout, address_of, types_of
+from sesshoku.simulation.snapshots import FINGERPRINT, Snapshot
 
 #: arrays that users hold, each with a row for each world
 ROWS = ("data.q", "data.v", "data.time", "data.actuator_command", "data.activation", "data.external_force",

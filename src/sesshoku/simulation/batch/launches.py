@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from sesshoku.compiled.progress import Progress
 from sesshoku.compiled.tiled_stages import LOOP, make_bodies, make_loop
 from sesshoku.compiled.tiles import WORK
 from sesshoku.methods.registry import Method
@@ -55,12 +56,12 @@ class Launches:
         self._seen = self._xp.asarray(np.array([address_of(array) for array in self._found], dtype=np.int64))
         self._held = image  # by its address
 
-    def prepare(self, tell: Callable[[str], None] | None = None) -> None:
+    def prepare(self, tell: Callable[[Progress], None] | None = None) -> None:
         """Compile what steps, or read what was compiled before, and load it onto the card."""
         self._load({"enter": enter, "leave": leave, "renew": renew, **self._sensing}, 0, tell)
         self._load(self.stages, self.registers, tell)
 
-    def _load(self, bodies: dict[str, Any], registers: int, tell: Callable[[str], None] | None = None) -> None:
+    def _load(self, bodies: dict[str, Any], registers: int, tell: Callable[[Progress], None] | None = None) -> None:
         self._kernels |= self._card.kernels(bodies, registers, tell)
 
     def step(self, steps: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import numpy as np
@@ -14,17 +15,14 @@ def module_of(values: Any) -> Any:
     """NumPy, or CuPy for an array on a GPU."""
     if not hasattr(values, "__cuda_array_interface__"):
         return np
-    import cupy
-
-    return cupy
+    return importlib.import_module("cupy")
 
 
 def on_host(values: Any) -> Any:
     """An array on a GPU as one of NumPy; anything else as it is."""
     if not hasattr(values, "__cuda_array_interface__"):
         return values
-    import cupy
-
+    cupy = module_of(values)
     return cupy.asnumpy(cupy.asarray(values))
 
 

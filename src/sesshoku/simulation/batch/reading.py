@@ -74,7 +74,8 @@ class BatchReading(BatchState):
 
     @q.setter
     def q(self, value: Any) -> None:
-        self.q[:] = self._coordinates(self._xp.broadcast_to(numbers_of(value, self.q, "q", "Batch"), self.q.shape).copy())
+        given = numbers_of(value, self.q, "q", "Batch")
+        self.q[:] = self._coordinates(self._xp.broadcast_to(given, self.q.shape).copy())
 
     @property
     def v(self) -> np.ndarray:

@@ -162,7 +162,8 @@ class BatchState:
             length = xp.linalg.norm(turn, axis=1)
             far = xp.abs(length - 1.0) > check.QUATERNION_TOLERANCE
             if far.any():
-                check.quaternion(on_host(turn[far.argmax()]), f"rotation of joint {self.compiled.joint_names[link]!r}", "reset")
+                name = self.compiled.joint_names[link]
+                check.quaternion(on_host(turn[far.argmax()]), f"rotation of joint {name!r}", "reset")
             near = xp.abs(length - 1.0) < check.UNIT_ROUNDING
             q[:, last - 4:last] = turn / xp.where(near, 1.0, length)[:, None]
         return q

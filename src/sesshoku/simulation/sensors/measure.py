@@ -28,8 +28,8 @@ def measure(model_table, data_table, mount_table, count, shape, point, force, to
 
     The first `count` contacts: shape (C, 2), point, force and torque (C, 3) on the second shape's body.
     """
-    take_readings(as_model(model_table), as_data(data_table), as_mounts(mount_table), count, shape, point, force, torque,
-                  place, dt)
+    model, data, mounts = as_model(model_table), as_data(data_table), as_mounts(mount_table)
+    take_readings(model, data, mounts, count, shape, point, force, torque, place, dt)
 
 
 @jit
