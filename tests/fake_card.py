@@ -33,7 +33,7 @@ class FakeCard:
     def kernels(self, bodies, registers=0, tell=None):
         return {name: (name, loop_of(body)) for name, body in bodies.items()}
 
-    def launch(self, kernel, count, numbers) -> None:
+    def launch(self, kernel, count, block, numbers) -> None:
         name, loop = kernel
         self.launched.append(name)
         model, data, work, own, space, dt, number, first, count, flags = numbers

@@ -13,8 +13,6 @@ from sesshoku.compiled.progress import Progress
 from sesshoku.compiled.ptx import ENTRY
 from sesshoku.errors import SesshokuError
 
-BLOCK = 32  # threads of a block: with few threads each, the card's processors are evenly loaded
-
 
 class NoCard(SesshokuError):
     """There is no card that could be used; says why."""
@@ -56,10 +54,10 @@ class Card:
             found[name] = module.get_function(ENTRY)
         return found
 
-    def launch(self, kernel: Any, count: int, numbers: tuple[Any, ...]) -> None:
-        """Run a kernel for as many worlds. numbers: its arguments, whole or not."""
+    def launch(self, kernel: Any, count: int, block: int, numbers: tuple[Any, ...]) -> None:
+        """Run a kernel for as many worlds, in blocks of so many. numbers: its arguments, whole or not."""
         given = tuple(np.float64(n) if isinstance(n, float) else np.int64(n) for n in numbers)
-        kernel((-(-count // BLOCK),), (BLOCK,), given)
+        kernel((-(-count // block),), (block,), given)
 
     def recorded(self, launches: Callable[[], None]) -> Callable[[], None]:
         """Launches as one: a CUDA graph."""

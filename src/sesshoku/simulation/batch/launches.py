@@ -41,6 +41,7 @@ class Launches:
         if not self.stages or tiles.at_once < FEW:
             self.stages = {LOOP: make_loop(stages, views[:3], definition.module)}
         self.registers = HALF if tiles.at_once >= MANY else 0
+        self.block = 32
         self._sensing = {} if place is None else make_sensing(definition, views, place)
         self._observe = make_observe(views, definition.module)
         self._kernels: dict[str, Any] = {}
@@ -107,7 +108,7 @@ class Launches:
     def _launch(self, name: str, first: int, number: int, flags: Any) -> None:
         tiles, tables = self._memory.tiles, self._memory.tiles.tables
         count = min(tiles.at_once, tiles.worlds - first)
-        self._card.launch(self._kernels[name], count, (
+        self._card.launch(self._kernels[name], count, self.block, (
             tables["model"], tables["data"], tables["work"], tiles.own_bytes, tiles.work_bytes, self._dt, number, first,
             count, address_of(flags)))
 
