@@ -141,7 +141,8 @@ def ptx_of(body: Any, capability: tuple[int, int]) -> str:
         if not function.is_declaration and function.name != ENTRY:
             function.linkage = "internal"
     tuning = ll.create_pipeline_tuning_options(speed_level=3)
-    tuning.loop_vectorization = tuning.slp_vectorization = False
+    tuning.loop_vectorization = tuning.loop_interleaving = bool(os.environ.get("INTER"))
+    tuning.slp_vectorization = False
     builder = ll.create_pass_builder(machine, tuning)
     builder.getModulePassManager().run(module, builder)
     missing = sorted(f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm."))

@@ -36,7 +36,7 @@ GLOBAL = 1  # the address space of a GPU's memory; a CPU has one for all
 
 I64 = ir.IntType(64)
 #: bump it where code for tiles changes: part of the type's name, and so of every key in the store
-VERSION = 1
+VERSION = 2
 
 
 class TiledType(types.Type):
@@ -124,7 +124,9 @@ def _lower_field(context: Any, builder: Any, record_type: TiledType, value: Any,
         number = entry(field.slot)
         return builder.bitcast(number, ir.DoubleType()) if field.dtype is float else number
     array_type = record_type.array_type(attribute)
-    shape = [entry(field.slot + 1 + axis) for axis in range(field.ndim)]
+    # an extent that is declared as a number is one in the code: strides then cost nothing
+    shape = [ir.Constant(I64, extent) if isinstance(extent, int) else entry(field.slot + 1 + axis)
+             for axis, extent in enumerate(field.extents)]
     address, step = entry(field.slot), ir.Constant(I64, WORD if kind == SHARED else STRIDE)
     if kind == VARIED:
         extra = record_type.extra(attribute)

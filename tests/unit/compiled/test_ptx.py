@@ -83,7 +83,7 @@ def test_a_stage_reads_and_writes_a_cards_memory_and_calls_nothing():
         assert not re.search(r"\bld\.b64|\bst\.b64", ptx), "an access whose memory is not known is slower"
     ptx = ptx_of(stages["move"], HOPPER)
     assert "ld.global.nc" in ptx, "tables do not change: they may come from another cache"
-    assert "fma.rn.f64" in ptx and f"add.s64" in ptx and str(8 * TILE) in ptx
+    assert "fma.rn.f64" in ptx and "add.s64" in ptx and str(8 * TILE) in ptx
 
 
 @needs_libdevice
