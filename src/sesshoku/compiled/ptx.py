@@ -20,6 +20,7 @@ from numba.core.compiler_lock import global_compiler_lock
 
 from sesshoku.compiled import keys
 from sesshoku.compiled.library import call_graph, link_names, runtime_names
+from sesshoku.compiled.loads import early_loads
 from sesshoku.compiled.tiled_stages import ARGUMENTS
 from sesshoku.errors import SesshokuError
 
@@ -28,7 +29,7 @@ ENTRY = "sesshoku"  # the name of a kernel in its module
 #: functions whose IR is told by LLVM's name and which a GPU does not have as instructions
 INTRINSICS = ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "exp2", "exp10",
               "log", "log2", "log10", "pow", "powi")
-VERSION = "1"  # bump it where this file changes what code comes out: part of every key in the store
+VERSION = "2"  # bump it where this file changes what code comes out: part of every key in the store
 
 # One thread a world. `body` returns whether the world goes on; one that stopped takes part no more.
 _ENTRY = """
@@ -135,20 +136,27 @@ def code_key(body: Any, capability: tuple[int, int]) -> str:
 @global_compiler_lock
 def ptx_of(body: Any, capability: tuple[int, int]) -> str:
     """PTX of a body as a kernel named ENTRY."""
+    module, machine = optimised(body, capability), target_machine(capability)
+    ordered = ll.parse_assembly(early_loads(str(module)))
+    ordered.verify()
+    return str(machine.emit_assembly(ordered))
+
+
+def optimised(body: Any, capability: tuple[int, int]) -> Any:
+    """A body and all it calls, by LLVM's optimiser."""
     machine = target_machine(capability)
     module = _joined(body, machine)
     for function in module.functions:
         if not function.is_declaration and function.name != ENTRY:
             function.linkage = "internal"
     tuning = ll.create_pipeline_tuning_options(speed_level=3)
-    tuning.loop_vectorization = tuning.loop_interleaving = bool(os.environ.get("INTER"))
-    tuning.slp_vectorization = False
+    tuning.loop_vectorization = tuning.slp_vectorization = False
     builder = ll.create_pass_builder(machine, tuning)
     builder.getModulePassManager().run(module, builder)
     missing = sorted(f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm."))
     if missing:
         raise SesshokuError(f"{body.py_func.__qualname__}: a GPU has no {', '.join(missing)}")
-    return str(machine.emit_assembly(module))
+    return module
 
 
 def bounded(ptx: str, registers: int) -> str:

@@ -26,6 +26,7 @@ from numba.core.typing.templates import AttributeTemplate
 from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, register_model
 from numba.np.arrayobj import make_array, populate_array
 
+from sesshoku.compiled.loads import number_of
 from sesshoku.compiled.table import _FIELDS, Field, Record
 
 TILE = 32  # worlds side by side: the threads of a warp
@@ -36,7 +37,7 @@ GLOBAL = 1  # the address space of a GPU's memory; a CPU has one for all
 
 I64 = ir.IntType(64)
 #: bump it where code for tiles changes: part of the type's name, and so of every key in the store
-VERSION = 2
+VERSION = 3
 
 
 class TiledType(types.Type):
@@ -137,7 +138,8 @@ def _lower_field(context: Any, builder: Any, record_type: TiledType, value: Any,
     for extent in reversed(shape[1:]):
         strides.insert(0, builder.mul(strides[0], extent))
     element = context.get_data_type(array_type.dtype)
-    data = builder.addrspacecast(builder.inttoptr(address, element.as_pointer(GLOBAL)), element.as_pointer())
+    place = number_of(record_type.record_name, attribute, record_type.shared)
+    data = builder.addrspacecast(builder.inttoptr(address, element.as_pointer(place)), element.as_pointer())
     struct = make_array(array_type)(context, builder)
     populate_array(struct, data=data, shape=shape, strides=strides, itemsize=ir.Constant(I64, WORD), meminfo=None)
     return struct._getvalue()

@@ -41,7 +41,7 @@ class Launches:
         if not self.stages or tiles.at_once < FEW:
             self.stages = {LOOP: make_loop(stages, views[:3], definition.module)}
         self.registers = HALF if tiles.at_once >= MANY else 0
-        self.block = 32
+        self.block = 32 if tiles.at_once >= MANY else 16  # threads: few, so that many processors of a card have work
         self._sensing = {} if place is None else make_sensing(definition, views, place)
         self._observe = make_observe(views, definition.module)
         self._kernels: dict[str, Any] = {}
