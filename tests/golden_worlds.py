@@ -36,8 +36,13 @@ def standing() -> ss.Scene:
 
 
 SCENES = {"standing": (standing, ("none", "lcp", "lcp:recommended", "exact", "implicit", "multipoint")),
+          "varied": (standing, ("lcp:recommended", "exact")),
           "heap": (golden_runs.heap, ("lcp:recommended", "exact")),
           "arm": (golden_runs.arm, ("lcp:recommended", "exact"))}
+
+
+#: how worlds of "varied" differ
+VARY = {"mass": 0.2, "inertia": 0.1, "friction": (0.3, 0.9), "gain": 0.1, "armature": 0.2, "gravity": (8.0, 11.0)}
 
 
 def method_of(keyword: str) -> Method:
@@ -60,8 +65,8 @@ def starts(q: np.ndarray, v: np.ndarray, worlds: int, seed: int = 7) -> tuple[np
 
 def begun(scene: ss.Scene, name: str, method: str, **given: Any) -> ss.Batch:
     """The worlds at their starts; of others than the robot velocities differ alone."""
-    batch = ss.Batch(scene, WORLDS, method_of(method), DT, **given)
-    q, v = starts(batch.compiled.q, batch.compiled.v, WORLDS) if name == "standing" else (
+    batch = ss.Batch(scene, WORLDS, method_of(method), DT, vary=VARY if name == "varied" else None, **given)
+    q, v = starts(batch.compiled.q, batch.compiled.v, WORLDS) if name in ("standing", "varied") else (
         batch.compiled.q, batch.compiled.v + np.random.default_rng(7).normal(scale=0.1, size=batch.v.shape))
     batch.q, batch.v = q, v
     return batch

@@ -19,7 +19,7 @@ from sesshoku.methods.registry import Method
 from sesshoku.simulation.batch.bodies import enter, leave, make_observe, make_sensing, renew
 from sesshoku.simulation.batch.tiles import address_of, views_of
 
-FEW = 8192  # worlds below which a launch makes all steps
+FEW = 1024  # worlds below which a launch makes all steps
 MANY = 32768  # worlds from which on threads get half of the registers, so that twice as many run at once
 HALF = 128  # registers
 LONGEST = 32  # steps that are recorded together
