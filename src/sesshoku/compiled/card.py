@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sesshoku.compiled.cubin import machine_code
-from sesshoku.compiled.progress import Progress
+from sesshoku.compiled.prepare.progress import Progress
 from sesshoku.compiled.ptx import ENTRY
 from sesshoku.errors import SesshokuError
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from sesshoku.compiled.kernel import store
 from sesshoku.compiled.keys import digest
-from sesshoku.compiled.progress import Progress
+from sesshoku.compiled.prepare.progress import Progress
 from sesshoku.compiled.ptx import ENTRY, bounded, code_key, in_wheels, ptx_of
 from sesshoku.errors import SesshokuError
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from sesshoku.compiled.card import Card, NoCard
-from sesshoku.compiled.progress import CompileProgress
+from sesshoku.compiled.prepare.progress import CompileProgress
 from sesshoku.compiled.table import Record
 from sesshoku.compiled.tiles import OWN, TILE, WORK
 from sesshoku.errors import MethodError, SceneError, SuspectRun

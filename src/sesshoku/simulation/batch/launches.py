@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.compiled.progress import Progress
+from sesshoku.compiled.prepare.progress import Progress
 from sesshoku.compiled.tiled_stages import LOOP, make_bodies, make_loop
 from sesshoku.compiled.tiles import WORK
 from sesshoku.methods.registry import Method
