@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from sesshoku.compiled.gpu.words import load_word, store_word
 from sesshoku.compiled.jit import jit
 from sesshoku.compiled.stepping import written_out
-from sesshoku.compiled.words import load_word, store_word
 
 _LINES = ["def all_worlds(model, data, work, own, space, dt, number, first, count, flags):",
           "    for w in range(count):",

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import golden_worlds
-from sesshoku.compiled.card import Card, NoCard
+from sesshoku.compiled.gpu.card import Card, NoCard
 
 RUNS = [(scene, method) for scene, (_, methods) in golden_worlds.SCENES.items() for method in methods]
 OFTEN = {("standing", "lcp:recommended"), ("varied", "exact")}

@@ -13,9 +13,9 @@ import pytest
 import sesshoku as ss
 from batch_scenes import mixed, stirred
 from fake_card import FakeCard
-from sesshoku.compiled.tiled_stages import LOOP
-from sesshoku.simulation.batch import launches
-from sesshoku.simulation.batch.cuda import SPARE, CudaBatch
+from sesshoku.compiled.gpu.stages import LOOP
+from sesshoku.simulation.batch.gpu import launches
+from sesshoku.simulation.batch.gpu.cuda import SPARE, CudaBatch
 
 pytestmark = [pytest.mark.filterwarnings("ignore::sesshoku.UnsupportedFeature", "ignore::sesshoku.UnstableStep"),
               pytest.mark.usefixtures("card")]

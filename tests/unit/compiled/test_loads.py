@@ -8,7 +8,7 @@ import llvmlite.binding as ll
 import numpy as np
 import pytest
 
-from sesshoku.compiled.loads import FIRST, LAST, early_loads, number_of
+from sesshoku.compiled.gpu.loads import FIRST, LAST, early_loads, number_of
 
 MINE, THEIRS, MODEL = 9, 11, 10  # odd: of a world; even: shared
 POINTERS = "\n".join(f"  %{name}g = inttoptr i64 %{name}_at to ptr addrspace({place})\n"

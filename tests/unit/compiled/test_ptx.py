@@ -11,16 +11,16 @@ import pytest
 import sesshoku as ss
 from batch_scenes import mixed
 from fake_card import FakeCard
-from sesshoku.compiled.cubin import assembler, run_assembler, usage
+from sesshoku.compiled.gpu.cubin import assembler, run_assembler, usage
+from sesshoku.compiled.gpu.ptx import bounded, code_key, libdevice_path, ptx_of
+from sesshoku.compiled.gpu.stages import make_bodies, make_loop
+from sesshoku.compiled.gpu.tiles import TILE, tiled_type, tiled_viewer
 from sesshoku.compiled.jit import jit
-from sesshoku.compiled.ptx import bounded, code_key, libdevice_path, ptx_of
 from sesshoku.compiled.stepping import Stages
 from sesshoku.compiled.table import Record, array, part, scalar
-from sesshoku.compiled.tiled_stages import make_bodies, make_loop
-from sesshoku.compiled.tiles import TILE, tiled_type, tiled_viewer
 from sesshoku.errors import SesshokuError
-from sesshoku.simulation.batch import launches
-from sesshoku.simulation.batch.cuda import CudaBatch
+from sesshoku.simulation.batch.gpu import launches
+from sesshoku.simulation.batch.gpu.cuda import CudaBatch
 
 HOPPER = (9, 0)
 

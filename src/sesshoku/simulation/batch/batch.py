@@ -85,7 +85,7 @@ class Batch(BatchReading):
     def __new__(cls, *given: Any, **options: Any) -> Batch:
         """On a GPU a batch is of a kind of its own, which needs what the extra `cuda` brings."""
         if cls is Batch and options.get("device") == "cuda":
-            from sesshoku.simulation.batch.cuda import CudaBatch
+            from sesshoku.simulation.batch.gpu.cuda import CudaBatch
 
             return super().__new__(CudaBatch)
         return super().__new__(cls)

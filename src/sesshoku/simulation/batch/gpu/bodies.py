@@ -1,4 +1,4 @@
-"""What a card does for worlds in tiles besides stepping: bodies as of `compiled/tiled_stages.py`.
+"""What a card does for worlds in tiles besides stepping: bodies as of `compiled/gpu/stages.py`.
 
 Users hold arrays with a row for each world, kernels work in tiles: `exchange` copies between them. The number that a
 step's bodies take as `steps` is here the address of a list of numbers.
@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from sesshoku.compiled.gpu.stages import PARAMETERS, VIEW
+from sesshoku.compiled.gpu.words import load_word, matrix_at, store_word
 from sesshoku.compiled.jit import jit
 from sesshoku.compiled.stepping import written_out
-from sesshoku.compiled.tiled_stages import PARAMETERS, VIEW
-from sesshoku.compiled.words import load_word, matrix_at, store_word
 from sesshoku.dynamics.frames import frame_poses, frame_velocities
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import link_velocities

@@ -1,4 +1,4 @@
-"""The memory of many worlds in tiles (`compiled/tiles.py`): two blocks, and tables that say where everything lies.
+"""The memory of many worlds in tiles (`compiled/gpu/tiles.py`): two blocks, and tables that say where everything lies.
 
 A block has, for each tile of 32 worlds, all numbers of its worlds, element after element. `own` is of all worlds,
 `work` of as many as are stepped at once. Arrays come from NumPy on a CPU and from CuPy on a GPU: `xp` is either module.
@@ -12,8 +12,19 @@ from typing import Any
 
 import numpy as np
 
+from sesshoku.compiled.gpu.tiles import (
+    OWN,
+    SHARED,
+    STRIDE,
+    TILE,
+    VARIED,
+    WORD,
+    WORK,
+    TiledType,
+    tiled_type,
+    tiled_viewer,
+)
 from sesshoku.compiled.table import Record
-from sesshoku.compiled.tiles import OWN, SHARED, STRIDE, TILE, VARIED, WORD, WORK, TiledType, tiled_type, tiled_viewer
 from sesshoku.methods.registry import Method
 from sesshoku.simulation.batch.memory import Place, Roots
 

@@ -3,7 +3,7 @@
 A GPU reads fast where the threads of a warp read side by side, and each thread steps a world. So element e of an array
 of world w lies at `base + (w // 32) * tile + (e * 32 + w % 32) * 8`: from one element to the next it is 256 bytes,
 whatever the number of worlds, and compiled code knows that. Kernels are written for records and do not notice: they are
-compiled once more, for arrays with that stride. The same code runs on a CPU (tests) and on a GPU (`compiled/ptx.py`).
+compiled once more, for arrays with that stride. The same code runs on a CPU (tests) and on a GPU (`ptx.py`).
 
 A record is then its table (`compiled/table.py`) and two offsets, of the world's numbers in two blocks of memory:
     own     what each world keeps from step to step: fields that are saved, and those a `Layout` names
@@ -26,7 +26,7 @@ from numba.core.typing.templates import AttributeTemplate
 from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, register_model
 from numba.np.arrayobj import make_array, populate_array
 
-from sesshoku.compiled.loads import number_of
+from sesshoku.compiled.gpu.loads import number_of
 from sesshoku.compiled.table import _FIELDS, Field, Record
 
 TILE = 32  # worlds side by side: the threads of a warp

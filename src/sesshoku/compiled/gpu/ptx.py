@@ -1,4 +1,4 @@
-"""Bodies of kernels (`compiled/tiled_stages.py`) as a GPU's code: the same bitcode, another back end of LLVM.
+"""Bodies of kernels (`compiled/gpu/stages.py`) as a GPU's code: the same bitcode, another back end of LLVM.
 
 The call graph of a body is linked as for a CPU (`compiled/library.py`), mathematical functions come from NVIDIA's
 libdevice, and LLVM writes PTX, which the driver assembles for the card at hand. No compiler but LLVM, which Numba
@@ -19,9 +19,9 @@ import llvmlite.binding as ll
 from numba.core.compiler_lock import global_compiler_lock
 
 from sesshoku.compiled import keys
+from sesshoku.compiled.gpu.loads import early_loads
+from sesshoku.compiled.gpu.stages import ARGUMENTS
 from sesshoku.compiled.library import call_graph, link_names, runtime_names
-from sesshoku.compiled.loads import early_loads
-from sesshoku.compiled.tiled_stages import ARGUMENTS
 from sesshoku.errors import SesshokuError
 
 TRIPLE = "nvptx64-nvidia-cuda"

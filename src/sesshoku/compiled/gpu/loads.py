@@ -3,7 +3,7 @@
 A thread of a GPU waits some hundred cycles for a number from memory, but several loads may be on their way at once. In
 `a[i] -= f * b[i]; a[i + 1] -= f * b[i + 1]` the second pair could be loaded with the first, if only the compiler knew
 that a store to `a` leaves `b` alone. Arrays of different fields of records never overlap, and what is shared between
-worlds is never written. So pointers to fields carry the number of their field (`compiled/tiles.py`), as an address
+worlds is never written. So pointers to fields carry the number of their field (`compiled/gpu/tiles.py`), as an address
 space, and here, where most calls are inlined, the instructions between two calls or branches are put into another
 order: loads as early as their addresses are known and no store of the same field stands before them.
 

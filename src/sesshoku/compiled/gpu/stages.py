@@ -3,7 +3,7 @@
 A function takes whole numbers and dt alone, and so serves as the body of a GPU's kernel as well as on a CPU:
     body(model_at, data_at, work_at, own_bytes, work_bytes, dt, steps, first, w) -> 1, or 0 where the world stops
 *_at: addresses of the tables (`compiled/table.py`). own_bytes, work_bytes: from one tile to the next, in the two blocks
-that a world's numbers lie in (`compiled/tiles.py`). w: the world among those that have work space, first: how many
+that a world's numbers lie in (`compiled/gpu/tiles.py`). w: the world among those that have work space, first: how many
 worlds lie before these.
 """
 

@@ -13,18 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.compiled.card import Card, NoCard
+from sesshoku.compiled.gpu.card import Card, NoCard
+from sesshoku.compiled.gpu.tiles import OWN, TILE, WORK
 from sesshoku.compiled.prepare.progress import CompileProgress
 from sesshoku.compiled.table import Record
-from sesshoku.compiled.tiles import OWN, TILE, WORK
 from sesshoku.errors import MethodError, SceneError, SuspectRun
 from sesshoku.methods.registry import MODULES, load
 from sesshoku.scene.calls import checked
 from sesshoku.simulation.batch.batch import Batch
-from sesshoku.simulation.batch.launches import Launches
+from sesshoku.simulation.batch.gpu.launches import Launches
+from sesshoku.simulation.batch.gpu.tiles import TiledWorlds, TileLayout, address_of, types_of
 from sesshoku.simulation.batch.numbers import on_host
 from sesshoku.simulation.batch.state import DIVERGED, state_name
-from sesshoku.simulation.batch.tiles import TiledWorlds, TileLayout, address_of, types_of
 from sesshoku.simulation.snapshots import FINGERPRINT, Snapshot
 
 #: arrays that users hold, each with a row for each world

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from sesshoku.compiled.gpu.stages import LOOP, make_bodies, make_loop
+from sesshoku.compiled.gpu.tiles import WORK
 from sesshoku.compiled.prepare.progress import Progress
-from sesshoku.compiled.tiled_stages import LOOP, make_bodies, make_loop
-from sesshoku.compiled.tiles import WORK
 from sesshoku.methods.registry import Method
-from sesshoku.simulation.batch.bodies import enter, leave, make_observe, make_sensing, renew
-from sesshoku.simulation.batch.tiles import address_of, views_of
+from sesshoku.simulation.batch.gpu.bodies import enter, leave, make_observe, make_sensing, renew
+from sesshoku.simulation.batch.gpu.tiles import address_of, views_of
 
 FEW = 1024  # worlds below which a launch makes all steps
 MANY = 32768  # worlds from which on threads get half of the registers, so that twice as many run at once

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.compiled.cubin import machine_code
+from sesshoku.compiled.gpu.cubin import machine_code
+from sesshoku.compiled.gpu.ptx import ENTRY
 from sesshoku.compiled.prepare.progress import Progress
-from sesshoku.compiled.ptx import ENTRY
 from sesshoku.errors import SesshokuError
 
 
@@ -46,7 +46,7 @@ class Card:
 
     def kernels(self, bodies: Mapping[str, Any], registers: int = 0,
                 tell: Callable[[Progress], None] | None = None) -> dict[str, Any]:
-        """name -> a kernel on the card, compiled or read from the store (`compiled/cubin.py`)."""
+        """name -> a kernel on the card, compiled or read from the store (`compiled/gpu/cubin.py`)."""
         found = {}
         for name, code in machine_code(bodies, self.capability, registers, tell).items():
             module = self.xp.cuda.function.Module()

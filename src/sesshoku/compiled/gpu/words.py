@@ -1,4 +1,4 @@
-"""Numbers at bare addresses, for the bodies of a card's kernels (`compiled/tiled_stages.py`)."""
+"""Numbers at bare addresses, for the bodies of a card's kernels (`compiled/gpu/stages.py`)."""
 
 from __future__ import annotations
 

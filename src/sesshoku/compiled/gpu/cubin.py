@@ -1,6 +1,6 @@
 """Machine code of GPUs, kept in the package's store by content, card and versions.
 
-PTX (`compiled/ptx.py`) is assembled by `ptxas` where there is one, several side by side, and else by the driver.
+PTX (`compiled/gpu/ptx.py`) is assembled by `ptxas` where there is one, several side by side, and else by the driver.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from sesshoku.compiled.gpu.ptx import ENTRY, bounded, code_key, in_wheels, ptx_of
 from sesshoku.compiled.kernel import store
 from sesshoku.compiled.keys import digest
 from sesshoku.compiled.prepare.progress import Progress
-from sesshoku.compiled.ptx import ENTRY, bounded, code_key, in_wheels, ptx_of
 from sesshoku.errors import SesshokuError
 
 
