@@ -13,9 +13,11 @@ import pytest
 import sesshoku as ss
 from batch_scenes import mixed, stirred
 from fake_card import FakeCard
+from golden_runs import heap
 from sesshoku.compiled.gpu.stages import LOOP
 from sesshoku.simulation.batch.gpu import launches
 from sesshoku.simulation.batch.gpu.cuda import SPARE, CudaBatch
+from sesshoku.simulation.batch.gpu.verified import unverified
 
 pytestmark = [pytest.mark.filterwarnings("ignore::sesshoku.UnsupportedFeature", "ignore::sesshoku.UnstableStep"),
               pytest.mark.usefixtures("card")]
@@ -29,6 +31,7 @@ def fake_card(monkeypatch) -> FakeCard:
     """Batches on "cuda" find this card."""
     found = FakeCard()
     monkeypatch.setattr(CudaBatch, "_find_card", lambda self: found)
+    monkeypatch.setattr(CudaBatch, "_unverified", lambda self: [])  # it is a CPU
     return found
 
 
@@ -49,7 +52,6 @@ def same(one: ss.Batch, other: ss.Batch) -> None:
 
 
 @pytest.mark.parametrize("method", ["none", "lcp:recommended", pytest.param("lcp", marks=pytest.mark.slow), "exact",
-                                    pytest.param("implicit", marks=pytest.mark.slow),
                                     pytest.param("multipoint", marks=pytest.mark.slow)])
 def test_worlds_in_tiles_do_what_worlds_on_the_cpu_do(monkeypatch, method):
     monkeypatch.setattr(launches, "FEW", 0)  # stage by stage
@@ -168,7 +170,7 @@ def test_a_world_that_diverges_stands_still_and_harms_none(card):
 # ---- what is refused -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", ["springs", "volume"])
+@pytest.mark.parametrize("method", ["springs", "volume", "implicit"])
 def test_methods_for_the_cpu_say_so(method):
     with pytest.raises(ss.MethodError, match=f"{method}.*CPU alone.*none, lcp, exact"):
         ss.Batch(mixed(), 4, method, device="cuda")
@@ -183,6 +185,16 @@ def test_too_many_worlds_are_refused_with_the_number_that_fits(monkeypatch):
     fit = int(str(caught.value).rsplit("; ", 1)[1].split()[0])
     assert 50 < fit <= 100
     assert len(ss.Batch(mixed(), fit, "none", device="cuda")) == fit
+
+
+def test_what_was_not_compared_on_a_card_is_refused(card, monkeypatch):
+    found = unverified(ss.Simulation(mixed(), "none").compiled)
+    assert {"joint friction", "actuators other than position servos"} <= set(found)
+    assert not unverified(ss.Simulation(heap(), "none").compiled)
+    monkeypatch.setattr(CudaBatch, "_unverified", lambda self: unverified(self.compiled))
+    with pytest.raises(ss.SceneError, match="not known to move on a GPU as on the CPU: .*joint friction"):
+        ss.Batch(mixed(), 4, "none", device="cuda")
+    ss.Batch(heap(), 4, "none", device="cuda")
 
 
 def test_scripted_bodies_run_on_the_cpu():

@@ -23,6 +23,7 @@ from sesshoku.scene.calls import checked
 from sesshoku.simulation.batch.batch import Batch
 from sesshoku.simulation.batch.gpu.launches import Launches
 from sesshoku.simulation.batch.gpu.tiles import TiledWorlds, TileLayout, address_of, types_of
+from sesshoku.simulation.batch.gpu.verified import unverified
 from sesshoku.simulation.batch.numbers import on_host
 from sesshoku.simulation.batch.state import DIVERGED, state_name
 from sesshoku.simulation.snapshots import FINGERPRINT, Snapshot
@@ -103,7 +104,14 @@ class CudaBatch(Batch):
         if self._script.active:
             raise SceneError("scripted bodies are asked in Python and run on the CPU alone", element="Batch: device",
                              value="cuda", remedy='leave device="cuda" out')
+        others = self._unverified()
+        if others:
+            raise SceneError(f"not known to move on a GPU as on the CPU: {', '.join(others)}", element="Batch: device",
+                             value="cuda", remedy='leave device="cuda" out')
         self._xp = self._card.xp
+
+    def _unverified(self) -> list[str]:
+        return unverified(self.compiled)
 
     def _find_card(self) -> Card:
         return Card()
