@@ -19,7 +19,8 @@ from sesshoku.simulation.batch.gpu import launches
 from sesshoku.simulation.batch.gpu.cuda import SPARE, CudaBatch
 from sesshoku.simulation.batch.gpu.verified import unverified
 
-pytestmark = [pytest.mark.filterwarnings("ignore::sesshoku.UnsupportedFeature", "ignore::sesshoku.UnstableStep"),
+pytestmark = [pytest.mark.filterwarnings("ignore::sesshoku.UnsupportedFeature", "ignore::sesshoku.UnstableStep",
+                                         "ignore::sesshoku.SuspectRun"),
               pytest.mark.usefixtures("card")]
 
 WORLDS = 37  # two tiles, the second in part

@@ -108,6 +108,9 @@ class CudaBatch(Batch):
         if others:
             raise SceneError(f"not known to move on a GPU as on the CPU: {', '.join(others)}", element="Batch: device",
                              value="cuda", remedy='leave device="cuda" out')
+        if len(self.model.limited_dofs):
+            warnings.warn("joints at their limits have not been compared between GPU and CPU: compare a run that "
+                          "reaches them (docs/batch.md)", SuspectRun, stacklevel=4)
         self._xp = self._card.xp
 
     def _unverified(self) -> list[str]:
