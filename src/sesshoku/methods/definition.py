@@ -65,6 +65,7 @@ class Definition:
     ends_within(options): whether a step leaves the links at a stage within it (Runge-Kutta), so that sensors have to go
     to its middle themselves. contact_polygons(work), (n, 5), and contact_springs(work), (n, 6): what a film shows
     besides points and forces, world axes: corners, number of the polygon and state; the two ends of a spring.
+    on_gpu: whether batches may step it on a GPU. It pays where worlds do much the same and their records are small.
     """
 
     module: str
@@ -85,6 +86,7 @@ class Definition:
     ends_within: Callable[[Any], bool] = _never
     contact_polygons: Callable[[Any], np.ndarray] | None = None
     contact_springs: Callable[[Any], np.ndarray] | None = None
+    on_gpu: bool = True
     _runs: dict[Stages, Any] = field(default_factory=dict, repr=False, compare=False)
     _worlds: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 

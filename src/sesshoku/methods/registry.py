@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 MODULES = {name: f"sesshoku.methods.{name}" for name in (
     "none", "lcp", "exact", "multipoint", "volume", "implicit", "springs")}
 DEFAULT = "exact"
+BATCH = "batch"  # a preset for thousands of worlds; asked for by name, no row of a comparison
 
 
 @checked_as(MethodError)
@@ -101,11 +102,11 @@ def presets_of(module: ModuleType) -> Mapping[str, Any]:
 
 @checked_as(MethodError)
 def keywords() -> list[str]:
-    """Every keyword and preset, e.g. ["none", "lcp", "lcp:recommended"]."""
+    """Every keyword and preset, e.g. ["none", "lcp", "lcp:recommended"], but for presets for batches."""
     names = []
     for keyword in MODULES:
         names.append(keyword)
-        names += [f"{keyword}:{preset}" for preset in presets_of(load(keyword))]
+        names += [f"{keyword}:{preset}" for preset in presets_of(load(keyword)) if preset != BATCH]
     return names
 
 

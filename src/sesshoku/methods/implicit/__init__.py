@@ -57,6 +57,7 @@ def stages(options: Options) -> Stages:
 METHOD = Definition(
     __name__, Options, Work, make_work, stages, presets=PRESETS, leaves_out=leaves_out,
     ends_within=lambda options: options.integrator == "rk4",
+    on_gpu=False,  # what it did on a card did not agree with the CPU
     follows_model=("default_elastic", "tree_mass", "tree_inertia", "dof_inertia"),
     guarantees={
         # of the end of the step: friction dampers are renewed until they change by less than the tolerance

@@ -336,7 +336,7 @@ METHOD = Definition(
     __name__, Options, Work, make_work,
     Stages((forces, constrain, release, divide, measure, move, find), before=(start,), parts=substeps, takes_over=move),
     presets=PRESETS, supports=supports, leaves_out=leaves_out, cautions=cautions, finds_deep=True,
-    start_motion=start_motion, leave_motion=leave_motion, contact_springs=contact_springs,
+    start_motion=start_motion, leave_motion=leave_motion, contact_springs=contact_springs, on_gpu=False,
     rotors=lambda options: (*((REVOLUTE,) if options.joint_springs == "explicit" else ()), PLANAR, SPHERICAL, FREE),
     follows_model=("bodies.mass", "bodies.inverse_mass", "bodies.own_inertia", "bodies.own_inverse",
                    "bodies.own_plain", "bodies.group_mass", "joints.load", "joints.limit", "joints.width",

@@ -94,7 +94,7 @@ USUAL = Stages((place_links, find, move_freely, build_problem, solve_islands, ap
 GILL = Stages((gill_step,))
 METHOD = Definition(
     __name__, Options, Work, make_work, stages, presets=PRESETS, leaves_out=leaves_out, cautions=cautions,
-    contact_polygons=contact_polygons, ends_within=lambda options: options.integrator == "rkg",
+    contact_polygons=contact_polygons, ends_within=lambda options: options.integrator == "rkg", on_gpu=False,
     guarantees={
         "friction_bound": lambda options: 1.0,
         "passive": lambda options: False,  # the least squares weigh by area, not by inertia, and depth is recovered

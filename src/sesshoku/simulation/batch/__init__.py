@@ -1,4 +1,4 @@
-"""`Batch`: many worlds of one scene, side by side on all cores.
+"""`Batch`: many worlds of one scene, side by side on all cores or on a GPU.
 
 In: a scene, a method, a number of worlds, what varies between them. Out: plain arrays with the worlds along their first
 axis.
@@ -12,7 +12,7 @@ axis.
     reading.py   arrays, and what has a name; views.py: bodies, joints, actuators; places.py: frames; robots.py
     sensors.py   sensors by name; sensed.py: steps that read them
     kernels.py   small compiled functions of these
-    batch.py     `Batch` itself
+    batch.py     `Batch` itself; gpu/: what it is on a GPU
 """
 
 from sesshoku.simulation.batch.batch import Batch

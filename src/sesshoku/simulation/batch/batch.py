@@ -23,7 +23,7 @@ from sesshoku.scene.compiler import CompiledScene
 from sesshoku.scene.scene import Scene
 from sesshoku.simulation.batch.crew import Crew, Work, run_lane, usable_cores
 from sesshoku.simulation.batch.memory import Lane, Place, WorldMemory, bytes_of_lane, check_room, places_of
-from sesshoku.simulation.batch.numbers import numbers_of
+from sesshoku.simulation.batch.numbers import numbers_of, on_host
 from sesshoku.simulation.batch.observe import Observed
 from sesshoku.simulation.batch.reading import BatchReading
 from sesshoku.simulation.batch.sensed import run_sensed_lane
@@ -36,7 +36,7 @@ from sesshoku.simulation.sensors.memory import make_mounts
 from sesshoku.simulation.simulation import Simulation
 from sesshoku.stages.report import CONVERGED
 
-DEVICES = ("cpu",)
+DEVICES = ("cpu", "cuda")
 APART = frozenset({"data.q", "data.v", "data.time", "data.actuator_command", "data.report"})  # users hold these
 
 
@@ -64,23 +64,38 @@ class Batch(BatchReading):
                              remedy="build one with Scene() or Scene.read(path)")
         self.worlds, self.seed = _whole(worlds, "worlds", 1), _whole(seed, "seed", 0)
         if not isinstance(device, str) or device not in DEVICES:
-            raise SceneError('this version steps batches on "cpu" alone', element="Batch: device", value=device,
-                             remedy="leave device out")
+            raise SceneError("no such device", element="Batch: device", value=device, remedy='give "cpu" or "cuda"')
         self.device = device
         self.threads = min(usable_cores() if threads is None else _whole(threads, "threads", 1), self.worlds)
         self._first = Simulation(scene, method, dt, strict=strict)  # one world as it begins; never stepped
         self.scene, self.method, self.dt = scene, self._first.method, self._first.dt
         self.compiled, self.model, self.left_out = self._first.compiled, self._first.model, self._first.left_out
         self._script = ScriptedBodies(self.compiled)
+        self._check_device()
         self._plan(trial_draw(self.compiled, vary))
         self._vary, self._said = vary, draw_all(self.compiled, vary, self.worlds, self.seed)
         self._allocate()
         self._work = self._steps()
         self._errors = BatchErrors(scene.sensors.values(), self.worlds)
-        self._observed = Observed(self._memory, self.model, self._crew)
+        self._observed = self._observer()
         self._columns = [COMMAND_COLUMN.get(actuator.kind, 0) for actuator in scene.actuators.values()]
         self._told_overflow = self._warm = self._pushed = False
         self.reset()
+
+    def __new__(cls, *given: Any, **options: Any) -> Batch:
+        """On a GPU a batch is of a kind of its own, which needs what the extra `cuda` brings."""
+        if cls is Batch and options.get("device") == "cuda":
+            from sesshoku.simulation.batch.gpu.cuda import CudaBatch
+
+            return super().__new__(CudaBatch)
+        return super().__new__(cls)
+
+    def _check_device(self) -> None:
+        """Refuse what the device cannot step."""
+
+    def _observer(self) -> Any:
+        """What reads the bodies of all worlds."""
+        return Observed(self._memory, self.model, self._crew)
 
     def _plan(self, said: Said) -> None:
         """What every world has of its own, and whether there is memory for it; said: of one world."""
@@ -98,6 +113,9 @@ class Batch(BatchReading):
             own.add("data.drive_force")
         self._places = self._states + [place for root, record in roots.items()
                                        for place, saved in places_of(root, record) if not saved and place.key in own]
+        self._check_room(roots)
+
+    def _check_room(self, roots: dict[str, Record]) -> None:
         self.bytes_per_world = WorldMemory.bytes_per_world(self._places, roots)
         check_room(self.worlds, self.bytes_per_world, self.threads * bytes_of_lane(roots))
 
@@ -113,29 +131,33 @@ class Batch(BatchReading):
     def _allocate(self) -> None:
         """The memory of all worlds, with the arrays in which they differ."""
         roots = self._roots()
-        self._memory = WorldMemory(self._places, roots, self.worlds, APART)
-        self._crew = Crew(self.threads, partial(make_lane, self._memory, self.compiled, self.method, self.dt))
-        self.diverged = np.zeros(self.worlds, dtype=bool)
+        self._take_memory(roots)
         self._start = {place.key: place.array(roots).copy() for place in self._states}
         self._start["data.report"][CONVERGED] = 1.0  # nothing went wrong yet
         self._start_differs: frozenset[str] = frozenset({"data.q", "data.v"})
         self._start["data.q"], self._start["data.v"] = start_state(self.compiled, self._said, self.worlds)
         self._start["data.q"] = self._coordinates(self._start["data.q"])
         for key, values in self._varied(self._said, self.worlds):
-            self._memory.arrays[key][:] = values
-        if "data.drag_most" in self._memory.arrays:
-            self._memory.arrays["data.drag_most"][:] = self._memory.arrays["model.drag_inertia"] / self.dt
+            self._memory.write(key, values)
+        if "data.drag_most" in {place.key for place in self._places}:
+            self._memory.write("data.drag_most", self._memory.arrays["model.drag_inertia"] / self.dt)
         follows = [place for place in self._places if place.key not in self._start and place.root == "work"]
         if follows:
             self._follow(follows)
 
+    def _take_memory(self, roots: dict[str, Record]) -> None:
+        self._memory = WorldMemory(self._places, roots, self.worlds, APART)
+        self._crew = Crew(self.threads, partial(make_lane, self._memory, self.compiled, self.method, self.dt))
+        self.diverged = np.zeros(self.worlds, dtype=bool)
+
     def _follow(self, follows: list[Place]) -> None:
         """What a method's work has of each world's model: arrays, and starts that differ."""
         starts = [place for place in self._states if place.root == "work"]
+        found = {place.key: np.repeat(place.array(self._roots())[None], self.worlds, axis=0) for place in follows}
         for w in range(self.worlds):
             roots = {"work": self.method.definition.make_work(self._compiled_world(w), self.method.options)}
             for place in follows:
-                self._memory.arrays[place.key][w] = place.array(roots)
+                found[place.key][w] = place.array(roots)
             for place in starts:
                 key, values, usual = place.key, place.array(roots), place.array(self._roots())
                 if key not in self._start_differs and values.tobytes() != usual.tobytes():
@@ -143,9 +165,11 @@ class Batch(BatchReading):
                     self._start_differs |= {key}
                 if key in self._start_differs:
                     self._start[key][w] = values
+        for key, values in found.items():
+            self._memory.write(key, values)
 
     def _compiled_world(self, world: int) -> CompiledScene:
-        own = {place.name: self._memory.arrays[place.key][world] for place in self._places if place.root == "model"}
+        own = {place.name: self._memory.row(place.key, world) for place in self._places if place.root == "model"}
         if not own:
             return self.compiled
         scene = varied_scene(self.compiled, self._said, world)
@@ -229,11 +253,11 @@ class Batch(BatchReading):
         view, element = self.bodies[body], f"apply_force to body {body!r}"
         if view.link < 0 or self.model.link_joint[view.link] == KINEMATIC:
             raise SceneError("the body is fixed or scripted: no force moves it", element=element)
-        wrench, centers = np.zeros((self.worlds, 6)), view.center_of_mass
+        wrench, centers = self._xp.zeros((self.worlds, 6)), view.center_of_mass
         wrench[:, :3] = numbers_of(force, centers, "force", element)
         wrench[:, 3:] = numbers_of(torque, centers, "torque", element)
         if point is not None:
-            wrench[:, 3:] += np.cross(numbers_of(point, centers, "point", element) - centers, wrench[:, :3])
+            wrench[:, 3:] += self._xp.cross(numbers_of(point, centers, "point", element) - centers, wrench[:, :3])
         self._memory.arrays["data.external_force"][:, view.link] += wrench
         if "mounts.push" in self._memory.arrays:
             self._memory.arrays["mounts.push"][:, view._frame] += wrench
@@ -258,8 +282,8 @@ class Batch(BatchReading):
     def __reduce__(self) -> Any:
         """Copies and pickles are built anew, then put into the same state: compiled code holds addresses."""
         given = {"device": self.device, "threads": self.threads, "seed": self.seed, "vary": self._vary}
-        state = {key: values.copy() for key, values in self._memory.arrays.items()}
-        return _rebuild, (self.scene, self.worlds, self.method, self.dt, given, state, self.diverged.copy())
+        state = {key: on_host(values).copy() for key, values in self._memory.arrays.items()}
+        return _rebuild, (self.scene, self.worlds, self.method, self.dt, given, state, on_host(self.diverged).copy())
 
     def __len__(self) -> int:
         return self.worlds
@@ -274,8 +298,8 @@ def _rebuild(scene: Scene, worlds: int, method: Method, dt: float, given: dict[s
              state: dict[str, np.ndarray], diverged: np.ndarray) -> Batch:
     batch = Batch(scene, worlds, method, dt, **given)
     for key, values in state.items():
-        batch._memory.arrays[key][:] = values
-    batch.diverged[:] = diverged
+        batch._memory.write(key, values)
+    batch._mark(slice(None), diverged)
     batch._pushed = bool(state["data.external_force"].any())
     return batch
 

@@ -90,6 +90,14 @@ class WorldMemory:
         self.bases = np.array([self.arrays[place.key].ctypes.data for place in places], dtype=np.int64)
         self.strides = np.array([self.arrays[place.key].strides[0] for place in places], dtype=np.int64)
 
+    def write(self, key: str, values: Any, chosen: Any = None) -> None:
+        """Numbers into an array of all worlds, or of some, by their numbers."""
+        self.arrays[key][slice(None) if chosen is None else chosen] = values
+
+    def row(self, key: str, world: int) -> np.ndarray:
+        """An array of one world."""
+        return self.arrays[key][world]
+
     @staticmethod
     def bytes_per_world(places: list[Place], roots: Roots) -> int:
         """What a world takes, before anything is allocated."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sesshoku.scene.calls import checked
+from sesshoku.simulation.batch.numbers import on_host
 from sesshoku.spatial.rotation import matrix_to_quaternion, quaternion_to_matrix
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ class PlaceBatch:
         self._at, self._turn = np.asarray(position), quaternion_to_matrix(rotation)
 
     def _spread(self, values: np.ndarray) -> np.ndarray:
-        return np.repeat(values[None], self._batch.worlds, axis=0)
+        return self._batch._xp.repeat(self._batch._xp.asarray(values)[None], self._batch.worlds, axis=0)
 
     @property
     def position(self) -> np.ndarray:
@@ -31,7 +32,7 @@ class PlaceBatch:
         if self.body is None:
             return self._spread(self._at)
         view = self._batch.bodies[self.body]
-        at: np.ndarray = view.position + view.rotation_matrix @ self._at
+        at: np.ndarray = view.position + view.rotation_matrix @ self._batch._xp.asarray(self._at)
         return at
 
     @property
@@ -39,13 +40,13 @@ class PlaceBatch:
         """(worlds, 3, 3) R_world_frame."""
         if self.body is None:
             return self._spread(self._turn)
-        turn: np.ndarray = self._batch.bodies[self.body].rotation_matrix @ self._turn
+        turn: np.ndarray = self._batch.bodies[self.body].rotation_matrix @ self._batch._xp.asarray(self._turn)
         return turn
 
     @property
     def rotation(self) -> np.ndarray:
         """(worlds, 4) quaternions w x y z."""
-        return np.array([matrix_to_quaternion(R) for R in self.rotation_matrix])
+        return self._batch._xp.asarray(np.array([matrix_to_quaternion(R) for R in on_host(self.rotation_matrix)]))
 
     @property
     def velocity(self) -> np.ndarray:
@@ -53,7 +54,8 @@ class PlaceBatch:
         if self.body is None:
             return self._spread(np.zeros(3))
         view = self._batch.bodies[self.body]
-        speed: np.ndarray = view.velocity + np.cross(view.angular_velocity, view.rotation_matrix @ self._at)
+        xp = self._batch._xp
+        speed: np.ndarray = view.velocity + xp.cross(view.angular_velocity, view.rotation_matrix @ xp.asarray(self._at))
         return speed
 
     @property
@@ -65,7 +67,8 @@ class PlaceBatch:
 
     def local(self, vectors: np.ndarray) -> np.ndarray:
         """(worlds, 3) of the world along the axes of the place."""
-        return np.einsum("wab,wa->wb", self.rotation_matrix, vectors)
+        found: np.ndarray = self._batch._xp.einsum("wab,wa->wb", self.rotation_matrix, vectors)
+        return found
 
 
 @checked

@@ -74,7 +74,8 @@ class BatchReading(BatchState):
 
     @q.setter
     def q(self, value: Any) -> None:
-        self.q[:] = self._coordinates(np.broadcast_to(numbers_of(value, self.q, "q", "Batch"), self.q.shape).copy())
+        given = numbers_of(value, self.q, "q", "Batch")
+        self.q[:] = self._coordinates(self._xp.broadcast_to(given, self.q.shape).copy())
 
     @property
     def v(self) -> np.ndarray:
@@ -109,7 +110,8 @@ class BatchReading(BatchState):
         if len(set(self._columns)) < 2:
             return self.actuator_command[:, :, self._columns[0] if self._columns else 0]
         found = self.actuator_command[:, np.arange(len(self._columns)), self._columns]
-        found.flags.writeable = False
+        if self._xp is np:
+            found.flags.writeable = False
         return found
 
     @command.setter
@@ -147,26 +149,27 @@ class BatchReading(BatchState):
     @property
     def sensor_readings(self) -> np.ndarray:
         """(worlds, S, 6) force and torque, or acceleration and angular velocity, of every sensor."""
-        return self._memory.arrays.get("mounts.reading", np.zeros((self.worlds, 0, 6)))
+        readings = self._memory.arrays.get("mounts.reading")
+        return self._xp.zeros((self.worlds, 0, 6)) if readings is None else readings
 
     @property
     def contact_count(self) -> np.ndarray:
         """(worlds) contacts of the last step."""
         counts = self._memory.arrays.get("work.contacts.counts")
-        return np.zeros(self.worlds, dtype=np.int64) if counts is None else counts[:, CONTACTS].copy()
+        return self._xp.zeros(self.worlds, dtype=np.int64) if counts is None else counts[:, CONTACTS].copy()
 
     def contact_force(self, body: str) -> np.ndarray:
         """(worlds, 3) sum of the contact forces on a body in the last step, mean over the step, world axes, N."""
-        frame, arrays = self.bodies[body]._frame, self._memory.arrays
+        frame, arrays, xp = self.bodies[body]._frame, self._memory.arrays, self._xp
         if "work.contacts.force" not in arrays or not self.model.shape_count:
-            return np.zeros((self.worlds, 3))
+            return xp.zeros((self.worlds, 3))
         count = self.contact_count
         most = int(count.max())
-        owner = self.model.shape_frame[arrays["work.contacts.shape"][:, :most]]  # (worlds, most, 2)
+        owner = xp.asarray(self.model.shape_frame)[arrays["work.contacts.shape"][:, :most]]  # (worlds, most, 2)
         sign = (owner[:, :, 1] == frame).astype(np.float64) - (owner[:, :, 0] == frame)
-        sign[np.arange(most) >= count[:, None]] = 0.0
+        sign[xp.arange(most) >= count[:, None]] = 0.0
         force = arrays["work.contacts.force"][:, :most]
-        return np.where(sign[:, :, None] != 0.0, sign[:, :, None] * force, 0.0).sum(axis=1)
+        return xp.where(sign[:, :, None] != 0.0, sign[:, :, None] * force, 0.0).sum(axis=1)
 
     def _one_by_one(self) -> Iterator[Simulation]:
         """A Simulation in the state of each world in turn: for reading, at once."""
@@ -175,7 +178,7 @@ class BatchReading(BatchState):
                 sim = self[w]
             else:
                 sim = self._ghost = self._ghost or self[0]
-                sim._put({state_name(place): self._memory.arrays[place.key][w] for place in self._states})
+                sim._put({state_name(place): self._memory.row(place.key, w) for place in self._states})
             if "data.drive_force" in self._memory.arrays:
-                sim.data.drive_force[:] = self._memory.arrays["data.drive_force"][w]
+                sim.data.drive_force[:] = self._memory.row("data.drive_force", w)
             yield sim

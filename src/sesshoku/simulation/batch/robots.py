@@ -57,7 +57,7 @@ class RobotBatch:
         """(worlds, n) positions of the joints, rad or m."""
         found = self._batch.q[:, self._like._q].copy()
         for joint, body in self._free():
-            found[:, self.places[joint]] = np.concatenate([body.position, body.rotation], axis=1)
+            found[:, self.places[joint]] = self._batch._xp.concatenate([body.position, body.rotation], axis=1)
         return found
 
     @q.setter
@@ -70,7 +70,7 @@ class RobotBatch:
         for _, body in self._free():
             at = int(model.link_coordinate[body.link])
             turn = quaternions_to_matrices(whole[:, at + 3:at + 7])
-            whole[:, at:at + 3] -= turn @ model.frame_position[body._frame]
+            whole[:, at:at + 3] -= turn @ self._batch._xp.asarray(model.frame_position[body._frame])
         self._batch.q[:] = whole
 
     @property
@@ -78,18 +78,19 @@ class RobotBatch:
         """(worlds, n) velocities of the joints, rad/s or m/s."""
         found = self._batch.v[:, self._like._v].copy()
         for joint, body in self._free():
-            found[:, self.dofs[joint]] = np.concatenate([body.velocity, body.angular_velocity], axis=1)
+            found[:, self.dofs[joint]] = self._batch._xp.concatenate([body.velocity, body.angular_velocity],
+                                                                       axis=1)
         return found
 
     @v.setter
     def v(self, value: Any) -> None:
         given = self._array(value, "v", self._like._sizes[1])
-        whole, model = self._batch.v.copy(), self._batch.model
+        whole, model, xp = self._batch.v.copy(), self._batch.model, self._batch._xp
         whole[:, self._like._v] = given
         for _, body in self._free():
             k = int(model.link_dof[body.link])
-            arm = body.rotation_matrix @ model.frame_position[body._frame]
-            whole[:, k:k + 3] -= np.cross(whole[:, k + 3:k + 6], arm)
+            arm = body.rotation_matrix @ xp.asarray(model.frame_position[body._frame])
+            whole[:, k:k + 3] -= xp.cross(whole[:, k + 3:k + 6], arm)
         self._batch.v[:] = whole
 
     @property
@@ -102,8 +103,8 @@ class RobotBatch:
         given = self._array(value, "command", len(self.actuator_names))
         self._batch.actuator_command[:, self._rows, self._columns] = given
 
-    def _array(self, value: Any, what: str, size: int) -> np.ndarray:
-        return numbers_of(value, np.empty((self._batch.worlds, size)), what, f"robot {self.name!r}")
+    def _array(self, value: Any, what: str, size: int) -> Any:
+        return numbers_of(value, self._batch._xp.empty((self._batch.worlds, size)), what, f"robot {self.name!r}")
 
 
 class RobotBatches(Mapping[str, RobotBatch]):

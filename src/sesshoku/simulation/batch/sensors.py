@@ -72,12 +72,12 @@ class StateSensorBatch:
         batch, sensor = self._batch, self._batch.scene.state_sensors[self.name]
         kinds = DIRECT if sensor.of is not None else {} if sensor.relative else AT_PLACES
         if sensor.kind not in kinds:  # one world after the other, by what reads it in a Simulation
-            return np.array([StateSensorView(sim, self.name).value for sim in batch._one_by_one()])
+            return batch._xp.asarray(np.array([StateSensorView(sim, self.name).value for sim in batch._one_by_one()]))
         found = kinds[sensor.kind](batch, sensor)
         clip = KINDS[sensor.kind].clip
         if sensor.cutoff > 0.0 and clip:
-            found = np.clip(found, -np.inf if clip == "positive" else -sensor.cutoff, sensor.cutoff)
-        return np.array(found)
+            found = batch._xp.clip(found, -np.inf if clip == "positive" else -sensor.cutoff, sensor.cutoff)
+        return batch._xp.array(found)
 
 
 #: kinds that are columns of what a batch has anyway

@@ -14,6 +14,7 @@ from sesshoku.model.arrays import FREE, SPHERICAL, Model
 from sesshoku.scene import check
 from sesshoku.scene.compiler import CompiledScene
 from sesshoku.simulation.batch.memory import Place, WorldMemory
+from sesshoku.simulation.batch.numbers import module_of, on_host
 from sesshoku.simulation.sensors.sensing import SENSED
 from sesshoku.simulation.simulation import Simulation, simulation_of
 from sesshoku.simulation.snapshots import FINGERPRINT, Snapshot, StateRules, check_fingerprint, own_key
@@ -39,6 +40,7 @@ class BatchState:
     """Reset, save, restore, and worlds one by one."""
 
     worlds: int
+    _xp: Any = np  # what arrays are of: NumPy or, on a GPU, CuPy
     dt: float
     method: Method
     compiled: CompiledScene
@@ -59,11 +61,11 @@ class BatchState:
     def __getitem__(self, world: int) -> Simulation:
         """A Simulation in the state of a world: what it does from now on is what the world would do."""
         w = self._world(world)
-        state = {state_name(place): self._memory.arrays[place.key][w] for place in self._states}
+        state, row = {state_name(place): self._memory.row(place.key, w) for place in self._states}, self._memory.row
         sim = simulation_of(self._compiled_world(w), self.method, self.dt, state, w)
-        own, mounts = self._memory.arrays, None if sim._sensing is None else sim._sensing.mounts
-        if mounts is not None and "mounts.part_mass" in own:  # the scene's own differ from these by rounding
-            mounts.part_mass[:], mounts.part_inertia[:] = own["mounts.part_mass"][w], own["mounts.part_inertia"][w]
+        mounts = None if sim._sensing is None else sim._sensing.mounts
+        if mounts is not None and "mounts.part_mass" in self._memory.arrays:  # the scene's differ by rounding
+            mounts.part_mass[:], mounts.part_inertia[:] = row("mounts.part_mass", w), row("mounts.part_inertia", w)
             mounts.part_center[:] = self._first._sensing.mounts.part_center  # type: ignore[union-attr]
         return sim
 
@@ -94,12 +96,12 @@ class BatchState:
         new_v = None if v is None else self._rows(v, "v", self.model.dof_count, chosen)
         self._to_start(chosen, frozenset())
         if new_q is not None:
-            self._memory.arrays["data.q"][chosen] = new_q
+            self._memory.write("data.q", new_q, chosen)
         if new_v is not None:
-            self._memory.arrays["data.v"][chosen] = new_v
+            self._memory.write("data.v", new_v, chosen)
         if command is not None:
-            self._memory.arrays["data.actuator_command"][chosen] = command
-        self.diverged[chosen] = False
+            self._memory.write("data.actuator_command", command, chosen)
+        self._mark(chosen, False)
 
     def _to_start(self, chosen: np.ndarray, but: frozenset[str]) -> None:
         """Arrays of some worlds as at their start, but for some."""
@@ -107,19 +109,23 @@ class BatchState:
             key = place.key
             if key not in but and key in self._start:
                 first = self._start[key]
-                self._memory.arrays[key][chosen] = first[chosen] if key in self._start_differs else first
+                self._memory.write(key, first[chosen] if key in self._start_differs else first, chosen)
 
     def _stop(self, worlds: np.ndarray) -> None:
         """These worlds have diverged. What the failed step left besides its state is no start for another."""
-        self.diverged[worlds] = True
+        self._mark(worlds, True)
         self._to_start(worlds, STANDS)
         self._memory.arrays["data.report"][worlds, CONVERGED] = 0.0
+
+    def _mark(self, worlds: Any, diverged: Any) -> None:
+        """Set the flag of some worlds."""
+        self.diverged[worlds] = diverged
 
     def _chosen(self, mask: Any) -> np.ndarray:
         """Numbers of the worlds that a mask chooses."""
         if mask is None:
             return np.arange(self.worlds)
-        given = np.atleast_1d(np.asarray(mask))
+        given = np.atleast_1d(np.asarray(on_host(mask)))
         if given.dtype == bool and given.shape == (self.worlds,):
             return np.flatnonzero(given)
         inside = given.dtype.kind in "iu" and given.ndim == 1 and ((given >= 0) & (given < self.worlds)).all()
@@ -132,9 +138,9 @@ class BatchState:
     def _rows(self, given: Any, what: str, size: int, chosen: np.ndarray) -> np.ndarray:
         """(chosen, size) numbers from one row, a row for each chosen world, or a row for each of all."""
         try:
-            if not check.is_numeric(given):
+            if not check.is_numeric(on_host(given)):
                 raise TypeError
-            values = np.array(given, dtype=np.float64)
+            values = np.array(on_host(given), dtype=np.float64)
         except (TypeError, ValueError, OverflowError):
             values = np.zeros(0)
         if values.shape == (self.worlds, size):
@@ -147,17 +153,19 @@ class BatchState:
                              remedy="replace NaN and infinity by numbers")
         return np.broadcast_to(values, (len(chosen), size)).copy()
 
-    def _coordinates(self, q: np.ndarray) -> np.ndarray:
+    def _coordinates(self, q: Any) -> Any:
         """Coordinates whose quaternions are unit."""
+        xp = module_of(q)
         for link in np.flatnonzero(np.isin(self.model.link_joint, (FREE, SPHERICAL))):
             last = int(self.model.link_coordinate[link]) + (7 if self.model.link_joint[link] == FREE else 4)
             turn = q[:, last - 4:last]
-            length = np.linalg.norm(turn, axis=1)
-            far = np.abs(length - 1.0) > check.QUATERNION_TOLERANCE
+            length = xp.linalg.norm(turn, axis=1)
+            far = xp.abs(length - 1.0) > check.QUATERNION_TOLERANCE
             if far.any():
-                check.quaternion(turn[far.argmax()], f"rotation of joint {self.compiled.joint_names[link]!r}", "reset")
-            near = np.abs(length - 1.0) < check.UNIT_ROUNDING
-            q[:, last - 4:last] = turn / np.where(near, 1.0, length)[:, None]
+                name = self.compiled.joint_names[link]
+                check.quaternion(on_host(turn[far.argmax()]), f"rotation of joint {name!r}", "reset")
+            near = xp.abs(length - 1.0) < check.UNIT_ROUNDING
+            q[:, last - 4:last] = turn / xp.where(near, 1.0, length)[:, None]
         return q
 
     # ---- saved states --------------------------------------------------------------------------------------------
@@ -189,8 +197,8 @@ class BatchState:
                 raise SceneError(f"world {w}: {fault}", element="restore", value=fault.value,
                                  remedy="the batch is as it was") from None
         for place in self._states:
-            self._memory.arrays[place.key][:] = given[state_name(place)]
-        self.diverged[:] = given[DIVERGED]
+            self._memory.write(place.key, given[state_name(place)])
+        self._mark(slice(None), given[DIVERGED])
         self._pushed = bool(given["external_force"].any())
 
     def _fits(self, name: str, given: Any, like: np.ndarray) -> None:

@@ -29,6 +29,12 @@ def measure(model_table, data_table, mount_table, count, shape, point, force, to
     The first `count` contacts: shape (C, 2), point, force and torque (C, 3) on the second shape's body.
     """
     model, data, mounts = as_model(model_table), as_data(data_table), as_mounts(mount_table)
+    take_readings(model, data, mounts, count, shape, point, force, torque, place, dt)
+
+
+@jit
+def take_readings(model, data, mounts, count, shape, point, force, torque, place, dt):
+    """The same with records."""
     if place == MIDDLE:
         go_to_middle(model, data, mounts, dt)
     elif place == LEFT:
