@@ -123,6 +123,7 @@ class Simulation(SavedState, ControllerDynamics):
         with CompileProgress("the dynamics"):
             complaints.check_inertia(self)
         complaints.tell_open_loops(self)
+        complaints.watch_growth(self)
 
     def _share(self) -> None:
         """Make the views, such that a simulation nobody holds any more is freed at once, without a search for cycles.

@@ -86,10 +86,8 @@ from sesshoku.stages.books import applied_work
 from sesshoku.stages.contact_forces import apply_forces
 from sesshoku.stages.contact_rows import velocity_change
 from sesshoku.stages.free_motion import (
-    LIGHT,
     SEMI_IMPLICIT,
     SPIN,
-    all_slower,
     coast,
     end_step,
     finish,
@@ -98,6 +96,7 @@ from sesshoku.stages.free_motion import (
     joint_space_inertia,
     note_start,
 )
+from sesshoku.stages.growth import LIGHT, all_slower, leave_state, may_follow
 from sesshoku.stages.joint_constraints import measure_errors
 from sesshoku.stages.report import APPLIED_WORK
 from sesshoku.stages.tunnelling import count_tunnelling
@@ -203,20 +202,22 @@ def keep_torques(work):
 
 @jit
 def end(model, data, work, dt):
-    """Take the new state over if it can be one: finite, and slower than light."""
+    """Take the new state over if it can be one: finite, slower than light, with no energy from nowhere."""
     options = work.options
     if options.integrator != MIDPOINT:
         return finish(model, data, SEMI_IMPLICIT, dt)
     free_islands = work.impacts[FREE_ISLANDS] > 0
     shift_impacts(model, data, work, dt)
-    if not (all_slower(data.new_v, LIGHT) and all_slower(work.shift, LIGHT)):
+    diagonal = work.lock_diagonal if len(model.rubbing_dofs) > 0 else data.implicit_diagonal
+    applied = applied_work(model, data, diagonal, dt)
+    start = data.start_v if data.counters[FAST_TREES] > 0 else data.v
+    if not (may_follow(model, data, start, applied) and all_slower(work.shift, LIGHT)):
         move_kinematic(model, data, -0.5 * dt)
         if data.counters[FAST_TREES] > 0:
             for k in range(model.dof_count):
                 data.v[k] = data.start_v[k]
         return False
-    diagonal = work.lock_diagonal if len(model.rubbing_dofs) > 0 else data.implicit_diagonal
-    data.report[APPLIED_WORK] = applied_work(model, data, diagonal, dt)
+    data.report[APPLIED_WORK] = applied
     fast = find_fast(model, data, data.new_v, dt, FAST_JOINT, True)
     if fast > 0:
         note_start(model, data, data.new_q, data.new_v, data.stage_v, 0.5 * dt)
@@ -230,6 +231,7 @@ def end(model, data, work, dt):
     end_step(model, data, fast, dt)
     if floating:
         keep_floating(model, data, work)
+        leave_state(model, data)
     return True
 
 
