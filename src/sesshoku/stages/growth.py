@@ -3,12 +3,12 @@
 A step that would double the fastest speed there was since somebody last changed the state is looked at before it is
 taken over. The kinetic energy it ends with may be
 
-    T  <=  SHARE (T_0 + fall + least) + W
+    T  <=  SHARE (T_0 + fall + least + W)
 
 T_0 that of the start, fall what weight has given since, least that of a fall from a palm's breadth, W all work since
-of actuators, springs, dampers, pushes and depth correction, taken as positive. Losses excuse gains, and SHARE is
-large: what is found is a run that no longer has anything to do with its scene, not a scheme that errs. Rebounds and
-falls are within it by nature; a state that a user writes begins a new account. Scripted bodies may bring any energy
+of actuators, springs, dampers, pushes and depth correction (no more than all constraints brought), as positive. Losses
+excuse gains, and SHARE is large: what is found is a run that no longer has anything to do with its scene, not a scheme
+that errs. Rebounds and falls are within it by nature; a state that a user writes begins a new account. Scripted bodies may bring any energy
 through contacts and joints: where there are some, single steps are judged, by a larger share.
 
 A step of usual speed pays for a comparison of q and v with what the last step left, and one addition.
@@ -64,7 +64,8 @@ def may_follow(model, data, v, applied):
     growth, report = data.growth, data.report
     if was_changed(model, data, v):
         growth[PACE] = -1.0
-    growth[WORK] += abs(applied) + max(report[CORRECTION_WORK], 0.0)
+    explained = abs(applied) + max(min(report[CORRECTION_WORK], report[CONSTRAINT_WORK]), 0.0)
+    growth[WORK] += explained
     if report[RESIDUAL] > RESIDUAL_MATTERS:
         doubt_residual(data, v)
     if all_slower(data.new_v, growth[PACE]):
@@ -75,7 +76,7 @@ def may_follow(model, data, v, applied):
     kinetic = kinetic_of(model, data, data.new_v)
     if growth[PACE] < 0.0 or script_speed(model, data) >= 0.0:
         start = kinetic_of(model, data, v)
-        begin_account(data, start, start + weight_energy(model, data), abs(applied) + abs(report[CORRECTION_WORK]))
+        begin_account(data, start, start + weight_energy(model, data), explained)
     return is_explained(model, data, kinetic, weight_energy(model, data), fastest_of(data.new_v))
 
 
@@ -121,7 +122,7 @@ def is_explained(model, data, kinetic, weight, fastest):
         share = max(share, SCRIPTED)
         least += mass * scripted * scripted + abs(data.report[CONSTRAINT_WORK])
     explained = growth[KINETIC] + max(growth[ENERGY] - growth[KINETIC] - weight, 0.0) + least
-    growth[FOUND], growth[ALLOWED] = kinetic, share * explained + growth[WORK]
+    growth[FOUND], growth[ALLOWED] = kinetic, share * (explained + growth[WORK])
     if not kinetic <= growth[ALLOWED]:
         return False
     growth[PACE] = FASTER * fastest
