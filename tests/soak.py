@@ -54,7 +54,7 @@ def run(sim: ss.Simulation, passive: bool, steps: int, warned: bool = False) -> 
     chosen = sim.method
     kinetic, potential = sim.energy
     start, lowest, given, gain = kinetic + potential, potential, 0.0, 0.0
-    scale = kinetic + float(np.sum(sim.model.link_mass)) * max(float(np.linalg.norm(sim.model.gravity)), 1.0)**2 * sim.dt**2
+    scale = kinetic + float(np.sum(sim.model.link_mass)) * (max(np.linalg.norm(sim.model.gravity), 1.0) * sim.dt)**2
     for n in range(steps):
         try:
             sim.step()

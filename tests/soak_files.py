@@ -173,7 +173,8 @@ def main() -> int:
     given = parser.parse_args()
     if given.only:
         with tempfile.TemporaryDirectory() as place:
-            print("read" if Mutants(Path(place), given.method).try_one(given.only[0], int(given.only[1])) else "refused")
+            mutants = Mutants(Path(place), given.method)
+            print("read" if mutants.try_one(given.only[0], int(given.only[1])) else "refused")
         return 0
     return int(soak(given.count, given.first, given.method, given.out) > 0)
 

@@ -87,20 +87,21 @@ def saved(folder: Path, rng: np.random.Generator) -> str:
     """A recording that is saved again and again over itself."""
     path = folder / "run.npz"
     path.unlink(missing_ok=True)
-    made = {}
+    runs = []
     for length in (50, 400):
         sim = FakeSimulation()
         recorder = Recorder(sim, channels=["q"])
         for _ in range(length):
             recorder.sample(sim)
             sim.step()
-        made[length] = recorder.finish()
-    made[50].save(path)
+        runs.append(recorder.finish())
+    made = {len(run): run for run in runs}
+    runs[0].save(path)
 
     def write() -> None:
         while True:
-            made[400].save(path)
-            made[50].save(path)
+            runs[1].save(path)
+            runs[0].save(path)
 
     killed(write, float(rng.uniform(0.0, LONGEST)))
     recording = Recording.load(path)

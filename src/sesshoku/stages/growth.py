@@ -8,8 +8,8 @@ taken over. The kinetic energy it ends with may be
 T_0 that of the start, fall what weight has given since, least that of a fall from a palm's breadth, W all work since
 of actuators, springs, dampers, pushes and depth correction (no more than all constraints brought), as positive. Losses
 excuse gains, and SHARE is large: what is found is a run that no longer has anything to do with its scene, not a scheme
-that errs. Rebounds and falls are within it by nature; a state that a user writes begins a new account. Scripted bodies may bring any energy
-through contacts and joints: where there are some, single steps are judged, by a larger share.
+that errs. Rebounds and falls are within it by nature; a state that a user writes begins a new account. Scripted bodies
+may bring any energy through contacts and joints: where there are some, single steps are judged, by a larger share.
 
 A step of usual speed pays for a comparison of q and v with what the last step left, and one addition.
 """

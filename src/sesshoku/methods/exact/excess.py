@@ -13,25 +13,18 @@ from sesshoku.compiled.jit import jit
 from sesshoku.methods.exact.problem import start_contact
 from sesshoku.methods.exact.wedged import fastest, is_deep
 from sesshoku.solvers.problem import ROLLING, contacts_among, push_contact, push_joint
+from sesshoku.stages.passivity import correction_energy
 
-# times the energy of the island's whole mass at the largest speed asked for: what corrections may bring in a step
-MOST_WORK = 10.0
 MOST_STRAINED = 1e3  # a solution with impulses so many times what closing explains is no better than none
 
 
 @jit
-def allowed_work(model, work, island, contact_list):
+def allowed_work(model, problem, contact_list, dof_list):
     """The energy (J) that the corrections of an island may bring; negative: nothing is corrected."""
-    contacts, problem, speed, mass = work.contacts, work.problem, 0.0, 0.0
+    speed = 0.0
     for n in range(len(contact_list)):
         speed = max(speed, problem.correction[contact_list[n]])
-    if speed == 0.0:
-        return -1.0
-    for n in range(contacts.island_tree_start[island], contacts.island_tree_start[island + 1]):
-        t = contacts.island_tree[n]
-        for i in range(model.tree_link[t], model.tree_link[t + 1]):
-            mass += model.link_mass[i]
-    return MOST_WORK * 0.5 * mass * speed * speed
+    return -1.0 if speed == 0.0 else correction_energy(model, dof_list, speed)
 
 
 @jit

@@ -96,7 +96,7 @@ def bound_correction(model, data, work, dt, island, lists, found):
     block_list, joint_list, _ = lists
     problem, (residual, solved) = work.problem, found
     contact_list = block_list[: contacts_among(problem, block_list)]
-    allowed = allowed_work(model, work, island, contact_list)
+    allowed = allowed_work(model, problem, contact_list, lists[2])
     if allowed < 0.0 or not (solved or strained(problem, contact_list, STRAINED)):
         return residual, solved
     share = 0.0

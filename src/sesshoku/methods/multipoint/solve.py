@@ -5,10 +5,11 @@ from __future__ import annotations
 from math import inf, sqrt
 
 from sesshoku.compiled.jit import jit
+from sesshoku.methods.multipoint.energy import bound_energy
 from sesshoku.methods.multipoint.friction import classify, cut_friction, resolve_loop
 from sesshoku.methods.multipoint.joint_friction import start_friction
 from sesshoku.methods.multipoint.large import solve_large
-from sesshoku.methods.multipoint.options import RESOLVE
+from sesshoku.methods.multipoint.options import BOUNDED, RESOLVE
 from sesshoku.methods.multipoint.removal import put_back, removal_loop, seen_before
 from sesshoku.methods.multipoint.thresholds import fit_thresholds
 from sesshoku.methods.multipoint.work import AWAY, IN
@@ -50,7 +51,7 @@ def solve_island(model, data, work, dt, lists):
     m, nj, report = len(contact_list), len(joint_list), data.report
     if 3 * m + nj > work.dense_rows:
         passes = solve_large(model, data, work, dt, lists)
-        finish_island(model, work, report, contact_list, joint_list, passes)
+        finish_island(model, work, report, lists, passes)
         return
     fill_island(model, work, contact_list, joint_list, dof_list)
     passes = trial_forces(model, data, work, dt, contact_list, joint_list)
@@ -59,7 +60,7 @@ def solve_island(model, data, work, dt, lists):
     slipping = classify(work, contact_list)
     if slipping > 0 and options.friction_coupling == RESOLVE:
         passes += resolve_loop(model, data, work, dt, contact_list, joint_list)
-    finish_island(model, work, report, contact_list, joint_list, passes)
+    finish_island(model, work, report, lists, passes)
 
 
 @jit
@@ -83,10 +84,14 @@ def trial_forces(model, data, work, dt, contact_list, joint_list):
 
 
 @jit
-def finish_island(model, work, report, contact_list, joint_list, passes):
+def finish_island(model, work, report, lists, passes):
     """Friction cut to its law, impulses taken over, the island's share in the report."""
+    contact_list, joint_list, dof_list = lists
     cut_friction(work, contact_list)
     take_impulses(model, work, report, contact_list, joint_list)
+    if work.options.energy == BOUNDED and len(contact_list) > 0:
+        if bound_energy(model, work, contact_list, joint_list, dof_list):
+            report[CONVERGED] = 0.0
     report[ROWS] += 3 * len(contact_list) + len(joint_list)
     report[ITERATIONS] = max(report[ITERATIONS], passes)
 
