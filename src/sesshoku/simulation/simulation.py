@@ -165,7 +165,8 @@ class Simulation(SavedState, ControllerDynamics):
         """Advance by `steps` time steps. Ctrl-C ends it between two of them; `time` says how many were made."""
         if not isinstance(steps, (int, np.integer)) or isinstance(steps, bool) or not 0 <= steps < 2**62:
             raise SceneError("steps must be a whole number, 0 or more", element="step", value=steps)
-        if not self._warm:
+        first = not self._warm
+        if first:
             with CompileProgress(self.method.keyword) as line:
                 prepare([self.method.module], tell=line.tell)
                 self._run(*self._arguments, 0)
@@ -191,7 +192,8 @@ class Simulation(SavedState, ControllerDynamics):
             alarm.look()
         if alarm.elastic:
             alarm.weigh()
-        if judged[CONVERGED] == 0.0 and not self._told_deep and "contacts" in self.work.fields:
+        asked = judged[CONVERGED] == 0.0 or (first and alarm.elastic)
+        if asked and not self._told_deep and "contacts" in self.work.fields:
             self._told_deep = complaints.tell_deep_overlap(self)
 
     def _advance(self, steps: int) -> int:
