@@ -38,6 +38,7 @@ def imported() -> dict[str, str]:
 
 def test_imports_are_declared() -> None:
     declared = named(PROJECT["dependencies"]) | named(EXTRAS["view"]) | named(EXTRAS["usd"]) | named(EXTRAS["peers"])
+    declared |= named(EXTRAS["video"])
     owners = packages_distributions()
     for name, path in imported().items():
         if WITH_OTHERS.get(name, name) is None:
