@@ -18,7 +18,7 @@ from sesshoku.stages.free_motion import SPIN
 
 LOADS = 10.0  # weights that a point at rest may carry
 LET_OUT = 10.0  # 1/s: how fast springs that began unloaded come to carry all of their depth
-LET_OUT_SPEED = 0.2  # m/s: and how fast at most, so that what begins deep in something comes out gently
+LET_OUT_SPEED = 1.0  # m/s: and how fast at most, so that what begins deep in something comes out gently
 
 
 @jit
