@@ -50,7 +50,7 @@ def test_growth_ends_a_run_long_before_infinity(method: str, factor: float) -> N
             sim.step()
     kept = sim.save()
     assert all(np.array_equal(kept[name], before[name]) for name in ("q", "v", "time"))
-    assert np.abs(sim.v).max() < 1e3 * factor and told.value.body == "ball"
+    assert np.abs(sim.v).max() < 3e4 * factor and told.value.body == "ball"  # light is 1e4 times as fast
     with pytest.raises(ss.SimulationDiverged):  # and it stays so
         sim.step()
 

@@ -11,7 +11,7 @@ from sesshoku.dynamics.crba import mass_matrix
 from sesshoku.dynamics.factor import factorize
 from sesshoku.errors import OpenLoop, SceneError, SimulationDiverged
 from sesshoku.stages.deep_overlaps import deep_overlap
-from sesshoku.stages.growth import ALLOWED, ELASTIC, FOUND, LIGHT, SHARE
+from sesshoku.stages.growth import ALLOWED, ELASTIC, FOUND, GAINING, LIGHT, SHARE
 
 if TYPE_CHECKING:
     from sesshoku.simulation.simulation import Simulation
@@ -53,8 +53,10 @@ def tell_open_loops(sim: Simulation) -> None:
 
 
 def watch_growth(sim: Simulation) -> None:
-    """Tell the steps how far energy may grow: contacts that are springs may hold some at the start."""
-    if sim.method.definition.guaranteed("elastic", sim.method.options):
+    """Tell the steps how far energy may grow: contacts that are springs may hold some at the start, laws may gain."""
+    if sim.method.definition.guaranteed("gains", sim.method.options):
+        sim.data.growth[SHARE] = GAINING
+    elif sim.method.definition.guaranteed("elastic", sim.method.options):
         driven = not sim.method.definition.guaranteed("books", sim.method.options) and (
             sim.model.actuator_count > 0 or sim.model.drag_count > 0 or bool(sim.model.link_lift[:, 0].any()))
         sim.data.growth[SHARE] = ELASTIC * (100.0 if driven else 1.0)

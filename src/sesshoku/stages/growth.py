@@ -27,9 +27,9 @@ LIGHT = 3e8  # m/s, and rad/s: nothing moves faster, and its square is far from 
 # places in `data.growth`: the speed above which a step is looked at (negative: an account begins), energy and kinetic
 # energy at the account's start, work since, how far energy may grow (0: RIGID), what was found and allowed last
 PACE, ENERGY, KINETIC, WORK, SHARE, FOUND, ALLOWED = range(7)
-# how far energy may grow: of rigid contact; of contacts that are springs, which may hold energy at the start; in one
-# step while scripts move
-RIGID, ELASTIC, SCRIPTED = 10.0, 1e4, 1e6
+# how far energy may grow: of rigid contact; of contacts that are springs, which may hold energy at the start; under
+# laws that bring energy of their own; in one step while scripts move
+RIGID, ELASTIC, GAINING, SCRIPTED = 1e3, 1e4, 1e8, 1e6
 FASTER = 2.0  # times the speed of the last look is the next one's
 LENGTH = 0.1  # m: a fall from there is a motion that any scene may have
 CLOSING = 10.0  # m/s: at which loops that begin open are moved together
