@@ -28,7 +28,8 @@ def _never(options: Any) -> bool:
 
 #: what a method is held to where it declares nothing else
 EXPECTED: dict[str, Any] = {"friction_bound": 1.0, "passive": True, "residual": True, "finite": True, "books": True,
-                            "elastic": False, "gains": False, "restitution": True, "contacts_per_pair": 4, "carries_any_mass": True}
+                            "elastic": False, "gains": False, "restitution": True, "contacts_per_pair": 4,
+                            "carries_any_mass": True}
 
 
 @dataclass(frozen=True)
