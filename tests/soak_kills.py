@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import signal
 import sys
 import tempfile
@@ -29,14 +30,13 @@ from sesshoku.recording import Recorder, Recording
 LONGEST = 0.04  # s that a child lives, at most
 
 
-def killed(write: Callable[[], None], seconds: float) -> None:
-    """Run `write` in a child of this process, and kill it so long after it began."""
+def killed(write: Callable[[Callable[[], object]], None], seconds: float) -> None:
+    """Run `write` in a child of this process, and kill it so long after it called what it is given: it begins."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         try:
-            os.write(writing, b".")
-            write()
+            write(lambda: os.write(writing, b"."))
         except BaseException:
             traceback.print_exc()
         os._exit(1)
@@ -52,13 +52,13 @@ def killed(write: Callable[[], None], seconds: float) -> None:
 
 def stream(folder: Path, rng: np.random.Generator) -> str:
     """A recording that streams to its file."""
-    path, every = folder / "run.ssk", int(rng.integers(1, 20))
+    path, every, sim = folder / "run.ssk", int(rng.integers(1, 20)), FakeSimulation()
     path.unlink(missing_ok=True)
 
-    def write() -> None:
-        sim = FakeSimulation()
-        recorder = Recorder(sim, channels=["q", "poses"], path=path)
+    def write(begin: Callable[[], object]) -> None:
         n = 0
+        begin()
+        recorder = Recorder(sim, channels=["q", "poses"], path=path)
         while True:
             recorder.sample(sim)
             sim.step()
@@ -80,7 +80,7 @@ def stream(folder: Path, rng: np.random.Generator) -> str:
         if not (np.array_equal(recording["q"][n], sim.q) and np.array_equal(recording["poses"][n], sim.body_poses())):
             raise AssertionError(f"sample {n} is not what was recorded")
         sim.step()
-    return f"{len(recording) // every * every > 0 and 'samples' or 'no samples'} read"
+    return "samples read" if len(recording) else "no samples yet"
 
 
 def saved(folder: Path, rng: np.random.Generator) -> str:
@@ -98,7 +98,8 @@ def saved(folder: Path, rng: np.random.Generator) -> str:
     made = {len(run): run for run in runs}
     runs[0].save(path)
 
-    def write() -> None:
+    def write(begin: Callable[[], object]) -> None:
+        begin()
         while True:
             runs[1].save(path)
             runs[0].save(path)
@@ -113,12 +114,14 @@ def saved(folder: Path, rng: np.random.Generator) -> str:
 def stored(folder: Path, rng: np.random.Generator) -> str:
     """Code that is kept in the store."""
     place = folder / "store"
+    shutil.rmtree(place, ignore_errors=True)
 
     def code(n: int) -> bytes:
         return bytes([n % 256]) * 20_000
 
-    def write() -> None:
+    def write(begin: Callable[[], object]) -> None:
         store, n = Store(place), 0
+        begin()
         while True:
             store.write("unit", f"{n % 40:040x}", {"n": n % 40}, code(n % 40))
             n += 1
