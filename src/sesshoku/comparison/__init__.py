@@ -1,1 +1,4 @@
-"""Parts of `compare`: outcomes, the page, MuJoCo as a peer."""
+"""One scene under many laws: `compare` with its outcomes and its page, MuJoCo as a peer, benchmarks.
+
+In: a scene and the names of methods. Out: a row a method, in a table, a page and a file.
+"""

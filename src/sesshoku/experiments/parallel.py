@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sesshoku.compiled.jit import CACHE_DIRECTORY
-from sesshoku.compiled.sources import source_hash
+from sesshoku.compiled.plain.sources import source_hash
 
 Case = TypeVar("Case")
 WHOLE_PACKAGE = ""  # methods are imported by name: no import tells which a run depends on

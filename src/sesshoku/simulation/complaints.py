@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sesshoku.dynamics.crba import mass_matrix
-from sesshoku.dynamics.factor import factorize
 from sesshoku.errors import OpenLoop, SceneError, SimulationDiverged
 from sesshoku.stages.deep_overlaps import deep_overlap
-from sesshoku.stages.growth import ALLOWED, ELASTIC, FOUND, GAINING, LIGHT, SHARE
+from sesshoku.stages.growth import ALLOWED, ELASTIC, FOUND, GAINING, SHARE
+from sesshoku.stages.report import LIGHT
 
 if TYPE_CHECKING:
     from sesshoku.simulation.simulation import Simulation
@@ -21,6 +20,9 @@ OPEN_LOOP = 5e-3  # m: a smaller gap is closed without a word
 
 def check_inertia(sim: Simulation) -> None:
     """Every joint must move some inertia, or its acceleration is not defined."""
+    from sesshoku.dynamics.crba import mass_matrix
+    from sesshoku.dynamics.factor import factorize
+
     if sim.model.dof_count == 0:
         return
     sim.refresh()

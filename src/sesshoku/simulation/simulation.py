@@ -11,7 +11,7 @@ from weakref import proxy
 import numpy as np
 
 from sesshoku.compiled.prepare import prepare
-from sesshoku.compiled.progress import CompileProgress
+from sesshoku.compiled.prepare.progress import CompileProgress
 from sesshoku.dynamics.data import start_data
 from sesshoku.errors import MethodError, SceneError, SimulationDiverged, UnstableStep, UnsupportedFeature
 from sesshoku.methods.registry import DEFAULT, Method, left_out, obstacles, resolve
@@ -159,6 +159,12 @@ class Simulation(SavedState, ControllerDynamics):
         head = f"Simulation of {self.scene.name!r}: {self.method.label}, {self.time:.6g} s in steps of {self.dt:g} s"
         return "\n".join([head, *(f"  {what:<10} {text}" for what, text in rows)])
 
+    def _repr_html_(self) -> str:
+        """In a notebook: a picture of the scene as it stands, and the short table."""
+        from sesshoku.recording.notebook import HEIGHT, WIDTH, pictured
+
+        return pictured(self.render(size=(WIDTH, HEIGHT)), repr(self))
+
     # ---- stepping ------------------------------------------------------------------------------------------------
 
     def step(self, steps: int = 1) -> None:
@@ -271,9 +277,11 @@ class Simulation(SavedState, ControllerDynamics):
         return self.recording
 
     def show(self, *, controller: Callable[[Simulation], None] | None = None, page: Any = None,
-             host: str = "127.0.0.1", port: int = 0, block: bool = True, browser: bool = True, playing: bool = True,
-             speed: float = 1.0) -> Any:
+             host: str = "127.0.0.1", port: int = 0, block: bool | None = None, browser: bool | None = None,
+             playing: bool = True, speed: float = 1.0) -> Any:
         """Show the simulation in the browser, running by the clock, until Ctrl-C; needs the extra `view`.
+
+        In a notebook it stands below the cell and runs on; `viewer = sim.show()`, `viewer.stop()` ends it.
 
         The arguments are those of `sesshoku.view.show`.
         """

@@ -21,9 +21,8 @@ from sesshoku.dynamics.centroid import weight_energy
 from sesshoku.dynamics.crba import mass_matrix
 from sesshoku.dynamics.factor import multiply
 from sesshoku.model.arrays import KINEMATIC
-from sesshoku.stages.report import CONSTRAINT_WORK, CONVERGED, CORRECTION_WORK, RESIDUAL
+from sesshoku.stages.report import CONSTRAINT_WORK, CONVERGED, CORRECTION_WORK, LIGHT, RESIDUAL
 
-LIGHT = 3e8  # m/s, and rad/s: nothing moves faster, and its square is far from overflow
 # places in `data.growth`: the speed above which a step is looked at (negative: an account begins), energy and kinetic
 # energy at the account's start, work since, how far energy may grow (0: RIGID), what was found and allowed last
 PACE, ENERGY, KINETIC, WORK, SHARE, FOUND, ALLOWED = range(7)

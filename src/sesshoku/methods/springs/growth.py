@@ -5,7 +5,6 @@ from __future__ import annotations
 from sesshoku.compiled.jit import jit
 from sesshoku.methods.springs.bodies import times_inertia
 from sesshoku.stages.growth import (
-    LIGHT,
     MAD,
     PACE,
     RESIDUAL_MATTERS,
@@ -16,7 +15,7 @@ from sesshoku.stages.growth import (
     is_explained,
     script_speed,
 )
-from sesshoku.stages.report import CONVERGED, RESIDUAL
+from sesshoku.stages.report import CONVERGED, LIGHT, RESIDUAL
 
 
 @jit
