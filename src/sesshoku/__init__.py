@@ -34,6 +34,7 @@ from sesshoku.scene.elements.fluid import Fluid
 from sesshoku.scene.elements.frames import Camera, Frame
 from sesshoku.scene.elements.sensors import ForceSensor, Imu
 from sesshoku.scene.elements.state_sensors import StateSensor
+from sesshoku.scene.elements.tendon_paths import PathPoint
 from sesshoku.scene.geometry.shapes import (
     Box,
     Capsule,
@@ -57,9 +58,9 @@ if TYPE_CHECKING:
 __all__ = [
     "Actuator", "Batch", "Body", "Box", "Camera", "Capsule", "Contact", "ConvexMesh", "Cylinder", "Ellipsoid", "Fluid",
     "ForceSensor", "Frame", "Geometry", "HeightField", "Imu", "Inertial", "Joint", "Loop", "Material", "Mesh",
-    "MethodError", "Mimic", "Motion", "Plane", "Recording", "RecordingError", "Report", "Robot", "Scene", "SceneError",
-    "SesshokuError", "Simulation", "SimulationDiverged", "Snapshot", "Sphere", "StateSensor", "SuspectRun", "Tendon",
-    "UnstableStep", "UnsupportedFeature", "__version__", "compare", "methods", "robots",
+    "MethodError", "Mimic", "Motion", "PathPoint", "Plane", "Recording", "RecordingError", "Report", "Robot", "Scene",
+    "SceneError", "SesshokuError", "Simulation", "SimulationDiverged", "Snapshot", "Sphere", "StateSensor",
+    "SuspectRun", "Tendon", "UnstableStep", "UnsupportedFeature", "__version__", "compare", "methods", "robots",
 ]  # fmt: skip
 
 

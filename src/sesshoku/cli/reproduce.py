@@ -120,8 +120,9 @@ def print_table(table: base.Table) -> None:
     for count, part in enumerate(parts):
         shown = Table(title=table.title if count == 0 else None, title_justify="left")
         for n in (*keys, *part):
-            # names are never cut
-            shown.add_column(table.columns[n], justify="left" if words[n] else "right", overflow="fold")
+            # names are never cut, and those of rows not even broken
+            shown.add_column(escape(table.columns[n]), justify="left" if words[n] else "right", overflow="fold",
+                             no_wrap=n in keys and len(parts) > 1)
         for row in cells:
             shown.add_row(*(escape(row[n]) for n in (*keys, *part)))
         out.print(shown)

@@ -254,7 +254,9 @@ def towards(model, contacts, polyhedra, ball, other):
     w = R[0, 2] * x + R[1, 2] * y + R[2, 2] * z
     normal, first = polyhedra.normal, polyhedra.face_start[other]
     nearest, height = first, -inf
-    for f in range(first, polyhedra.face_start[other + 1]):
+    # of a height field's prism the top: its walls are no surface
+    last = first + 1 if model.shape_type[other] == SHAPE_FIELD else polyhedra.face_start[other + 1]
+    for f in range(first, last):
         above = normal[f, 0] * u + normal[f, 1] * v + normal[f, 2] * w - polyhedra.offset[f]
         if above > height:
             nearest, height = f, above

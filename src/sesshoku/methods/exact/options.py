@@ -18,6 +18,9 @@ class Options:
     integrator: Moreau's midpoint rule, of second order; or semi-implicit Euler, of first order, which penetrates least
         on landing
     tolerance (m/s): residual of the law at which a solve ends
+    pile_tolerance (m/s): the same for islands of more than twelve trees, or of 250 contacts on more than three, while
+        they move; a tenth of the residual that a step begins with where that is less, so that at rest they are solved
+        to `tolerance`
     newton_cap: Newton steps of an island at most
     margin (m): contacts are found this far apart
     speculative: and farther by what the shapes travel in so many steps; 0: no farther
@@ -37,6 +40,7 @@ class Options:
 
     integrator: Literal["midpoint", "semi-implicit"] = "midpoint"
     tolerance: float = option(1e-12, least=0.0, most=1e-2)
+    pile_tolerance: float = option(5e-4, least=0.0, most=1e-2)
     newton_cap: int = option(250, least=1, most=MANY)
     margin: float = option(1e-3, least=0.0, most=1e3)
     speculative: float = option(1.0, least=0.0, most=1e3)

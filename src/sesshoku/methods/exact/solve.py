@@ -56,14 +56,14 @@ def solve_islands(model, data, work, dt):
             dof_list = work.dof_list[: island_dofs(model, work, island)]
             unsolved, stuck = longest_unsolved(work, island) if island < rest else (0, 0)
             small, tried = len(dof_list) <= newton.options.few, max(unsolved, stuck)
-            effort, hopeless = newton.options, unsolved >= PATIENCE and small
+            effort, hopeless = usual_effort(work, contact_list), unsolved >= PATIENCE and small
             if tried >= PATIENCE and small:
                 effort = work.more_effort if tried % TRY_AGAIN == 0 else work.less_effort
             residual, solved = solve_rounds(model, data, work, dt, effort, (block_list, joint_list, dof_list), True)
             wedged = not solved and small and give_up_correction(model, work, contact_list, joint_list)
             if wedged:
                 if not hopeless:
-                    effort = newton.options
+                    effort = usual_effort(work, contact_list)
                 residual, solved = solve_rounds(model, data, work, dt, effort, (block_list, joint_list, dof_list), True)
                 if solved and island < rest:
                     mark_trees(contacts, island, WEDGED, work.tree_failed)
@@ -106,13 +106,23 @@ def bound_correction(model, data, work, dt, island, lists, found):
     if share == 0.0 and any_deep(model, work, contact_list):
         data.report[CONVERGED] = 0.0
     while share < 1.0 and ease_corrections(model, work, contact_list, joint_list, share):
-        residual, solved = solve_rounds(model, data, work, dt, work.newton.options, lists, False)
+        residual, solved = solve_rounds(model, data, work, dt, usual_effort(work, contact_list), lists, False)
         if share == 0.0:
             break
         share = 1.0 if solved and correction_share(work, lists, allowed) == 1.0 else 0.0
     if failed and solved:
         mark_trees(work.contacts, island, WEDGED, work.tree_failed)
     return residual, solved
+
+
+@jit
+def usual_effort(work, contact_list):
+    """The solver's options for an island; above `large` contacts it is not solved further, whatever its restitution."""
+    elastic = 0.0
+    if len(contact_list) <= work.newton.options.large:
+        for n in range(len(contact_list)):
+            elastic = max(elastic, work.contacts.material[contact_list[n], 2])
+    return work.careful if elastic > 0.0 else work.newton.options
 
 
 @jit
@@ -252,7 +262,8 @@ def share_restitution(model, data, work, dt, lists, share):
     for n in range(contacts_among(problem, block_list)):
         if work.impact[block_list[n], BOUNCE] > 0.0:
             set_rebound(work, block_list[n], share)
-    return solve_rounds(model, data, work, dt, work.newton.options, lists, False)
+    effort = usual_effort(work, block_list[: contacts_among(problem, block_list)])
+    return solve_rounds(model, data, work, dt, effort, lists, False)
 
 
 @jit

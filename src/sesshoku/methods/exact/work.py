@@ -30,6 +30,7 @@ class Work(Record):
     newton = part(NewtonWork)
     less_effort = part(NewtonNumbers)  # the solver's options for islands that were not solved for some steps,
     more_effort = part(NewtonNumbers)  # and for trying again
+    careful = part(NewtonNumbers)  # for islands with restitution, whose errors add up to energy: no `pile_tolerance`
     # ---- contacts of this step
     law = array(int, "C")  # Coulomb's cone, all of them
     mu = array(float, "C")  # the coefficient in force
@@ -95,6 +96,8 @@ class Work(Record):
     tree_hit_by = array(int, "T")  # what its impacts are with
     tree_partner = array(int, "T")  # what it touches, see `stop_before_others`
     tree_waits = array(int, "T")  # 1: something carries it, and an impact comes after the step
+    tree_side = array(int, "T")  # its contacts as lists, see `list_sides`
+    next_side = array(int, "C", 2)
     crowded = array(int, "T")  # 1: other contacts may carry it beside its impacts
     frame = array(float, "T", 4)  # quaternion: its turn from the middle to then
     instant_spin = array(float, "V")  # its spin then, axes of the middle
@@ -137,32 +140,48 @@ def make_work(compiled: CompiledScene, options: Options) -> Work:
     problem = make_problem(C, W, V, int(max(m.dof_depth, default=-1)) + 1, rolling=E > 0,
                            basis=int(m.cluster_start[-1, 1]))
     newton = NewtonOptions(tolerance=options.tolerance, cap=options.newton_cap, cap_many=options.newton_cap,
-                           relative=RELATIVE)
+                           relative=RELATIVE, moving=options.pile_tolerance)
     sizes = {"C": C, "E": E, "J": W, "V": V, "Q": m.coordinate_count, "T": T}
     work = Work.sized(sizes, options=as_numbers(Numbers, options), contacts=contacts, problem=problem,
                       newton=make_newton_work(C + E, W, V, T, newton),
-                      less_effort=small_budget(newton, FEW_STEPS), more_effort=small_budget(newton, MORE_STEPS))
+                      less_effort=small_budget(newton, FEW_STEPS), more_effort=small_budget(newton, MORE_STEPS),
+                      careful=newton_numbers(replace(newton, moving=0.0)))
     work.law[:] = DISC
     work.tree_lone[:] = lone_bodies(m)
+    work.newton.lone[m.tree_dof[:-1][single_bodies(m)]] = 1
     work.tree_floats[:] = floating_trees(m)
     work.tree_rubs[m.link_tree[m.dof_link[m.rubbing_dofs]]] = 1
     return work
 
 
+def single_bodies(model: Model) -> np.ndarray:
+    """True for trees of one free link."""
+    alone: np.ndarray = (np.diff(model.tree_link) == 1) & (model.link_joint[model.tree_link[:-1]] == FREE)
+    return alone
+
+
 def lone_bodies(model: Model) -> np.ndarray:
-    """1 for trees of one free link that no loop, mimic or armature takes hold of."""
-    roots = model.tree_link[:-1]
-    single = (np.diff(model.tree_link) == 1) & (model.link_joint[roots] == FREE)
+    """1 for trees of one free link that no loop, mimic, tendon or armature takes hold of."""
+    single = single_bodies(model)
     joined = np.bincount(model.tree_joined, minlength=model.tree_count)[model.tree_joined] > 1
     heavy = np.zeros(model.tree_count, bool)
     np.logical_or.at(heavy, model.link_tree[model.dof_link], model.dof_armature > 0.0)
-    return (single & ~joined & ~heavy).astype(int)
+    return (single & ~joined & ~heavy & ~pulled_trees(model)).astype(int)
+
+
+def pulled_trees(model: Model) -> np.ndarray:
+    """Whether a spatial tendon may move each tree as a whole: by its free joint."""
+    pulled = np.zeros(model.tree_count, bool)
+    links = model.dof_link[model.tendon_dof]
+    pulled[model.link_tree[links[model.link_joint[links] == FREE]]] = True
+    return pulled
 
 
 def floating_trees(model: Model) -> np.ndarray:
-    """1 for trees on a free joint without armature that no loop ties to the world or to a scripted body."""
+    """1 for trees on a free joint without armature that no loop ties to the world or to a scripted body, and no tendon
+    to anything else."""
     roots = model.tree_link[:-1]
-    floats = model.link_joint[roots] == FREE
+    floats = (model.link_joint[roots] == FREE) & ~pulled_trees(model)
     for t in np.flatnonzero(floats):
         k = model.link_dof[roots[t]]
         floats[t] = not np.any(model.dof_armature[k : k + 6] > 0.0)
