@@ -12,8 +12,8 @@ from math import sqrt
 from sesshoku.compiled.jit import jit
 from sesshoku.methods.exact.problem import start_contact
 from sesshoku.methods.exact.wedged import fastest, is_deep
-from sesshoku.solvers.problem import ROLLING, contacts_among, push_contact, push_joint
-from sesshoku.stages.passivity import correction_energy
+from sesshoku.solvers.problem import contacts_among
+from sesshoku.stages.passivity import correction_energy, share_within
 
 MOST_STRAINED = 1e3  # a solution with impulses so many times what closing explains is no better than none
 
@@ -34,22 +34,36 @@ def correction_share(work, lists, allowed):
     Kinetic energy beyond that of the free motion, x . u_free + |y|^2/2, is what counts: work against weight and motors
     is no mad motion.
     """
-    block_list, joint_list, dof_list = lists
-    problem, gain = work.problem, 0.0
+    square = size_of_change(work.problem, lists[2])
+    if 0.5 * square <= allowed:  # the impulses change no more than that
+        return 1.0
+    gain = along_free_motion(work, lists[0], lists[1]) + 0.5 * square
+    return 1.0 if gain <= allowed else sqrt(allowed / gain)
+
+
+@jit
+def size_of_change(problem, dof_list):
+    """|y|^2 of an island."""
+    square = 0.0
     for r in range(len(dof_list)):
         for k in range(dof_list[r, 0], dof_list[r, 1]):
-            gain += 0.5 * problem.y[k] * problem.y[k]
-    if gain <= allowed:  # the impulses change no more than that
-        return 1.0
+            square += problem.y[k] * problem.y[k]
+    return square
+
+
+@jit
+def along_free_motion(work, block_list, joint_list):
+    """x . u_free of an island."""
+    problem, total = work.problem, 0.0
     count = contacts_among(problem, block_list)
     for n in range(len(block_list)):
         x, free = problem.impulse[block_list[n]], problem.free[block_list[n]]
         if n < count:
             free = work.unaided[block_list[n]]
-        gain += x[0] * free[0] + x[1] * free[1] + x[2] * free[2]
+        total += x[0] * free[0] + x[1] * free[1] + x[2] * free[2]
     for n in range(len(joint_list)):
-        gain += problem.joint_impulse[joint_list[n]] * problem.joint_free[joint_list[n]]
-    return 1.0 if gain <= allowed else sqrt(allowed / gain)
+        total += problem.joint_impulse[joint_list[n]] * problem.joint_free[joint_list[n]]
+    return total
 
 
 @jit
@@ -81,33 +95,35 @@ def ease_corrections(model, work, contact_list, joint_list, share):
 
 
 @jit
-def cap_impulses(model, problem, lists):
-    """Impulses that cancel each other, of an island that is not solved: none far above all that closing explains."""
-    block_list, joint_list, dof_list = lists
-    count = contacts_among(problem, block_list)
-    closing = fastest(problem, block_list[:count])
+def cap_impulses(work, lists):
+    """Impulses that cancel each other, of an island that is not solved, scaled together: none far above what closing
+    explains. Capped one by one they would cancel no more."""
+    problem, block_list = work.problem, lists[0]
+    count, most = contacts_among(problem, block_list), 0.0
     for n in range(count):
-        x, most = problem.impulse[block_list[n]], MOST_STRAINED * closing / problem.block[block_list[n], 2, 2]
-        if x[2] > most:
-            share = most / x[2]
-            shrink(problem, block_list[n], share)
-            if problem.counts[ROLLING] > 0:
-                shrink(problem, problem.contact_capacity + block_list[n], share)
-    for n in range(len(joint_list)):
-        j = joint_list[n]
-        most = MOST_STRAINED * max(closing, abs(problem.joint_free[j])) / problem.joint_block[j]
-        problem.joint_impulse[j] = min(max(problem.joint_impulse[j], -most), most)
-    for r in range(len(dof_list)):
-        for k in range(dof_list[r, 0], dof_list[r, 1]):
-            problem.y[k] = 0.0
-    for n in range(len(block_list)):
-        x = problem.impulse[block_list[n]]
-        push_contact(model.row_dof, problem, block_list[n], x[0], x[1], x[2], problem.y)
-    for n in range(len(joint_list)):
-        push_joint(model.row_dof, problem, joint_list[n], problem.joint_impulse[joint_list[n]], problem.y)
+        c = block_list[n]
+        most = max(most, problem.block[c, 2, 2] * problem.impulse[c, 2])
+    scale_island(problem, lists, MOST_STRAINED * fastest(problem, block_list[:count]) / most)
 
 
 @jit
-def shrink(problem, block, share):
-    for d in range(3):
-        problem.impulse[block, d] *= share
+def bound_kinetic(work, lists):
+    """Scale impulses that are no solution to where they bring no kinetic energy beyond that of the free motion."""
+    problem, (block_list, joint_list, dof_list) = work.problem, lists
+    share = share_within(along_free_motion(work, block_list, joint_list), size_of_change(problem, dof_list), 0.0)
+    if share < 1.0:
+        scale_island(problem, lists, share)
+
+
+@jit
+def scale_island(problem, lists, share):
+    """All impulses of an island, and y, times a share."""
+    block_list, joint_list, dof_list = lists
+    for n in range(len(block_list)):
+        for d in range(3):
+            problem.impulse[block_list[n], d] *= share
+    for n in range(len(joint_list)):
+        problem.joint_impulse[joint_list[n]] *= share
+    for r in range(len(dof_list)):
+        for k in range(dof_list[r, 0], dof_list[r, 1]):
+            problem.y[k] *= share

@@ -11,6 +11,7 @@ from sesshoku.methods.exact.excess import (
     MOST_STRAINED,
     allowed_work,
     any_deep,
+    bound_kinetic,
     cap_impulses,
     correction_share,
     ease_corrections,
@@ -80,7 +81,7 @@ def solve_islands(model, data, work, dt):
                     mark_trees(contacts, island, FAILED, work.tree_failed)
                 strain = small and strained(problem, contact_list, STRAINED)
                 if strained(problem, contact_list, MOST_STRAINED):
-                    cap_impulses(model, problem, (block_list, joint_list, dof_list))
+                    cap_impulses(work, (block_list, joint_list, dof_list))
                 if (strain or residual > JAMMED * fastest(problem, contact_list)) and island < rest:
                     mark_trees(contacts, island, FAILED, work.tree_jammed)
                 bound_energy(model, work, dt, (block_list, joint_list, dof_list), strain)
@@ -112,6 +113,8 @@ def bound_correction(model, data, work, dt, island, lists, found):
         share = 1.0 if solved and correction_share(work, lists, allowed) == 1.0 else 0.0
     if failed and solved:
         mark_trees(work.contacts, island, WEDGED, work.tree_failed)
+    elif not solved:
+        bound_kinetic(work, lists)
     return residual, solved
 
 
