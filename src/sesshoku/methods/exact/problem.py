@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import floor
+
 from sesshoku.collision.contacts import CONTACTS, SMOOTH
 from sesshoku.compiled.jit import jit
 from sesshoku.integrate.midpoint import lead_scripts, script_lead
@@ -25,6 +27,7 @@ CARRYING = 1e-6
 ALONE = 1e-9  # impacts are alone where others make less of a velocity than this share of what its own impulse makes
 BACKED = 0.5  # cosine between an impulse and what holds against it
 NO_SIDE = -1  # ends a list of `list_sides`
+EVEN, GRAIN = 1e-8, 2.0**-38  # m: gaps of a pair that differ by less count as the same; of other pairs by rounding
 NOT_YET = 1e30  # free velocity of a contact that is to bounce but has not arrived
 
 
@@ -117,7 +120,7 @@ def want_velocity(work, dt, c):
     on), or undo part of an overlap.
     """
     contacts, problem, options = work.contacts, work.problem, work.options
-    free, gap, old, after = problem.free[c], contacts.gap[c], contacts.previous[c], problem.free[c, 2]
+    free, gap, old, after = problem.free[c], even_gap(work, c), contacts.previous[c], problem.free[c, 2]
     fresh = old < 0 or work.old_parted[old] == 1
     touching = TOUCHING if fresh else CARRYING
     if work.met[c] == PASSES:
@@ -139,6 +142,26 @@ def want_velocity(work, dt, c):
     else:
         problem.correction[c] = correction_speed(work, dt, gap)
         free[2] -= problem.correction[c]
+
+
+@jit
+def even_gap(work, c):
+    """The gap of contact c as it counts: the mean of those of its pair of shapes that differ from it by less than EVEN,
+    open ones in whole multiples of GRAIN.
+
+    Ends of an edge that comes down level ask for the same then. Rounding of their places, divided by the step, would be
+    a speed that contacts elsewhere do not allow, and all of the load would go to one end.
+    """
+    contacts, total, found = work.contacts, 0.0, 0
+    gap, shape, e = contacts.gap[c], contacts.shape, c
+    while e > 0 and shape[e - 1, 0] == shape[c, 0] and shape[e - 1, 1] == shape[c, 1]:
+        e -= 1
+    while e < contacts.counts[CONTACTS] and shape[e, 0] == shape[c, 0] and shape[e, 1] == shape[c, 1]:
+        if abs(contacts.gap[e] - gap) < EVEN and work.met[e] != MET:
+            total, found = total + contacts.gap[e], found + 1
+        e += 1
+    gap = total / found if found > 1 else gap
+    return GRAIN * floor(gap / GRAIN) if gap > TOUCHING else gap
 
 
 @jit

@@ -162,8 +162,9 @@ def count_unsolved(model, work):
 def solve_rounds(model, data, work, dt, effort, lists, rebounding):
     """Solve, let what moved break away and what turned back try to hold, and solve again until nothing switches.
 
-    rebounding: contacts that the first solution brings together rebound, later ones only close: chains of rebounds
-    within a step feed on each other. effort: the solver's options. Returns the residual and whether the law is met.
+    rebounding: contacts that the first solution brings together rebound, later ones wait for the next step: chains of
+    rebounds within a step feed on each other. effort: the solver's options. Returns the residual and whether the law is
+    met.
     """
     block_list, joint_list = lists[0], lists[1]
     problem, newton, options = work.problem, work.newton, work.options
@@ -190,7 +191,8 @@ def late_impacts(model, work, dt, bounce_speed, contact_list):
     """(E7): contacts that close only because another impact of the step turned a body back rebound, too; how many.
 
     Until here they were held open, so that the solved velocity is the one they meet with. Their instant is unknown and
-    taken as the middle, or that of the impacts they share bodies with.
+    taken as the middle, or that of the impacts they share bodies with. What these bring together in turn waits for the
+    next step, in which it is an impact from the start: stopped, it would lose its energy.
     """
     contacts, problem = work.contacts, work.problem
     found = 0
@@ -205,11 +207,15 @@ def late_impacts(model, work, dt, bounce_speed, contact_list):
             t, gap = work.instant[c], work.later[c]
         if gap + (dt - t) * speed >= 0.0:
             continue
+        bounces_back = contacts.material[c, 2] > 0.0
+        waits = bounce_speed == STANDS or work.later[c] == 0.0
+        if bounces_back and waits and speed < -work.options.restitution_speed:
+            continue
         work.held[c] = 0
         found += 1
         if work.later[c] > 0.0:  # both turn round what they came with: e = 1 keeps the energy then
             speed = work.free_normal[c] - work.forced[c, 2] * (1.0 - t / dt)
-        if speed < -bounce_speed and contacts.material[c, 2] > 0.0:
+        if speed < -bounce_speed and bounces_back:
             impact[INSTANT], impact[SPEED], impact[BOUNCE] = t, speed, contacts.material[c, 2]
             set_rebound(work, c, 1.0)
         else:

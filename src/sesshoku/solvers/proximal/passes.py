@@ -24,6 +24,7 @@ SIGMA_QUIET = 1e-6  # least first sigma: hardly compliant, for large ratios of m
 WITHIN = 10.0  # the first images are off by no more than the largest impulse divided by this
 STALLED = 3  # passes that settle but hardly lower the residual: contacts that ask for contradicting things
 SIGMA_STALLED = 1e-11  # least sigma then
+WORSE, MOST_UNDONE = 2.0, 3  # a pass that settles so much worse than a small residual is undone, so often at most
 BETTER = 0.999  # a pass counts as better from here on: rounding is no progress
 
 
@@ -94,7 +95,7 @@ def outer_passes(chains, problem, lists, options, work, goal, sigma, residual):
     m, nj, info, y = len(contact_list), len(joint_list), work.info, problem.y
     x, kept, center, image, rows = work.impulse, work.kept, work.center, work.image, 3 * m + nj
     tol, most, dual = wanted, options.outer, info[FORM_USED] == DUAL
-    best, first, at_best, grown, stalled, steps, passes = residual, True, True, 0, 0, 0, 0
+    best, first, at_best, grown, stalled, steps, passes, undone = residual, True, True, 0, 0, 0, 0, 0
     for k in range(rows):
         kept[k] = x[k]
     while residual >= tol and steps < cap and passes < most:
@@ -131,6 +132,15 @@ def outer_passes(chains, problem, lists, options, work, goal, sigma, residual):
             else:
                 velocities(chains, problem, lists, work)
             sigma, grown = min(10.0 * sigma, SIGMA_MOST), grown + 1
+        elif new > WORSE * residual and residual < options.quiet and undone < MOST_UNDONE:
+            for k in range(rows):
+                x[k] = center[k]
+            at_best = False
+            if dual:
+                dense_velocities(rows, work, x)
+            else:
+                velocities(chains, problem, lists, work)
+            sigma, undone = 0.1 * sigma, undone + 1
         else:
             stalled = stalled + 1 if new > 0.5 * residual else 0
             residual = new
