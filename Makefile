@@ -20,7 +20,7 @@ CHROMIUM = command -v chromium >/dev/null || command -v chromium-browser >/dev/n
 
 PYTEST := $(BIN)/python -m pytest --disable-warnings
 
-.PHONY: help demo play test test-full soak mutants bench lint docs pictures wheel clean
+.PHONY: help demo play test test-full soak soak-files soak-kills mutants bench lint docs pictures wheel clean
 .DEFAULT_GOAL := help
 
 help:
@@ -29,6 +29,7 @@ help:
 	@echo "make test       the test suite (samples; about the size a change needs)"
 	@echo "make test-full  every test with the full counts"
 	@echo "make soak       random scenes for MINUTES=10, findings with their seeds"
+	@echo "make soak-files COUNT=20 damaged robots, scenes, recordings, saved states; make soak-kills: killed processes"
 	@echo "make mutants    COUNT=20 kernels with one change each: which do the tests let pass?"
 	@echo "make bench      measure against other simulators"
 	@echo "make lint       ruff, mypy, import-linter"
@@ -87,6 +88,12 @@ test-full: $(TEST)
 MINUTES ?= 10
 soak: $(TEST)
 	PYTHONPATH=tests $(BIN)/python tests/soak.py --minutes $(MINUTES) --out soak.json
+
+# Damaged files: each is read, or refused with an error of ours, in time. Processes killed while they write.
+soak-files: $(TEST)
+	PYTHONPATH=tests $(BIN)/python tests/soak_files.py --count $(COUNT)
+soak-kills: $(TEST)
+	PYTHONPATH=tests $(BIN)/python tests/soak_kills.py --count $(COUNT)
 
 # One small change of a kernel at a time: a test of its module should fail.
 COUNT ?= 20

@@ -2,8 +2,9 @@
 
 Each method runs in a process of its own, which says what it begins before it begins it: a process that dies, or takes
 longer than a step may, is a finding with its seed. Other findings: an exception that is not ours, a state that is not
-finite, energy in a passive scene that nothing brought. Result: a JSON file and a table; a seed runs again alone by
-`python tests/soak.py --only METHOD SEED`.
+finite, a run of a method that promises otherwise which diverges, and energy in a passive scene that nothing brought
+and nobody warned of. Methods as in their papers are not held to the last: what they gain is counted. Result: a JSON
+file and a table; a seed runs again alone by `python tests/soak.py --only METHOD SEED`.
 """
 
 from __future__ import annotations
@@ -22,45 +23,61 @@ import numpy as np
 
 import sesshoku as ss
 from sesshoku.methods.registry import keywords, resolve
+from sesshoku.stages.deep_overlaps import DeepOverlap
 from wild_scenes import wild_scene
 
 STEPS = 200
 PATIENCE = 120.0  # s that a scene may take, its compilation aside
-GAIN = 0.05  # of the largest energy met: what a passive scene may gain
+GAIN = 0.05  # of the largest motion there was, or could have been: what a passive scene may gain
+CAUTIONS = (ss.UnstableStep, DeepOverlap)  # said of a scene, they explain a gain
+TOLD = (*CAUTIONS, ss.SuspectRun)
 HERE = Path(__file__).parent
 
 
 def examine(method: str, seed: int, steps: int = STEPS) -> dict[str, Any]:
-    """One scene: {"steps": n, "found": what is wrong, or None, "note": what the method says of itself}."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    """One scene: {"steps": n, "found": what is wrong, or None, "note": what the method says of itself}.
+
+    "gain": of a passive scene, the most energy that nothing brought, as a share of the largest there was.
+    """
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
         try:
             wild = wild_scene(seed)
             sim = ss.Simulation(wild.scene, method, wild.dt)
         except ss.SesshokuError as error:
             return {"steps": 0, "found": None, "note": f"refused: {type(error).__name__}"}
-        return run(sim, wild.passive, steps)
+        result = run(sim, wild.passive, steps, warned=any(issubclass(w.category, CAUTIONS) for w in said))
+        return result | {"warned": sorted({w.category.__name__ for w in said if issubclass(w.category, TOLD)})}
 
 
-def run(sim: ss.Simulation, passive: bool, steps: int) -> dict[str, Any]:
+def run(sim: ss.Simulation, passive: bool, steps: int, warned: bool = False) -> dict[str, Any]:
     chosen = sim.method
-    start = sum(sim.energy)
-    scale, given = abs(start), 0.0
+    kinetic, potential = sim.energy
+    start, lowest, given, gain = kinetic + potential, potential, 0.0, 0.0
+    scale = kinetic + float(np.sum(sim.model.link_mass)) * (max(np.linalg.norm(sim.model.gravity), 1.0) * sim.dt)**2
     for n in range(steps):
         try:
             sim.step()
         except ss.SimulationDiverged as error:
             declared = chosen.definition.guaranteed("finite", chosen.options)
-            return {"steps": n, "found": f"diverged: {error}" if declared else None, "note": "diverged"}
+            return {"steps": n, "found": f"diverged: {error}" if declared else None, "note": "diverged", "gain": gain}
         if not (np.isfinite(sim.q).all() and np.isfinite(sim.v).all()):
             return {"steps": n, "found": "a state that is not finite", "note": ""}
-        now = sum(sim.energy)
+        kinetic, potential = sim.energy
         given += max(sim.report.correction_work, 0.0)
-        scale = max(scale, abs(now))
-        if passive and chosen.definition.guaranteed("passive", chosen.options) and now > start + given + GAIN * scale:
-            return {"steps": n, "found": f"energy rose from {start:.4g} to {now:.4g} J, corrections gave {given:.4g}",
-                    "note": ""}
-    return {"steps": steps, "found": None, "note": ""}
+        lowest = min(lowest, potential)
+        scale = max(scale, kinetic, start - lowest)  # what was, or could have become, motion
+        if passive and scale > 0.0:
+            gain = max(gain, (kinetic + potential - start - given) / scale)
+    found = None
+    if gain > GAIN and not warned and is_held(chosen):
+        found = f"energy from nowhere: {gain:.2g} of {scale:.3g} J, beside {given:.3g} J by corrections"
+    return {"steps": steps, "found": found, "note": "", "gain": gain}
+
+
+def is_held(chosen: Any) -> bool:
+    """Whether a method is held to bring no energy: all but those that are as their papers say."""
+    return bool(chosen.keyword in ("exact", "none") or ":" in chosen.keyword)
 
 
 def work(method: str, first: int, steps: int) -> None:
@@ -82,7 +99,7 @@ class Worker:
 
     def __init__(self, method: str, seed: int, steps: int) -> None:
         self.method, self.seed, self.steps = method, seed, steps
-        self.counts = {"scenes": 0, "steps": 0, "refused": 0, "diverged": 0}
+        self.counts = {"scenes": 0, "steps": 0, "refused": 0, "diverged": 0, "gained": 0}
         self.findings: list[dict[str, Any]] = []
         self.begun: float | None = None
         self.ended = False
@@ -106,6 +123,7 @@ class Worker:
             self.counts["steps"] += said["steps"]
             self.counts["refused"] += said["note"].startswith("refused")
             self.counts["diverged"] += said["note"] == "diverged"
+            self.counts["gained"] += said.get("gain", 0.0) > GAIN
             if said["found"]:
                 self.findings.append({"method": self.method, "seed": said["seed"], "found": said["found"]})
         if not self.ended and child is self.child:
@@ -139,10 +157,10 @@ def soak(methods: list[str], minutes: float, seed: int, steps: int, out: Path | 
     for worker in workers:
         worker.end()
     findings = [finding for worker in workers for finding in worker.findings]
-    print(f"\n{'method':24}{'scenes':>8}{'steps':>10}{'refused':>9}{'diverged':>10}{'findings':>10}")
+    print(f"\n{'method':24}{'scenes':>8}{'steps':>10}{'refused':>9}{'diverged':>10}{'gained':>8}{'findings':>10}")
     for w in workers:
         print(f"{w.method:24}{w.counts['scenes']:8}{w.counts['steps']:10}{w.counts['refused']:9}"
-              f"{w.counts['diverged']:10}{len(w.findings):10}")
+              f"{w.counts['diverged']:10}{w.counts['gained']:8}{len(w.findings):10}")
     for finding in findings:
         print(f"{finding['method']} {finding['seed']}: {finding['found']}")
     if out is not None:

@@ -23,14 +23,15 @@ L_FACES = np.array([[c, b, a] for a, b, c in _CAP] + [[a + 6, b + 6, c + 6] for 
 
 @dataclass(frozen=True)
 class Wild:
-    """A scene, its step, and whether anything in it may bring energy (servos, scripts, rebounds, springs)."""
+    """A scene, its step, and whether nothing in it may bring energy (no servos, scripts, springs)."""
 
     scene: ss.Scene
     dt: float
     passive: bool
 
 
-def wild_scene(seed: Any) -> Wild:
+def wild_scene(seed: Any, calm: bool = False) -> Wild:
+    """calm: without what may bring energy; the same scene otherwise."""
     rng = np.random.default_rng(seed)
     ordinary = rng.random() < 0.5
     size = 0.3 if ordinary else float(10 ** rng.uniform(-3, 3))
@@ -39,20 +40,21 @@ def wild_scene(seed: Any) -> Wild:
     material = ss.Material(float(rng.uniform(0.0, 1.2)), None, bounce)
     pace = float(np.sqrt(size / 0.3))  # falls of larger things take longer
     scene = ss.Scene(gravity=(0, 0, -9.8 * float(rng.choice([1.0, 1.0, 0.0]))))
-    passive = bounce == 0.0
+    passive = True
     if rng.random() < 0.15:
         heights = size * rng.uniform(0.0, 0.5, (5, 5))
         scene.add_height_field("ground", heights, size=(20 * size, 20 * size), material=material)
     else:
         scene.add_ground(material=material)
     if rng.random() < 0.3:
-        passive = False
-        scene.add_box("paddle", size=size * np.array([0.5, 6.0, 3.0]), position=(-5 * size, 0, 1.5 * size),
-                      velocity=(rng.uniform(0.5, 3) * size / pace, 0, 0), material=material, kinematic=True)
+        passive, speed = calm, rng.uniform(0.5, 3) * size / pace
+        if not calm:
+            scene.add_box("paddle", size=size * np.array([0.5, 6.0, 3.0]), position=(-5 * size, 0, 1.5 * size),
+                          velocity=(speed, 0, 0), material=material, kinematic=True)
     for n in range(int(rng.integers(0, 5))):
         add_body(scene, rng, f"b{n}", size, mass, material)
     for n in range(int(rng.integers(0, 3))):
-        passive = add_robot(scene, rng, f"r{n}", size, mass, material) and passive
+        passive = add_robot(scene, rng, f"r{n}", size, mass, material, calm) and passive
     if not scene.bodies.keys() - {"ground", "paddle"}:
         add_body(scene, rng, "b0", size, mass, material)
     return Wild(scene, float(10 ** rng.uniform(-3.5, -2)) * pace, passive)
@@ -87,8 +89,9 @@ def add_body(scene: ss.Scene, rng: np.random.Generator, name: str, size: float, 
             scene.add_mesh(name, 5 * size * L_VERTICES, faces=L_FACES, **common)
 
 
-def add_robot(scene: ss.Scene, rng: np.random.Generator, name: str, size: float, mass: float, material: Any) -> bool:
-    """A tree of capsules that floats, or hangs on the world; True: nothing in it brings energy."""
+def add_robot(scene: ss.Scene, rng: np.random.Generator, name: str, size: float, mass: float, material: Any,
+              calm: bool) -> bool:
+    """A tree of capsules that floats, or hangs on the world; True: nothing in it brings energy, as where calm."""
     fixed, passive = rng.random() < 0.4, True
     start = placed(rng, size)
     if fixed:
@@ -108,16 +111,17 @@ def add_robot(scene: ss.Scene, rng: np.random.Generator, name: str, size: float,
             joint["static_friction"] = 0.1 * torque * float(rng.random())
         if rng.random() < 0.4:
             joint["viscous"] = 0.05 * torque
-        if rng.random() < 0.2 and kind != "spherical":
+        if rng.random() < 0.2 and kind != "spherical" and not calm:
             joint["stiffness"], passive = torque / reach, False
         link = f"{name}.{n}"
         scene.add_capsule(link, radius=0.1 * size, length=0.4 * size, mass=mass * float(10 ** rng.uniform(-1, 0)),
                           material=material, parent=str(rng.choice(links)), position=0.5 * size * unit(rng, 3),
                           rotation=unit(rng, 4), joint=ss.Joint(kind, **joint))
         if kind != "spherical" and rng.random() < 0.5:
-            passive = False
-            scene.add_actuator(link, "position", kp=3 * torque / reach, kd=0.3 * torque / reach, effort=5 * torque,
-                               target=reach * float(rng.uniform(-0.5, 0.5)))
+            target, passive = reach * float(rng.uniform(-0.5, 0.5)), calm and passive
+            if not calm:
+                scene.add_actuator(link, "position", kp=3 * torque / reach, kd=0.3 * torque / reach, effort=5 * torque,
+                                   target=target)
         links.append(link)
     bend = [link for link in links[1:] if scene.bodies[link].joint.kind in ("revolute", "continuous")]
     if len(bend) >= 2 and rng.random() < 0.3:

@@ -3,7 +3,8 @@
 `make mutants COUNT=50`, or `python tools/mutants.py --count 50 --seed 1`. A mutant is one kernel of `dynamics`,
 `collision` or `solvers` with one small change: an operator, a comparison, a constant, a sign, a condition. The tests
 that import its module run on a copy of the package; a mutant that they let pass is a survivor, listed with its line.
-Mutants that do not compile count as killed: no user would ever meet them.
+Mutants that do not compile count as killed: no user would ever meet them. --plain runs the tests that are meant for it
+as plain Python first (a few seconds), and compiles only what they let pass.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "sesshoku"
 ROOMS = ("dynamics", "collision", "solvers")
 PATIENCE = 600.0  # s for the tests of a mutant: one that loops for ever is killed
+PLAIN_PATIENCE = 300.0
+NO_TESTS = 5  # pytest's word for it
 SWAPPED: dict[type, type] = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Lt: ast.LtE,
                              ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
                              ast.And: ast.Or, ast.Or: ast.And}
@@ -108,26 +111,38 @@ def tests_of(path: Path) -> list[Path]:
     return direct or [file for file in files if f"sesshoku.{path.parts[0]}" in file.read_text()]
 
 
-def survives(mutant: Mutant, folder: Path) -> bool:
+def survives(mutant: Mutant, folder: Path, plain: bool) -> bool:
     """Whether all tests pass on the copy of the package in `folder` with this change."""
     target = folder / "sesshoku" / mutant.path
     kept = target.read_text()
     target.write_text(mutant.source)
     try:
-        quietly = ["-x", "-q", "-p", "no:cacheprovider", "--disable-warnings"]
-        done = subprocess.run([sys.executable, "-m", "pytest", *quietly, *map(str, tests_of(mutant.path))], cwd=ROOT,
-                              capture_output=True, timeout=PATIENCE, env={**os.environ, "PYTHONPATH": str(folder)})
-        return done.returncode == 0
-    except subprocess.TimeoutExpired:
-        return False
+        tests = tests_of(mutant.path)
+        if plain and not passes(tests, folder, PLAIN_PATIENCE, ["-m", "nojit"], NUMBA_DISABLE_JIT="1"):
+            return False
+        return passes(tests, folder, PATIENCE, [])
     finally:
         target.write_text(kept)
+
+
+def passes(tests: list[Path], folder: Path, patience: float, words: list[str], **variables: str) -> bool:
+    """Whether tests pass on a package in `folder`; tests that none of the words select do."""
+    quietly = ["-x", "-q", "-p", "no:cacheprovider", "--disable-warnings", *words]
+    try:
+        done = subprocess.run([sys.executable, "-m", "pytest", *quietly, *map(str, tests)], cwd=ROOT,
+                              capture_output=True, timeout=patience,
+                              env={**os.environ, "PYTHONPATH": str(folder), **variables})
+    except subprocess.TimeoutExpired:
+        return False
+    return done.returncode in (0, NO_TESTS)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--plain", action="store_true", help="plain Python first")
+    parser.add_argument("--only", help="modules whose path holds this")
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     rng, survivors = random.Random(given.seed), []
@@ -136,7 +151,9 @@ def main() -> int:
         shutil.copytree(PACKAGE, folder / "sesshoku", ignore=shutil.ignore_patterns("__pycache__"))
         for n in range(given.count):
             mutant = draw(rng)
-            alive = survives(mutant, folder)
+            while given.only and given.only not in str(mutant.path):
+                mutant = draw(rng)
+            alive = survives(mutant, folder, given.plain)
             said = f"{mutant.path}:{mutant.line}: {mutant.before}  ->  {mutant.after}"
             print(f"[{n + 1}/{given.count}] {'SURVIVES' if alive else 'killed'}  {said}", flush=True)
             if alive:

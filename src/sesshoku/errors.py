@@ -62,7 +62,7 @@ class RecordingError(SesshokuError, ValueError):
 
 
 class SimulationDiverged(SesshokuError, RuntimeError):
-    """The state stopped being one that can be: finite, slower than light.
+    """The state stopped being one that can be: finite, slower than light, with no energy from nowhere.
 
     `time` and `body` say when and where; the last good state is kept.
     """

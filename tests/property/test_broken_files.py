@@ -33,7 +33,7 @@ TIME_LIMIT = 20.0  # s of processor time for one file; good ones take 0.01 to 0.
 COUNT = sample_count(300, 3000)
 
 # limits and clips may be infinite, everything else may not
-MAY_BE_INFINITE = {"lower", "upper", "effort", "velocity_limit"}
+MAY_BE_INFINITE = {"lower", "upper", "effort", "effort_range", "velocity_limit"}
 
 
 # ---- mutations -------------------------------------------------------------------------------------------------------
@@ -132,8 +132,8 @@ def assert_finite(value: Any, where: str) -> None:
     if is_dataclass(value):
         for item in fields(value):
             inner = getattr(value, item.name)
-            if item.name in MAY_BE_INFINITE and isinstance(inner, float):
-                assert not np.isnan(inner), f"{where}.{item.name}"
+            if item.name in MAY_BE_INFINITE and isinstance(inner, (float, tuple)):
+                assert not np.isnan(inner).any(), f"{where}.{item.name}"
             else:
                 assert_finite(inner, f"{where}.{item.name}")
     elif isinstance(value, (list, tuple)):

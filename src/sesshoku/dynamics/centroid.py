@@ -60,14 +60,21 @@ def kinetic_energy(model, data, v):
 
 
 @jit
-def potential_energy(model, data, q):
-    """Energy (J) in gravity, zero at the world's origin, and in joint springs. Needs `kinematics`."""
+def weight_energy(model, data):
+    """Energy (J) in gravity, zero at the world's origin. Needs `kinematics`."""
     I, origin, g = data.inertia, data.tree_origin, model.gravity
     energy = 0.0
     for i in range(model.link_count):
         t, m = model.link_tree[i], I[i, 0]
         for a in range(3):
             energy -= g[a] * (I[i, 1 + a] + m * origin[t, a])
+    return energy
+
+
+@jit
+def potential_energy(model, data, q):
+    """Energy (J) in gravity, zero at the world's origin, and in joint springs. Needs `kinematics`."""
+    energy = weight_energy(model, data)
     for n in range(len(model.sprung_dofs)):
         k = model.sprung_dofs[n]
         if model.dof_stiffness[k] > 0.0:

@@ -32,7 +32,8 @@ def _never(options: Any) -> bool:
 
 #: what a method is held to where it declares nothing else
 EXPECTED: dict[str, Any] = {"friction_bound": 1.0, "passive": True, "residual": True, "finite": True, "books": True,
-                            "elastic": False, "restitution": True, "contacts_per_pair": 4, "carries_any_mass": True}
+                            "elastic": False, "gains": False, "restitution": True, "contacts_per_pair": 4,
+                            "carries_any_mass": True}
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ class Definition:
         finite              bodies that turn by radians per step do not make it diverge
         books               its report has the work applied by motors, springs and gravity
         elastic             contacts may give energy back
+        gains               its law may bring energy of its own, as its paper has it
         restitution         it knows restitution
         contacts_per_pair   contacts of a box that lies on another
         carries_any_mass    no weight drowns a body

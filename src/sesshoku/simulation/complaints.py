@@ -9,6 +9,7 @@ import numpy as np
 
 from sesshoku.errors import OpenLoop, SceneError, SimulationDiverged
 from sesshoku.stages.deep_overlaps import deep_overlap
+from sesshoku.stages.growth import ALLOWED, ELASTIC, FOUND, GAINING, SHARE
 from sesshoku.stages.report import LIGHT
 
 if TYPE_CHECKING:
@@ -53,9 +54,22 @@ def tell_open_loops(sim: Simulation) -> None:
                           OpenLoop, stacklevel=5)
 
 
+def watch_growth(sim: Simulation) -> None:
+    """Tell the steps how far energy may grow: contacts that are springs may hold some at the start, laws may gain."""
+    if sim.method.definition.guaranteed("gains", sim.method.options):
+        sim.data.growth[SHARE] = GAINING
+    elif sim.method.definition.guaranteed("elastic", sim.method.options):
+        driven = not sim.method.definition.guaranteed("books", sim.method.options) and (
+            sim.model.actuator_count > 0 or sim.model.drag_count > 0 or bool(sim.model.link_lift[:, 0].any()))
+        sim.data.growth[SHARE] = ELASTIC * (100.0 if driven else 1.0)
+
+
 def diverged(sim: Simulation) -> SimulationDiverged:
     """The error of a step that failed: where, and what to try."""
     bad = np.flatnonzero(~(np.abs(sim.data.new_v) <= LIGHT))
+    grown = len(bad) == 0 and sim.data.growth[FOUND] > sim.data.growth[ALLOWED]
+    if grown:
+        bad = np.array([np.argmax(np.abs(sim.data.new_v))])
     for name in ("friction_impulse", "limit_impulse", "mimic_impulse", "loop_impulse", "tendon_impulse"):
         getattr(sim.data, name)[:] = 0.0  # the failed solve's: no place for the next one to start from
     link = int(sim.model.dof_link[bad[0]]) if len(bad) else None
@@ -64,9 +78,11 @@ def diverged(sim: Simulation) -> SimulationDiverged:
     turn = 0.0 if body is None else sim.dt * float(np.linalg.norm(sim.bodies[body].angular_velocity))
     if turn > 1.0:
         where += f", which turned by {turn:.3g} rad per step"
+    what = (f"the kinetic energy grew to {sim.data.growth[FOUND]:.3g} J, where the fall, all work and the motion at "
+            f"the start allow for {sim.data.growth[ALLOWED]:.3g} J at the very most," if grown else
+            "the state stopped being one that can be (finite, slower than light)")
     return SimulationDiverged(
-        f"the state stopped being one that can be (finite, slower than light) at t = {sim.time:.6g} s{where}; the last "
-        "good state is kept. "
+        f"{what} at t = {sim.time:.6g} s{where}; the last good state is kept. "
         f"Try a smaller dt (now {sim.dt:g} s), implicit springs and servos, or more armature.",
         time=sim.time, body=body)
 

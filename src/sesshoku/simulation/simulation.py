@@ -124,6 +124,7 @@ class Simulation(SavedState, ControllerDynamics):
         with CompileProgress("the dynamics"):
             complaints.check_inertia(self)
         complaints.tell_open_loops(self)
+        complaints.watch_growth(self)
 
     def _share(self) -> None:
         """Make the views, such that a simulation nobody holds any more is freed at once, without a search for cycles.
@@ -172,7 +173,8 @@ class Simulation(SavedState, ControllerDynamics):
         if (type(steps) is not int and (not isinstance(steps, (int, np.integer)) or isinstance(steps, bool))
                 or not 0 <= steps < 2**62):
             raise SceneError("steps must be a whole number, 0 or more", element="step", value=steps)
-        if not self._warm:
+        first = not self._warm
+        if first:
             with CompileProgress(self.method.keyword) as line:
                 prepare([self.method.module], tell=line.tell)
                 self._run(*self._arguments, 0)
@@ -201,7 +203,8 @@ class Simulation(SavedState, ControllerDynamics):
             alarm.look()
         if alarm.elastic:
             alarm.weigh()
-        if judged[CONVERGED] == 0.0 and not self._told_deep and "contacts" in self.work.fields:
+        asked = judged[CONVERGED] == 0.0 or (first and alarm.elastic)
+        if asked and not self._told_deep and "contacts" in self.work.fields:
             self._told_deep = complaints.tell_deep_overlap(self)
 
     def _advance(self, steps: int) -> int:

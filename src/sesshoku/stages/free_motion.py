@@ -16,8 +16,9 @@ from sesshoku.integrate.rotor import rotor
 from sesshoku.model.arrays import FREE
 from sesshoku.spatial.algebra import cross, quaternion_matrix, quaternion_times, turn_quaternion
 from sesshoku.stages.closing import close_loops
+from sesshoku.stages.growth import leave_state, may_follow
 from sesshoku.stages.joint_constraints import return_to_limits
-from sesshoku.stages.report import APPLIED_WORK, LIGHT
+from sesshoku.stages.report import APPLIED_WORK
 from sesshoku.stages.report import FAST_TREES as REPORTED
 
 SEMI_IMPLICIT, EULER, RUNGE_KUTTA = range(3)
@@ -175,18 +176,10 @@ def finish_turns(model, data, q, v):
 
 
 @jit
-def all_slower(v, most):
-    """Whether all velocities are numbers of at most this size."""
-    slower = True
-    for k in range(len(v)):
-        slower = slower and abs(v[k]) <= most
-    return slower
-
-
-@jit
 def finish(model, data, scheme, dt):
-    """Take the new state over if it can be one: finite, and slower than light."""
-    finite, fast = (0.0 if all_slower(data.new_v, LIGHT) else 1.0), 0
+    """Take the new state over if it can be one: finite, slower than light, with no energy from nowhere."""
+    applied, fast = applied_work(model, data, data.implicit_diagonal, dt), 0
+    finite = 0.0 if may_follow(model, data, data.v, applied) else 1.0
     if scheme == RUNGE_KUTTA:
         for n in range(model.coordinate_count):
             finite += 0.0 * data.new_q[n]
@@ -200,14 +193,14 @@ def finish(model, data, scheme, dt):
     elif finite != 0.0:
         return False
     elif scheme == SEMI_IMPLICIT:
-        data.report[APPLIED_WORK] = applied_work(model, data, data.implicit_diagonal, dt)
+        data.report[APPLIED_WORK] = applied
         fast = find_fast(model, data, data.new_v, dt, FAST, True)
         if fast > 0:
             note_start(model, data, data.q, data.new_v, data.v, dt)
         finish_semi_implicit(model, data, data.new_v, dt)
         finish_turns(model, data, data.q, data.v)
     else:
-        data.report[APPLIED_WORK] = applied_work(model, data, data.implicit_diagonal, dt)
+        data.report[APPLIED_WORK] = applied
         finish_euler(model, data, data.new_v, dt)
         finish_turns(model, data, data.q, data.v)
     end_step(model, data, fast, dt)
@@ -224,6 +217,7 @@ def end_step(model, data, fast, dt):
         carry_on(model, data)
     data.report[REPORTED] = fast
     data.time[0] += dt
+    leave_state(model, data)
 
 
 @jit

@@ -95,3 +95,24 @@ def test_sizes_of_all_orders(size: float) -> None:
     place_shapes(posed.model, posed.data, contacts, 0.0, 0.0)
     np.testing.assert_allclose(contacts.shape_high[0], 0.5 * size)
     np.testing.assert_allclose(contacts.shape_high[1], [0.5 * size, size, size], rtol=1e-12)
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("thin", range(3))
+def test_shapes_reach_as_far_as_they_travel_but_not_beyond_half_the_body(thin: int) -> None:
+    """Slow: what they travel within the horizon. Fast: the least half edge, whichever it is, or the lead if more."""
+    size = np.array([0.8, 0.6, 0.7])
+    size[thin] = 0.1
+    scene = Scene()
+    scene.add_box("box", size=size, mass=1.0)
+    posed = Posed(scene)
+    m, d = posed.model, posed.data
+    contacts = make_contacts(m, 1, 1)
+    for speed, lead, wanted in ((1.0, 0.0, 0.01), (3.0, 0.0, 0.03), (40.0, 0.0, 0.05), (40.0, 0.2, 0.2),
+                                (1.0, 0.02, 0.02)):
+        d.velocity[0] = (0.0, 0.0, speed, 0.0, 0.0, 0.0)
+        contacts.shape_lead[0] = lead
+        place_shapes(m, d, contacts, 0.0, 0.01)
+        np.testing.assert_allclose(contacts.shape_reach[0], wanted, rtol=1e-12)
+        np.testing.assert_allclose(contacts.shape_high[0] - contacts.shape_low[0],
+                                   np.abs(contacts.shape_rotation[0]) @ size + 2 * wanted, rtol=1e-12)

@@ -90,7 +90,6 @@ from sesshoku.stages.contact_rows import velocity_change
 from sesshoku.stages.free_motion import (
     SEMI_IMPLICIT,
     SPIN,
-    all_slower,
     applied_work,
     coast,
     end_step,
@@ -100,6 +99,7 @@ from sesshoku.stages.free_motion import (
     joint_space_inertia,
     note_start,
 )
+from sesshoku.stages.growth import all_slower, leave_state, may_follow
 from sesshoku.stages.joint_constraints import measure_errors
 from sesshoku.stages.report import APPLIED_WORK, LIGHT
 from sesshoku.stages.tunnelling import count_tunnelling
@@ -208,7 +208,7 @@ def keep_torques(work):
 
 @jit
 def end(model, data, work, dt):
-    """Take the new state over if it can be one: finite, and slower than light."""
+    """Take the new state over if it can be one: finite, slower than light, with no energy from nowhere."""
     options = work.options
     if options.integrator != MIDPOINT:
         return finish(model, data, SEMI_IMPLICIT, dt)
@@ -216,14 +216,16 @@ def end(model, data, work, dt):
     for n in range(model.coordinate_count):
         work.middle_q[n] = data.new_q[n]
     shift_impacts(model, data, work, dt)
-    if not (all_slower(data.new_v, LIGHT) and all_slower(work.shift, LIGHT)):
+    diagonal = work.lock_diagonal if len(model.rubbing_dofs) > 0 else data.implicit_diagonal
+    applied = applied_work(model, data, diagonal, dt)
+    start = data.start_v if data.counters[FAST_TREES] > 0 else data.v
+    if not (may_follow(model, data, start, applied) and all_slower(work.shift, LIGHT)):
         move_kinematic(model, data, -0.5 * dt)
         if data.counters[FAST_TREES] > 0:
             for k in range(model.dof_count):
                 data.v[k] = data.start_v[k]
         return False
-    diagonal = work.lock_diagonal if len(model.rubbing_dofs) > 0 else data.implicit_diagonal
-    data.report[APPLIED_WORK] = applied_work(model, data, diagonal, dt)
+    data.report[APPLIED_WORK] = applied
     fast = find_fast(model, data, data.new_v, dt, FAST_JOINT, True)
     if fast > 0:
         note_start(model, data, data.new_q, data.new_v, data.stage_v, 0.5 * dt)
@@ -243,6 +245,7 @@ def end(model, data, work, dt):
     end_step(model, data, fast, dt)
     if floating:
         keep_floating(model, data, work)
+        leave_state(model, data)
     return True
 
 

@@ -7,9 +7,18 @@ from math import sqrt
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.constraints.rows import ROW_FRICTION, ROW_UPPER
 from sesshoku.methods.exact.energy import ROUNDING_ENERGY, bound_energy, energy_gain
+from sesshoku.methods.exact.excess import (
+    MOST_STRAINED,
+    allowed_work,
+    any_deep,
+    bound_kinetic,
+    cap_impulses,
+    correction_share,
+    ease_corrections,
+)
 from sesshoku.methods.exact.options import MIDPOINT
 from sesshoku.methods.exact.problem import set_rebound
-from sesshoku.methods.exact.wedged import fastest, give_up_correction, strained
+from sesshoku.methods.exact.wedged import STRAINED, fastest, give_up_correction, strained
 from sesshoku.methods.exact.work import BOUNCE, INSTANT, SPEED
 from sesshoku.solvers.problem import JOINT_ROWS, ROLLING, contacts_among, read_contact, read_joint
 from sesshoku.solvers.proximal.newton import solve_island
@@ -62,15 +71,51 @@ def solve_islands(model, data, work, dt):
             if bounces(work, contact_list) and (wedged or not hopeless):
                 residual, solved = guard_energy(model, data, work, dt, (block_list, joint_list, dof_list), residual,
                                                 solved)
+            if island < rest:
+                residual, solved = bound_correction(model, data, work, dt, island, (block_list, joint_list, dof_list),
+                                                    (residual, solved))
             report[ROWS] += 3 * len(block_list) + len(joint_list)
             if not solved:
                 report[CONVERGED] = 0.0
                 if island < rest:
                     mark_trees(contacts, island, FAILED, work.tree_failed)
-                strain = small and strained(problem, contact_list)
+                strain = small and strained(problem, contact_list, STRAINED)
+                if strained(problem, contact_list, MOST_STRAINED):
+                    cap_impulses(work, (block_list, joint_list, dof_list))
                 if (strain or residual > JAMMED * fastest(problem, contact_list)) and island < rest:
                     mark_trees(contacts, island, FAILED, work.tree_jammed)
                 bound_energy(model, work, dt, (block_list, joint_list, dof_list), strain)
+
+
+@jit
+def bound_correction(model, data, work, dt, island, lists, found):
+    """Solve again with smaller depth corrections where they bring far too much energy, or none where impulses cancel.
+
+    found: residual and whether solved, of the solution as it stands; returned are those of the last one. Where deep
+    overlaps are left as they are, the step is not said to have converged: they ask for what cannot be.
+    """
+    block_list, joint_list, _ = lists
+    problem, (residual, solved) = work.problem, found
+    contact_list = block_list[: contacts_among(problem, block_list)]
+    allowed = allowed_work(model, problem, contact_list, lists[2])
+    if allowed < 0.0 or not (solved or strained(problem, contact_list, STRAINED)):
+        return residual, solved
+    share = 0.0
+    if solved and not strained(problem, contact_list, MOST_STRAINED):
+        share = correction_share(work, lists, allowed)
+    failed = not solved
+    if share == 0.0 and any_deep(model, work, contact_list):
+        data.report[CONVERGED] = 0.0
+    while share < 1.0 and ease_corrections(model, work, contact_list, joint_list, share):
+        residual, solved = solve_rounds(model, data, work, dt, usual_effort(work, contact_list), lists, False)
+        if share == 0.0:
+            break
+        share = 1.0 if solved and correction_share(work, lists, allowed) == 1.0 else 0.0
+    if failed and solved:
+        mark_trees(work.contacts, island, WEDGED, work.tree_failed)
+    elif not solved:
+        bound_kinetic(work, lists)
+    return residual, solved
 
 
 @jit

@@ -28,13 +28,14 @@ def fastest(problem, contact_list):
 
 
 @jit
-def strained(problem, contact_list):
-    """Whether impulses are far above all that closing speeds explain: they cancel each other, as in a wedge."""
+def strained(problem, contact_list, times):
+    """Whether impulses are so many times above all that closing speeds explain: they cancel each other, as in a
+    wedge."""
     most, closing = 0.0, fastest(problem, contact_list)
     for n in range(len(contact_list)):
         c = contact_list[n]
         most = max(most, problem.block[c, 2, 2] * problem.impulse[c, 2])
-    return most > STRAINED * closing
+    return most > times * closing
 
 
 @jit

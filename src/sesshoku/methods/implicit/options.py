@@ -25,8 +25,9 @@ class Options:
     friction_tolerance: relative change of the sliding dampers that counts as settled
     speculative: also points that will touch within the step: softer first impacts
     entry: a spring that is first met within an overlap is loaded by it, or begins unloaded, by what the point may have
-        entered in one step at its speed; that is let out at 10/s. Loaded, it stores what the fall did not have, and a
-        body that enters by half its size is thrown out. Ours
+        entered in one step at its speed, and by all of its depth where that speed and ten weights do not explain what
+        it would hold (bodies that begin in each other); that is let out at 10/s, at 1 m/s at most. Loaded, it stores
+        what the fall did not have, and a body that enters by half its size is thrown out. Ours
     implicit_drive: joint springs and servos see the end of the step: stiff gains stay stable
     rate_terms: velocities at the end of the step include J' v at points that are fixed on a link (not where a ball
         rolls, and not in mechanisms with loops: at a dead centre it would be divided by nothing); without they are

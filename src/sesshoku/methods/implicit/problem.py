@@ -16,7 +16,9 @@ from sesshoku.spatial.algebra import cross
 from sesshoku.stages.contact_rows import contact_velocity
 from sesshoku.stages.free_motion import SPIN
 
+LOADS = 10.0  # weights that a point at rest may carry
 LET_OUT = 10.0  # 1/s: how fast springs that began unloaded come to carry all of their depth
+LET_OUT_SPEED = 1.0  # m/s: and how fast at most, so that what begins deep in something comes out gently
 
 
 @jit
@@ -252,7 +254,7 @@ def start_contact(model, data, work, dt, c):
     near = depth > 0.0
     if options.speculative != 0:
         near = near or depth - dt * un > 0.0
-    work.offset[c] = first_offset(work, dt, c, un)
+    work.offset[c] = first_offset(model, work, dt, c, un)
     normal = max(k * (depth - work.offset[c]) - d * un, 0.0)
     if depth <= 0.0:  # about to touch: what stops the approach within the step, roughly
         normal = max(k * (depth - dt * un), 0.0) if near else 0.0
@@ -271,14 +273,32 @@ def start_contact(model, data, work, dt, c):
 
 
 @jit
-def first_offset(work, dt, c, un):
-    """The depth at which the spring of contact c has no load: what it was, let out; or what the point enters by."""
+def first_offset(model, work, dt, c, un):
+    """The depth at which the spring of contact c has no load: what it was, let out; or what the point enters by.
+
+    All of it where the spring would hold far more than the approach, and a fall through the overlap, explain: bodies
+    that begin in each other.
+    """
     depth, old = -work.contacts.gap[c], work.contacts.previous[c]
     if work.options.entry != UNLOADED or depth <= 0.0:
         return 0.0
     if old >= 0 and (work.old_on[old] != 0 or work.old_offset[old] > 0.0):
-        return min((1.0 - min(LET_OUT * dt, 1.0)) * work.old_offset[old], depth)
+        before = work.old_offset[old]
+        return min(max(before - dt * min(LET_OUT * before, LET_OUT_SPEED), 0.0), depth)
+    if 0.5 * work.elastic[c, 0] * depth * depth > explained_energy(model, work, c, un, depth):
+        return depth
     return min(max(-un, 0.0) * dt, depth)
+
+
+@jit
+def explained_energy(model, work, c, un, depth):
+    """What a spring may hold that is first met at some depth, J: by the heavier of the two mechanisms."""
+    mass, g = 0.0, model.gravity
+    for side in range(2):
+        link = work.contacts.link[c, side]
+        if moves(model, link):
+            mass = max(mass, work.tree_mass[model.link_tree[link]])
+    return mass * (0.5 * un * un + LOADS * sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]) * depth)
 
 
 @jit

@@ -116,6 +116,7 @@ METHOD = Definition(
         and options.penetration_rate == 0.0,
         # J' v grows with the square of the spin: explicit, it throws a body that turns by radians per step ever faster
         "finite": lambda options: not options.centripetal,
+        "gains": lambda options: options.centripetal,
         "books": lambda options: options.integrator == "semi-implicit",
     })
 register(__name__)

@@ -82,5 +82,6 @@ METHOD = Definition(
         "friction_bound": lambda options: 1.0,
         # friction after the normal solve can bring energy; how often is measured (experiment multipoint/energy)
         "passive": lambda options: False,
+        "gains": lambda options: options.energy != "bounded",
     })
 register(__name__)

@@ -27,6 +27,8 @@ class Options:
         the former, slow slip (below 0.75 µ g dt for a block) swings sideways and feels too little friction. Ours; with
         `friction_coupling` resolve
     readmit: removed points that end up approaching come back
+    energy: as the law gives it; bounded: where the impulses of an island would add more than depth correction asks for,
+        they are scaled down together, and the step has not converged. Ours; the paper is silent
     penetration_rate (1/s): how fast an overlap beyond `slop` is pushed out
     slop (m): overlap that is left alone
     slip_threshold (m/s): faster points slip; the paper says "a small positive value". None: half of what kinetic
@@ -46,6 +48,7 @@ class Options:
     friction_shares: Literal["evenly", "by_load"] = "evenly"
     slip_direction: Literal["before", "after"] = "before"
     readmit: bool = False
+    energy: Literal["free", "bounded"] = "free"
     penetration_rate: float = option(0.0, least=0.0)
     slop: float = option(1e-5, least=0.0)
     slip_threshold: float | None = option(None, least=0.0)
@@ -68,8 +71,9 @@ class Options:
 
 PRESETS = {"recommended": Options(
     friction_coupling="resolve", stop_reversals=True, friction_shares="by_load", slip_direction="after", readmit=True,
-    penetration_rate=10.0, restitution_speed=1e-2, margin=1e-3, speculative=1.0, most_per_pair=4)}
+    energy="bounded", penetration_rate=10.0, restitution_speed=1e-2, margin=1e-3, speculative=1.0, most_per_pair=4)}
 
 Numbers = numbers_of(Options)
 STICK_ZERO, RESOLVE = code_of(Options, "stick_target", "zero"), code_of(Options, "friction_coupling", "resolve")
+BOUNDED = code_of(Options, "energy", "bounded")
 BY_LOAD, AFTER = code_of(Options, "friction_shares", "by_load"), code_of(Options, "slip_direction", "after")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from math import inf, sqrt
 
 from sesshoku.compiled.jit import jit
+from sesshoku.methods.multipoint.energy import bound_energy
 from sesshoku.methods.multipoint.friction import classify, cut_friction, resolve_loop
 from sesshoku.methods.multipoint.joint_friction import start_friction
 from sesshoku.methods.multipoint.large import large_loop, solve_large, zero
-from sesshoku.methods.multipoint.options import RESOLVE
+from sesshoku.methods.multipoint.options import BOUNDED, RESOLVE
 from sesshoku.methods.multipoint.removal import put_back, removal_loop, seen_before
 from sesshoku.methods.multipoint.thresholds import fit_thresholds
 from sesshoku.methods.multipoint.work import AWAY, IN
@@ -53,7 +54,7 @@ def solve_island(model, data, work, dt, lists):
         cut_friction(work, contact_list)
         if nj > 0 and options.friction_coupling != RESOLVE:
             settle_joints(model, data, work, dt, lists)
-        finish_island(model, work, report, contact_list, joint_list, passes)
+        finish_island(model, work, report, lists, passes)
         return
     fill_island(model, work, contact_list, joint_list, dof_list)
     passes = trial_forces(model, data, work, dt, contact_list, joint_list)
@@ -66,7 +67,7 @@ def solve_island(model, data, work, dt, lists):
     cut_friction(work, contact_list)
     if nj > 0 and slipping > 0:
         settle_joints(model, data, work, dt, lists)
-    finish_island(model, work, report, contact_list, joint_list, passes)
+    finish_island(model, work, report, lists, passes)
 
 
 @jit
@@ -123,9 +124,13 @@ def settle_joints(model, data, work, dt, lists):
 
 
 @jit
-def finish_island(model, work, report, contact_list, joint_list, passes):
+def finish_island(model, work, report, lists, passes):
     """Impulses taken over, the island's share in the report."""
+    contact_list, joint_list, dof_list = lists
     take_impulses(model, work, report, contact_list, joint_list)
+    if work.options.energy == BOUNDED and len(contact_list) > 0:
+        if bound_energy(model, work, contact_list, joint_list, dof_list):
+            report[CONVERGED] = 0.0
     report[ROWS] += 3 * len(contact_list) + len(joint_list)
     report[ITERATIONS] = max(report[ITERATIONS], passes)
 

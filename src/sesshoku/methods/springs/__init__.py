@@ -72,6 +72,7 @@ from sesshoku.methods.springs.bodies import (
 from sesshoku.methods.springs.contact.contacts import drop_passing, find_contacts, find_passing
 from sesshoku.methods.springs.contact.friction import free_contacts, press_contacts, rub_after, stiffen_contacts
 from sesshoku.methods.springs.gather import Work, make_work
+from sesshoku.methods.springs.growth import may_move
 from sesshoku.methods.springs.joint.coupling import start_coupling
 from sesshoku.methods.springs.joint.drives import (
     drive_joints,
@@ -92,6 +93,7 @@ from sesshoku.methods.tendon_features import tendon_rows
 from sesshoku.model.arrays import FREE, KINEMATIC, PLANAR, REVOLUTE, SPHERICAL
 from sesshoku.scene.compiler import CompiledScene
 from sesshoku.scene.geometry.shapes import Mesh
+from sesshoku.stages.growth import PACE
 from sesshoku.stages.report import MOMENTUM_RESIDUAL
 
 #: the options that measured best (docs/methods/springs.md)
@@ -138,6 +140,7 @@ def start(model, data, work, dt):
     bodies.step[0] = dt
     if take_state(model, data, bodies):
         presses.fresh[0] = 1
+        data.growth[PACE] = -1.0
     if presses.fresh[0]:
         find_contacts(work, dt)
 
@@ -278,8 +281,9 @@ def move(model, data, work, dt):
         for a in range(model.link_dof_count[i]):
             joints.released[k + a] = 0
             data.new_v[k + a] = springs.velocity[i, min(a, 5)]  # where a step fails, this says which body
-    if not advance(model, work, dt):
+    if not may_move(model, data, work, dt):
         return False
+    advance(model, work, dt)
     move_kinematic(model, data, dt)
     follow_script(model, data, bodies)
     read_joints(model, data, bodies)

@@ -20,8 +20,6 @@ from sesshoku.methods.springs.solve.inertia import solve_group
 from sesshoku.methods.springs.work import BIG_TURN
 from sesshoku.model.arrays import FREE, KINEMATIC, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL
 from sesshoku.spatial.algebra import add_force, cross, quaternion_matrix, quaternion_times, turn_quaternion, turned
-from sesshoku.stages.free_motion import all_slower
-from sesshoku.stages.report import LIGHT
 
 
 @jit
@@ -272,14 +270,11 @@ def free_velocities(model, bodies, springs, dt):
 
 @jit
 def advance(model, work, dt):
-    """(3.6), (3.19): take over the velocities, move the poses by them; False, nothing moved, if they cannot be.
+    """(3.6), (3.19): take over the velocities, move the poses by them.
 
     With `rotation="momentum"` the spin is the one that has the momentum of the start and all torques at the new pose.
     """
     bodies, springs, options = work.bodies, work.springs, work.options
-    for b in range(model.link_count):
-        if not all_slower(springs.velocity[b], LIGHT):
-            return False
     for b in range(model.link_count):
         if bodies.inverse_mass[b] == 0.0:
             continue
@@ -300,7 +295,6 @@ def advance(model, work, dt):
             h, v = bodies.momentum, bodies.velocity[b]
             world_inertia(bodies.rotation[b], bodies.own_inverse[b], bodies.inverse_inertia[b])
             v[3], v[4], v[5] = times_inertia(bodies.inverse_inertia[b], h[0], h[1], h[2])
-    return True
 
 
 @jit

@@ -98,6 +98,7 @@ METHOD = Definition(
     guarantees={
         "friction_bound": lambda options: 1.0,
         "passive": lambda options: False,  # the least squares weigh by area, not by inertia, and depth is recovered
+        "gains": lambda options: options.energy != "bounded",
         "contacts_per_pair": lambda options: 1,  # an overlap, not points
         "restitution": lambda options: False,
         "books": lambda options: options.integrator == "semi-implicit",

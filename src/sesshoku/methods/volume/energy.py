@@ -8,7 +8,10 @@ wrenches of the island are scaled down by one share, which leaves every one of t
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
+from sesshoku.methods.volume.work import FREED
+from sesshoku.stages.passivity import correction_energy, share_within
 
+TOLERANCE = 1e-3  # of |y|^2: what is left to rounding at the end
 SINGULAR = 1e-12  # of the product of its diagonal: a smaller determinant of the area's moments is none
 
 
@@ -28,14 +31,6 @@ def recovery_power(work, c, p):
     w1 = (s * (g * a + b * h) - f * (m2 * a - b * m1) - m1 * (m2 * h + g * m1)) / det
     w2 = (s * (d * h + g * b) - m2 * (m2 * h + g * m1) + f * (-m2 * b + d * m1)) / det
     return p[2] * v + p[3] * w1 + p[4] * w2
-
-
-@jit
-def share_within(linear, square, allowed):
-    """The largest share x <= 1 of wrenches with x linear + x^2 square / 2 <= x allowed."""
-    if linear + 0.5 * square <= allowed or not square > 0.0:
-        return 1.0
-    return max(0.0, 2.0 * (allowed - linear) / square)
 
 
 @jit
@@ -65,3 +60,42 @@ def sparse_share(work, contact_list, dof_list, y):
         for k in range(dof_list[n, 0], dof_list[n, 1]):
             square += y[k] * y[k]
     return share_within(linear, square, allowed)
+
+
+@jit
+def bound_all(model, work, contact_list, joint_list, dof_list):
+    """At the end, joint rows too: their impulses and work.wrench scaled to what adds no energy; False: nothing to do.
+
+    By y of all of them, which tells where a matrix without the held joints was no more than rounding.
+    """
+    problem, linear, square, allowed, speed = work.problem, 0.0, 0.0, 0.0, 0.0
+    for n in range(len(dof_list)):
+        for k in range(dof_list[n, 0], dof_list[n, 1]):
+            square += problem.y[k] * problem.y[k]
+    for i in range(len(contact_list)):
+        c = contact_list[i]
+        p = work.wrench[c]
+        for a in range(3):
+            linear += p[a] * problem.free[2 * c, a] + p[3 + a] * problem.free[2 * c + 1, a]
+        allowed += recovery_power(work, c, p)
+        if work.overlaps.area_moment[c, 0] > 0.0:
+            speed = max(speed, work.target[c, 0] / work.overlaps.area_moment[c, 0])
+    for j in range(len(joint_list)):
+        linear += problem.joint_impulse[joint_list[j]] * problem.joint_free[joint_list[j]]
+    if allowed > 0.0 and linear + 0.5 * square > 0.0:
+        allowed = min(allowed, correction_energy(model, dof_list, speed))
+    if linear + (0.5 - TOLERANCE) * square <= allowed:
+        return False
+    share = share_within(linear, square, allowed)
+    for i in range(len(contact_list)):
+        c = contact_list[i]
+        for a in range(6):
+            work.wrench[c, a] *= share
+        if share == 0.0:
+            work.verdict[c] = FREED
+    for j in range(len(joint_list)):
+        problem.joint_impulse[joint_list[j]] *= share
+    for n in range(len(dof_list)):
+        for k in range(dof_list[n, 0], dof_list[n, 1]):
+            problem.y[k] *= share
+    return True

@@ -13,7 +13,7 @@ from math import sqrt
 from sesshoku.collision.overlap.overlaps import POINT
 from sesshoku.compiled.jit import jit
 from sesshoku.methods.volume.dense import solve_dense
-from sesshoku.methods.volume.energy import dense_share
+from sesshoku.methods.volume.energy import bound_all, dense_share
 from sesshoku.methods.volume.joints import CLAMPED, JOINT_ROUNDS, joint_response, keep_states, solve_joints_alone
 from sesshoku.methods.volume.large import solve_large
 from sesshoku.methods.volume.options import BOUNDED
@@ -38,6 +38,8 @@ def solve_islands(model, data, work, dt):
             solved, iterations = solve_island(model, work, dt, (contact_list, joint_list, dof_list))
         else:
             solved, iterations = solve_large(model, work, dt, island, (contact_list, joint_list, dof_list))
+        if work.options.energy == BOUNDED and bound_all(model, work, contact_list, joint_list, dof_list):
+            solved = False
         report[ROWS] += 6 * len(contact_list) + len(joint_list)
         report[ITERATIONS] = max(report[ITERATIONS], iterations)
         if not solved:
