@@ -15,8 +15,10 @@ from __future__ import annotations
 from sesshoku import methods, robots
 from sesshoku._version import __version__
 from sesshoku.comparison.compare import compare
+from sesshoku.comparison.sweep import Study, sweep
 from sesshoku.errors import (
     MethodError,
+    MissingExtra,
     RecordingError,
     SceneError,
     SesshokuError,
@@ -53,7 +55,8 @@ from sesshoku.stages.report import Report
 __all__ = [
     "Actuator", "Batch", "Body", "Box", "Camera", "Capsule", "Contact", "ConvexMesh", "Cylinder", "Ellipsoid", "Fluid",
     "ForceSensor", "Frame", "Geometry", "HeightField", "Imu", "Inertial", "Joint", "Loop", "Material", "Mesh",
-    "MethodError", "Mimic", "Motion", "Plane", "Recording", "RecordingError", "Report", "Robot", "Scene", "SceneError",
-    "SesshokuError", "Simulation", "SimulationDiverged", "Snapshot", "Sphere", "StateSensor", "SuspectRun", "Tendon",
-    "UnstableStep", "UnsupportedFeature", "__version__", "compare", "methods", "robots",
+    "MethodError", "Mimic", "MissingExtra", "Motion", "Plane", "Recording", "RecordingError", "Report", "Robot",
+    "Scene", "SceneError", "SesshokuError", "Simulation", "SimulationDiverged", "Snapshot", "Sphere", "StateSensor",
+    "Study", "SuspectRun", "Tendon", "UnstableStep", "UnsupportedFeature", "__version__", "compare", "methods",
+    "robots", "sweep",
 ]  # fmt: skip
