@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 
-def noted(x: float, seed: int, log: str, seconds: float = 0.0) -> dict[str, Any]:
+def noted(x: float, seed: int, log: str, pause: float = 0.0) -> dict[str, Any]:
     """Leaves a line in a file for every time it is called."""
     with Path(log).open("a") as file:
         file.write(f"{x:g} {seed} {os.getpid()}\n")
-    time.sleep(seconds)
+    time.sleep(pause)
     return {"product": x * np.random.default_rng(seed).random(), "odd": seed % 2 == 1}
 
 

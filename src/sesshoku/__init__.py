@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from sesshoku import methods, robots
 from sesshoku._version import __version__
+from sesshoku.comparison.audit import Audit, audit
 from sesshoku.comparison.compare import compare
 from sesshoku.comparison.sweep import Study, sweep
 from sesshoku.errors import (
@@ -53,10 +54,10 @@ from sesshoku.simulation.snapshots import Snapshot
 from sesshoku.stages.report import Report
 
 __all__ = [
-    "Actuator", "Batch", "Body", "Box", "Camera", "Capsule", "Contact", "ConvexMesh", "Cylinder", "Ellipsoid", "Fluid",
-    "ForceSensor", "Frame", "Geometry", "HeightField", "Imu", "Inertial", "Joint", "Loop", "Material", "Mesh",
+    "Actuator", "Audit", "Batch", "Body", "Box", "Camera", "Capsule", "Contact", "ConvexMesh", "Cylinder", "Ellipsoid",
+    "Fluid", "ForceSensor", "Frame", "Geometry", "HeightField", "Imu", "Inertial", "Joint", "Loop", "Material", "Mesh",
     "MethodError", "Mimic", "MissingExtra", "Motion", "Plane", "Recording", "RecordingError", "Report", "Robot",
     "Scene", "SceneError", "SesshokuError", "Simulation", "SimulationDiverged", "Snapshot", "Sphere", "StateSensor",
-    "Study", "SuspectRun", "Tendon", "UnstableStep", "UnsupportedFeature", "__version__", "compare", "methods",
+    "Study", "SuspectRun", "Tendon", "UnstableStep", "UnsupportedFeature", "__version__", "audit", "compare", "methods",
     "robots", "sweep",
 ]  # fmt: skip

@@ -1,4 +1,6 @@
-"""The command line: `sesshoku run | view | play | compare | sweep | reproduce | info | bench | prepare | cache`.
+"""The command line.
+
+`sesshoku run | view | play | compare | audit | check | sweep | reproduce | info | bench | prepare | cache`
 
 Exit codes: 0 done, 1 the run failed, 2 bad input.
 """
@@ -11,6 +13,7 @@ from typing import Annotated
 import typer
 
 from sesshoku._version import __version__
+from sesshoku.cli.audit import audit, check
 from sesshoku.cli.bench import bench
 from sesshoku.cli.cache import cache
 from sesshoku.cli.compare import compare
@@ -31,7 +34,7 @@ app = typer.Typer(
     "Try: `sesshoku info robot.urdf`, then `sesshoku run robot.urdf --fixed-base --time 2 --plot run.png`, then "
     "`sesshoku compare examples/crate_thrown.toml` to see one scene under every contact law.",
 )
-for command in (run, info, bench, compare, sweep, reproduce, prepare, cache, view, play):
+for command in (run, info, bench, compare, audit, check, sweep, reproduce, prepare, cache, view, play):
     app.command()(command)
 
 

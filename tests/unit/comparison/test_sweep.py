@@ -234,7 +234,7 @@ import sys
 from sweeping import noted
 import sesshoku as ss
 if __name__ == "__main__":
-    ss.sweep(noted, {"x": list(range(6)), "log": [sys.argv[1]], "seconds": [0.3]}, seeds=2, workers=2,
+    ss.sweep(noted, {"x": list(range(6)), "log": [sys.argv[1]], "pause": [0.3]}, seeds=2, workers=2,
              path=sys.argv[2], progress=False)
 """
 
@@ -252,6 +252,7 @@ def test_a_sweep_that_is_killed_goes_on_where_it_was(tmp_path: Path, ending: str
     driver = subprocess.Popen(command, env=environment)
     waited = time.monotonic() + 120.0
     while (len(log.read_text().splitlines()) if log.is_file() else 0) < 6 and time.monotonic() < waited:
+        assert driver.poll() is None
         time.sleep(0.02)
     driver.send_signal(signal.SIGKILL)
     driver.wait()

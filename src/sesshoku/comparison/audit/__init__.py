@@ -1,0 +1,14 @@
+"""Does it depend on the simulator? One controller under many contact laws and MuJoCo, over many conditions.
+
+    result = ss.audit("my_robot:balance", robot="robot.xml", over=["friction=0.3..1.0", "push=0..40"], seeds=20)
+    print(result.verdict)
+
+`conditions` (what varies), `controllers` (what is judged), `policy` with `contract`, `observe` and `networks` (trained
+ones), `trial` (one run), `statistics`, `parting` (where two runs part, and at which contact), `audit` (all of it),
+`table`, `page` (how it is shown), `check` (a MuJoCo file beside Coulomb's law).
+"""
+
+from sesshoku.comparison.audit.audit import Audit, audit
+from sesshoku.comparison.audit.check import Check, check_model
+
+__all__ = ["Audit", "Check", "audit", "check_model"]
