@@ -4,8 +4,9 @@
     print(result.verdict)
 
 `conditions` (what varies), `controllers` (what is judged), `policy` with `contract`, `observe` and `networks` (trained
-ones), `trial` (one run), `statistics`, `parting` (where two runs part, and at which contact), `audit` (all of it),
-`table`, `page` (how it is shown), `check` (a MuJoCo file beside Coulomb's law).
+ones), `trial` (one run), `touch` (what its contacts do), `statistics`, `parting` (where two runs part, and at which
+contact), `verdict`, `audit` (all of it), `table`, `page` with `ghosts` (how it is shown), `check` (a MuJoCo file beside
+Coulomb's law).
 """
 
 from sesshoku.comparison.audit.audit import Audit, audit

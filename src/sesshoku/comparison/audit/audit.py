@@ -20,7 +20,7 @@ from sesshoku.comparison.outcome import Outcome
 from sesshoku.comparison.sweep import Study, sweep
 from sesshoku.comparison.watch import Watcher
 from sesshoku.errors import SceneError, SesshokuError
-from sesshoku.methods.registry import keywords, resolve
+from sesshoku.methods.registry import DEFAULT, keywords, resolve
 from sesshoku.scene import check
 from sesshoku.scene.calls import checked
 
@@ -32,7 +32,7 @@ def usual_laws() -> list[str]:
     """Every method with the options that measured best, and MuJoCo."""
     known = keywords()
     best = [name for name in known if name != "none" and (":" in name or f"{name}:recommended" not in known)]
-    return [*best, KEY]
+    return [*sorted(best, key=lambda name: name != DEFAULT), KEY]
 
 
 @dataclass

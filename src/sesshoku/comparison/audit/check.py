@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.comparison.audit.trial import Touch, pair_of
+from sesshoku.comparison.audit.touch import Pair, Touch, feel, in_words
 from sesshoku.comparison.mujoco_contacts import bring_up_to_date, list_mujoco_contacts
 from sesshoku.comparison.table import say
 from sesshoku.errors import SceneError, SimulationDiverged, SuspectRun, UnsupportedFeature
@@ -31,7 +31,6 @@ LOOKED = 0.004  # s between looks
 SETTLED = 0.1  # share of the run that is left out at its beginning
 #: from which difference on there is something to say: m/s, m, m, share of the time
 CREEPS, SINKS, SLIPS, LIFTS = 1e-3, 5e-4, 2e-3, 0.1
-Pair = tuple[str, str]
 
 
 @dataclass
@@ -78,7 +77,7 @@ class Check:
 
     def sentences(self) -> list[str]:
         """What happens under MuJoCo alone, a sentence each."""
-        return [f"{' and '.join(one.pair)}: {text}" for one in self.found for text in one.says]
+        return [f"{' and '.join(in_words(one.pair))}: {text}" for one in self.found for text in one.says]
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -158,7 +157,6 @@ class _Both:
         mujoco.mj_forward(model, self.data)
         self.shared = [(n, name) for n, name in enumerate(self.names) if n and name in sim.bodies]
         self.touches: tuple[dict[Pair, Touch], dict[Pair, Touch]] = {}, {}
-        self.slipped: tuple[dict[Pair, float], dict[Pair, float]] = {}, {}
 
     def run(self, duration: float) -> Check:
         import mujoco
@@ -194,25 +192,8 @@ class _Both:
         return self.names[body]
 
     def _feel(self, side: int, contacts: Iterable[Contact], seconds: float) -> None:
-        pressed: dict[Pair, float] = {}
-        slid: dict[Pair, float] = {}
-        for contact in contacts:
-            push = contact.normal_force
-            if push <= 0.0:
-                continue
-            pair, load = pair_of(contact.bodies), push * seconds
-            touch = self.touches[side].setdefault(pair, Touch())
-            touch.impulse += load
-            touch.depth += load * contact.depth
-            if contact.state == "stick":
-                touch.stuck += load
-                touch.stuck_slip += load * contact.slip_speed
-            else:
-                slid[pair] = slid.get(pair, 0.0) + push * contact.slip_speed
-            pressed[pair] = pressed.get(pair, 0.0) + push
-        for pair, push in pressed.items():
-            self.touches[side][pair].loaded += seconds
-            self.slipped[side][pair] = self.slipped[side].get(pair, 0.0) + seconds * slid.get(pair, 0.0) / push
+        for pair, felt in feel(contacts).items():
+            self.touches[side].setdefault(pair, Touch()).add(felt, seconds)
 
     def _pairs(self, seconds: float) -> list[Found]:
         pairs = dict.fromkeys([*self.touches[0], *self.touches[1]])
@@ -227,7 +208,7 @@ class _Both:
         if touch is None or touch.impulse <= 0.0:
             return Manner()
         means = touch.means()
-        return Manner(means["creep"], self.slipped[side].get(pair, 0.0), means["depth"],
+        return Manner(means["creep"], touch.slipped, means["depth"],
                       min(touch.loaded / seconds, 1.0), touch.impulse / seconds)
 
 

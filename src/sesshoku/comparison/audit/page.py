@@ -21,14 +21,15 @@ from sesshoku.recording.export import written_file
 
 if TYPE_CHECKING:
     from sesshoku.comparison.audit.audit import Audit
-    from sesshoku.comparison.audit.parting import Felt, Parting
+    from sesshoku.comparison.audit.parting import Parting
+    from sesshoku.comparison.audit.touch import Felt
 
 OWN_STYLE = """
 .verdict{font-size:1.2rem;line-height:1.45;max-width:56rem;border-left:6px solid var(--good);padding:.4rem 1rem;
  background:var(--card);border-radius:0 8px 8px 0}.verdict.depends{border-color:var(--bad)}
 .verdict.open{border-color:var(--hue4)}
-td.share{text-align:center;min-width:6.5rem;background:color-mix(in srgb,var(--good) calc(var(--s)*1%),
- color-mix(in srgb,var(--bad) 45%,var(--paper)));color:var(--ink)}
+td.share{text-align:center;min-width:6.5rem;color:var(--ink);background:color-mix(in srgb,
+ color-mix(in srgb,var(--good) calc(var(--s)*1%),var(--bad)) 26%,var(--paper))}
 td.share small{display:block;color:var(--soft);font-size:.72rem}
 td.share b{font-weight:600}td.words,th.words{white-space:normal;text-align:left;max-width:34rem}
 .ghosts{display:flex;flex-wrap:wrap;gap:.8rem 1.2rem}.ghosts figure{margin:0}
@@ -43,7 +44,7 @@ def write_audit(result: Audit, path: str | Path) -> None:
     colors = palette(result.laws)
     head, film = _film(result)
     kind = "depends" if result.depends else "" if result.finding.decided else "open"
-    reasons = "".join(f"<li>{html.escape(_capital(text))}.</li>" for text in result.finding.because)
+    reasons = "".join(f"<li>{html.escape(text)}.</li>" for text in result.finding.because)
     text = (
         "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
         "<meta name='viewport' content='width=device-width, initial-scale=1'><title>sesshoku audit</title>"

@@ -8,24 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.comparison.audit.trial import Ending, Trial, pair_of, positions
+from sesshoku.comparison.audit.touch import Felt, Pair, feel, in_words
+from sesshoku.comparison.audit.trial import Ending, Trial, positions
 from sesshoku.comparison.table import say
 
 THRESHOLD = 0.01  # m between a body's places in two runs from which on they count as parted
+CREEPS = 1e-4  # m/s that count
 EARLY = 0.1  # of the threshold: where the difference begins
-Pair = tuple[str, str]
-
-
-@dataclass
-class Felt:
-    """What a pair of bodies felt at one instant: force on the second, load and friction (N), slip (m/s), depth (m)."""
-
-    force: np.ndarray
-    normal: float
-    friction: float
-    slip: float
-    depth: float
-    slipping: float  # share of the load on contacts whose friction is at its bound
 
 
 class Trace:
@@ -43,20 +32,7 @@ class Trace:
             return
         self.times.append(sim.time)
         self.places.append(positions(sim))
-        found: dict[Pair, list[Any]] = {}
-        for contact in sim.contacts:
-            if contact.normal_force > 0.0:
-                found.setdefault(pair_of(contact.bodies), []).append(contact)
-        self.felt.append({pair: _felt(pair, contacts) for pair, contacts in found.items()})
-
-
-def _felt(pair: Pair, contacts: Sequence[Any]) -> Felt:
-    load = sum(contact.normal_force for contact in contacts)
-    force = sum((contact.force if contact.bodies == pair else -contact.force for contact in contacts), np.zeros(3))
-    friction = float(np.linalg.norm(sum((c.friction_force if c.bodies == pair else -c.friction_force for c in contacts),
-                                        np.zeros(3))))
-    return Felt(force, load, friction, sum(c.normal_force * c.slip_speed for c in contacts) / load,
-                max(c.depth for c in contacts), sum(c.normal_force for c in contacts if c.state == "slip") / load)
+        self.felt.append(feel(sim.contacts))
 
 
 def trace_of(trial: Trial) -> Trace:
@@ -90,7 +66,7 @@ class Parting:
                 f"({self.body} {say(self.distance, 'm')} apart)")
         if self.pair is None:
             return f"{head}; no contact differed before"
-        a, b = self.pair
+        a, b = in_words(self.pair)
         return (f"{head}; the difference begins at {self.since:.2f} s where {a} touches {b}: under {self.laws[0]} it "
                 f"{describe(self.first)}, under {self.laws[1]} it {describe(self.second)}")
 
@@ -99,7 +75,7 @@ class Parting:
         def felt(one: Felt | None) -> Any:
             return None if one is None else {
                 "force": one.force.tolist(), "normal_force": one.normal, "friction_force": one.friction,
-                "slip_speed": one.slip, "depth": one.depth, "slipping": one.slipping}
+                "slip_speed": one.slip, "depth": one.depth, "held": one.held}
 
         return {"laws": list(self.laws), "time": self.time, "body": self.body, "distance": self.distance,
                 "since": self.since, "pair": None if self.pair is None else list(self.pair),
@@ -111,10 +87,10 @@ def describe(felt: Felt | None) -> str:
     """What a pair does, in words."""
     if felt is None or felt.normal <= 0.0:
         return "carries nothing"
-    if felt.slipping > 0.5:
+    if felt.held < 0.5:
         how = f"slips at {say(felt.slip, 'm/s')}"
     else:
-        how = f"creeps at {say(felt.slip, 'm/s')}" if felt.slip > 1e-3 else "sticks"
+        how = f"creeps at {say(felt.creep, 'm/s')}" if felt.creep > CREEPS else "sticks"
     return f"{how}, pressed by {felt.normal:.3g} N with {felt.friction:.3g} N of friction"
 
 
@@ -157,7 +133,8 @@ def _mean(trace: Trace, pair: Pair | None, window: range) -> Felt | None:
     if not found:
         return None
     count, load = len(window), sum(felt.normal for felt in found)
+    held = sum(felt.normal * felt.held for felt in found)
+    creep = sum(felt.normal * felt.creep for felt in found)
     return Felt(sum((felt.force for felt in found), np.zeros(3)) / count, load / count,
                 sum(felt.friction for felt in found) / count, sum(felt.normal * felt.slip for felt in found) / load,
-                max(felt.depth for felt in found),
-                sum(felt.normal * felt.slipping for felt in found) / load)
+                max(felt.depth for felt in found), held / load, creep / held if held > 0.0 else 0.0)

@@ -14,6 +14,7 @@ import numpy as np
 
 from sesshoku.comparison.audit.conditions import Condition, Delay, Push, start_of, vary_scene
 from sesshoku.comparison.audit.controllers import Criterion, base_body, make_controller
+from sesshoku.comparison.audit.touch import Touch, feel
 from sesshoku.comparison.mujoco import KEY, MujocoRun
 from sesshoku.errors import MethodError, SceneError, SimulationDiverged, SuspectRun, UnstableStep, UnsupportedFeature
 from sesshoku.scene.elements import Material
@@ -44,24 +45,6 @@ class Setting:
     @property
     def place(self) -> Path | None:
         return None if self.folder is None else Path(self.folder)
-
-
-@dataclass
-class Touch:
-    """What a pair of bodies did at its contacts, summed over a run: times in s, ways in m, impulse in N s."""
-
-    loaded: float = 0.0
-    impulse: float = 0.0
-    slip: float = 0.0  # N s m/s: slip speed weighted by load
-    depth: float = 0.0  # N s m: depth weighted by load
-    stuck_slip: float = 0.0  # N s m/s, of the time in which friction did not reach its bound
-    stuck: float = 0.0  # N s, of that time
-
-    def means(self) -> dict[str, float]:
-        """Speeds (m/s), depth (m) and force (N) while it carries load; creep: speed while it should stick."""
-        return {"slip": self.slip / self.impulse, "depth": self.depth / self.impulse,
-                "force": self.impulse / self.loaded,
-                "creep": self.stuck_slip / self.stuck if self.stuck > 0.0 else 0.0, "loaded": self.loaded}
 
 
 @dataclass
@@ -187,26 +170,8 @@ class Trial:
 
     def _feel(self, sim: Simulation, seconds: float) -> None:
         """Add up what the contacts of the last step did, as if it had lasted until now."""
-        for contact in sim.contacts:
-            push = contact.normal_force
-            if push <= 0.0:
-                continue
-            touch = self.touches.setdefault(pair_of(contact.bodies), Touch())
-            load = push * seconds
-            touch.impulse += load
-            touch.slip += load * contact.slip_speed
-            touch.depth += load * contact.depth
-            if contact.state == "stick":
-                touch.stuck += load
-                touch.stuck_slip += load * contact.slip_speed
-        for pair in {pair_of(contact.bodies) for contact in sim.contacts if contact.normal_force > 0.0}:
-            self.touches[pair].loaded += seconds
-
-
-def pair_of(bodies: Sequence[str]) -> tuple[str, str]:
-    """Two bodies in an order that does not depend on the law."""
-    a, b = sorted(bodies)
-    return a, b
+        for pair, felt in feel(sim.contacts).items():
+            self.touches.setdefault(pair, Touch()).add(felt, seconds)
 
 
 def run_trial(setting: Setting, method: str, seed: int, **grid: float) -> dict[str, Any]:

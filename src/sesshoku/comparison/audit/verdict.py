@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sesshoku.comparison.audit.statistics import SURE, Share, holm, paired_chance, percent
+from sesshoku.comparison.audit.touch import in_words
 from sesshoku.comparison.sweep import Study
 from sesshoku.comparison.table import say
 
@@ -93,7 +94,7 @@ def reasons(result: Audit, a: str, b: str) -> list[str]:
         if not pairs or max(pairs)[0] < least:
             continue
         pair = max(pairs)[1]
-        body, ground = sorted(pair.split(" and "), key=lambda name: name in ("ground", "floor", "world"))
+        body, ground = in_words(pair.split(" and "))
         more, less = (a, b) if first[pair][key] > second[pair][key] else (b, a)
         much, little = max(first[pair][key], second[pair][key]), min(first[pair][key], second[pair][key])
         found.append(f"{body} {words.format(say(much, unit), ground)} under {more} "
