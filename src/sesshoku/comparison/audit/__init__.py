@@ -3,10 +3,10 @@
     result = ss.audit("my_robot:balance", robot="robot.xml", over=["friction=0.3..1.0", "push=0..40"], seeds=20)
     print(result.verdict)
 
-`conditions` (what varies), `controllers` (what is judged), `policy` with `contract`, `observe` and `networks` (trained
-ones), `trial` (one run), `touch` (what its contacts do), `statistics`, `parting` (where two runs part, and at which
-contact), `verdict`, `audit` (all of it), `table`, `page` with `ghosts` (how it is shown), `check` (a MuJoCo file beside
-Coulomb's law).
+`conditions` (what varies), `controllers` (what is judged), `policy` with `contract`, `drive`, `observe` and `networks`
+(trained ones), `trial` (one run), `touch` (what its contacts do), `statistics`, `parting` (where two runs part, and at
+which contact), `verdict`, `audit` (all of it), `table`, `page` with `ghosts` (how it is shown), `check` (a MuJoCo file
+beside Coulomb's law).
 """
 
 from sesshoku.comparison.audit.audit import Audit, audit

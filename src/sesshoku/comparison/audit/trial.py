@@ -118,7 +118,8 @@ class Trial:
             self.sim.set_state(*start)
         own = getattr(self.controller, "duration", None)
         self.duration = setting.duration if setting.duration is not None else float(own) if own else DURATION
-        self.criterion = Criterion(setting.success, self.controller, self.scene, setting.place)
+        said = setting.success if setting.success is not None else getattr(self.controller, "criterion", None)
+        self.criterion = Criterion(said, self.controller, self.scene, setting.place)
         self.delay = Delay(point.get("delay", 0.0), self.sim.dt)
         body = setting.push_body or getattr(self.controller, "push_body", None) or base_body(self.scene)
         self.push: Push | None = None

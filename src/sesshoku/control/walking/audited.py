@@ -31,7 +31,7 @@ class AuditedWalk:
     KIND, STEPS, LENGTH = "small", 4, 0.04
     OPTIONS: ClassVar[dict[str, Any]] = {}
     PEERS: tuple[str, ...] = ("mujoco",)
-    push_body = "chest"
+    push_body = "torso"
 
     def __init__(self) -> None:
         pattern = _pattern(self.KIND, self.STEPS, self.LENGTH)
@@ -57,6 +57,7 @@ class Large(AuditedWalk):
     """The large humanoid by its plan alone."""
 
     KIND, LENGTH = "large", 0.2
+    push_body = "chest"
 
 
 class Stabilised(Large):
