@@ -48,6 +48,7 @@ class RobotEnv(gymnasium.Env):  # type: ignore[misc]
         self.laws = choose_laws(method, laws, task.method)
         self.metadata = self.metadata | {"render_fps": round(1.0 / (task.dt * task.decimation))}
         self.drive = Drive(task.contract, task.scene)
+        self._memory: dict[str, Any] = {}
         self._steps, self._sims = 0, dict[str, Simulation]()
         self._shown: tuple[Simulation, Any] | None = None
         self._compiled = compile_scene(task.scene)
@@ -90,7 +91,7 @@ class RobotEnv(gymnasium.Env):  # type: ignore[misc]
         if given.shape != self.drive.shape or not np.isfinite(given).all():
             raise SceneError(f"an action has {self.drive.shape[0]} finite numbers", element="step", value=action)
         self.drive.act(sim, given)
-        task.disturb(sim, self.command, [self.np_random], np.asarray(self._steps))
+        task.disturb(sim, [self.np_random], np.asarray(self._steps), self._memory)
         self._steps += 1
         late = self._steps * task.decimation * task.dt >= task.duration - 0.5 * task.dt
         try:

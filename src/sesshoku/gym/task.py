@@ -88,8 +88,11 @@ class Task:
                 q[at] = np.clip(q[at] + self.noise * rng.uniform(-1.0, 1.0), model.dof_lower[k], model.dof_upper[k])
         return q, v
 
-    def disturb(self, world: Any, command: np.ndarray, rngs: list[np.random.Generator], step: np.ndarray) -> None:
-        """Called before each action's steps; step: of the episode, a number or (worlds). Pushes go here."""
+    def disturb(self, world: Any, rngs: list[np.random.Generator], step: np.ndarray, memory: dict[str, Any]) -> None:
+        """Called before each action's steps: pushes go here. step: of the episode, a number or (worlds).
+
+        rngs: of each world. memory: what the task keeps of these worlds from one call to the next.
+        """
 
     def reward(self, world: Any, command: np.ndarray) -> Any:
         """After an action's steps: a number, or (worlds)."""

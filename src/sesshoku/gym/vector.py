@@ -32,6 +32,7 @@ class Group:
             self.batch = Batch(task.scene, len(rows), law, task.dt, vary=vary, seed=seed, threads=threads)
         self.drive = Drive(task.contract, task.scene, len(rows))
         self.command = np.zeros((len(rows), 0))
+        self.memory: dict[str, Any] = {}
 
     def reset(self, which: np.ndarray, rngs: list[np.random.Generator]) -> None:
         """Begin new episodes in some worlds (a mask)."""
@@ -108,7 +109,7 @@ class RobotVectorEnv(VectorEnv):  # type: ignore[misc]
         for group in self.groups:
             rows, batch = group.rows, group.batch
             group.drive.act(batch, given[rows])
-            task.disturb(batch, group.command, self._of(group), self._steps[rows])
+            task.disturb(batch, self._of(group), self._steps[rows], group.memory)
             hold(batch, group.drive, task.decimation)
             diverged = batch.diverged.copy()
             rewards[rows] = np.where(diverged, DIVERGED, task.reward(batch, group.command))

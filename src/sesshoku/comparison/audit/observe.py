@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from sesshoku.comparison.audit.drive import Drive
 
 Reader = Callable[[Any], Any]  # of the simulation
-PARTS = ("force", "torque", "acceleration", "gyro", "angular_velocity", "value")  # of a sensor's reading
 
 
 def _base(drive: Drive, read: Callable[[Any], Any]) -> Reader:
@@ -95,10 +94,8 @@ def _sensor(drive: Drive, said: Observation) -> Reader:
         raise SceneError("says no sensor", element="observation 'sensor'", remedy='give sensor = "imu"')
 
     def read(sim: Any) -> np.ndarray:
-        view = sim.sensors[said.sensor]
-        parts = [np.asarray(getattr(view, part)) for part in PARTS if hasattr(view, part)]
-        flat = [part[..., None] if part.ndim == np.ndim(sim.time) else part for part in parts]
-        return np.concatenate(flat, axis=-1)
+        found = np.asarray(sim.sensors[said.sensor].value)
+        return found[..., None] if found.ndim == np.ndim(sim.time) else found
 
     return read
 

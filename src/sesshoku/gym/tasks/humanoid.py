@@ -35,7 +35,7 @@ class Balance(Task):
     action = {"joints": LEGS, "scale": 0.3, "offset": "default"}  # noqa: RUF012
 
     def __init__(self, push: float = 0.4) -> None:
-        self.push, self._force = float(push), np.zeros((0, 3))
+        self.push = float(push)
         super().__init__()
         self.height = self._start_height()
 
@@ -45,17 +45,16 @@ class Balance(Task):
     def make_scene(self) -> Scene:
         return standing()
 
-    def disturb(self, world: Any, command: np.ndarray, rngs: list[np.random.Generator], step: np.ndarray) -> None:
+    def disturb(self, world: Any, rngs: list[np.random.Generator], step: np.ndarray, memory: dict[str, Any]) -> None:
         every, lasts = (round(seconds / (self.dt * self.decimation)) for seconds in (1.0, PUSH_SECONDS))
         steps = np.atleast_1d(step)
-        if len(self._force) != len(steps):
-            self._force = np.zeros((len(steps), 3))
+        pushes: np.ndarray = memory.setdefault("pushes", np.zeros((len(steps), 3)))
         for n in np.flatnonzero(steps % every == every // 2):
             angle, size = 2.0 * np.pi * rngs[n].random(), self.push * rngs[n].random()
-            self._force[n] = [np.cos(angle) * size / PUSH_SECONDS, np.sin(angle) * size / PUSH_SECONDS, 0.0]
+            pushes[n] = [np.cos(angle) * size / PUSH_SECONDS, np.sin(angle) * size / PUSH_SECONDS, 0.0]
         acts = (steps % every >= every // 2) & (steps % every < every // 2 + lasts)
         if acts.any():
-            force = np.where(acts[:, None], self._force, 0.0)
+            force = np.where(acts[:, None], pushes, 0.0)
             world.apply_force(TRUNK, force if np.ndim(world.time) else force[0])
 
     def _upright(self, world: Any) -> np.ndarray:

@@ -21,14 +21,14 @@ SPEED = 0.6  # m/s of the finger at most
 
 
 def push_scene() -> Scene:
-    """The floor, the box in the middle and the finger beside it."""
+    """The floor, the box in the middle and the finger to its left."""
     scene = Scene(name="push")
     rubber = Material(static_friction=0.4, kinetic_friction=0.35)
     scene.add_ground(material=rubber)
     scene.add_box("box", size=(SIZE, SIZE, HEIGHT), mass=MASS, position=(0.0, 0.0, 0.5 * HEIGHT), material=rubber)
     light = Inertial(1e-3, np.zeros(3), 1e-6 * np.eye(3))
     scene.add_body("rail", joint=Joint("prismatic", axis=(1, 0, 0), name="finger_x", lower=-1.0, upper=1.0,
-                                       armature=FINGER_MASS), inertial=light, position=(0.0, 0.0, 0.05))
+                                       position=-0.16, armature=FINGER_MASS), inertial=light, position=(0.0, 0.0, 0.05))
     scene.add_body("finger", parent="rail", inertial=Inertial(FINGER_MASS, np.zeros(3), 1e-3 * np.eye(3)),
                    joint=Joint("prismatic", axis=(0, 1, 0), name="finger_y", lower=-1.0, upper=1.0),
                    geometries=[Geometry(Cylinder(RADIUS, 0.07), material=Material(0.3))])
