@@ -15,8 +15,9 @@ EXTRAS = PROJECT["optional-dependencies"]
 #: not imported by name: nicegui's wheel is looked into for its bundle, trimesh reads .dae by pycollada, uvicorn serves
 #: sockets by websockets
 UNSEEN = {"nicegui", "pycollada", "websockets"}
-#: parts of declared packages that come and go with them, and a package that is looked for, not required
-WITH_OTHERS = {"llvmlite": "numba", "cycler": "matplotlib", "pydantic_core": "pydantic", "robot_descriptions": None}
+#: parts of declared packages that come and go with them, and packages that are looked for, not required
+WITH_OTHERS = {"llvmlite": "numba", "cycler": "matplotlib", "pydantic_core": "pydantic", "robot_descriptions": None,
+               "torch": None, "stable_baselines3": None}
 
 
 def named(requirements: list[str]) -> set[str]:

@@ -1,1 +1,1 @@
-"""Parts of `compare`: outcomes, the page, MuJoCo as a peer."""
+"""One scene under many laws: `compare` with its page and MuJoCo as a peer; `audit/`, `sweep/` over many conditions."""

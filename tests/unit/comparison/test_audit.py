@@ -10,9 +10,9 @@ import pytest
 
 import sesshoku as ss
 from command_line import caller
-from sesshoku.comparison.audit.audit import usual_laws
 from sesshoku.comparison.audit.conditions import Delay, Push, read_conditions, vary_scene
 from sesshoku.comparison.audit.controllers import base_body, make_controller
+from sesshoku.comparison.audit.run import usual_laws
 from sesshoku.comparison.audit.statistics import holm, paired_chance, wilson
 from sesshoku.comparison.audit.verdict import judge
 from sesshoku.experiments.scenes import crate_on_floor

@@ -5,11 +5,11 @@
 
 `conditions` (what varies), `controllers` (what is judged), `policy` with `contract`, `drive`, `observe` and `networks`
 (trained ones), `trial` (one run), `touch` (what its contacts do), `statistics`, `parting` (where two runs part, and at
-which contact), `verdict`, `audit` (all of it), `table`, `page` with `ghosts` (how it is shown), `check` (a MuJoCo file
+which contact), `verdict`, `run` (all of it), `table`, `page` with `ghosts` (how it is shown), `check` (a MuJoCo file
 beside Coulomb's law).
 """
 
-from sesshoku.comparison.audit.audit import Audit, audit
 from sesshoku.comparison.audit.check import Check, check_model
+from sesshoku.comparison.audit.run import Audit, audit
 
 __all__ = ["Audit", "Check", "audit", "check_model"]

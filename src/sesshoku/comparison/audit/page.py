@@ -20,8 +20,8 @@ from sesshoku.comparison.table import say
 from sesshoku.recording.export import written_file
 
 if TYPE_CHECKING:
-    from sesshoku.comparison.audit.audit import Audit
     from sesshoku.comparison.audit.parting import Parting
+    from sesshoku.comparison.audit.run import Audit
     from sesshoku.comparison.audit.touch import Felt
 
 OWN_STYLE = """

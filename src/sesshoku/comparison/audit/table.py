@@ -8,7 +8,7 @@ from sesshoku.comparison.audit.statistics import percent
 from sesshoku.comparison.table import say
 
 if TYPE_CHECKING:
-    from sesshoku.comparison.audit.audit import Audit
+    from sesshoku.comparison.audit.run import Audit
 
 
 def tables(result: Audit) -> list[Any]:

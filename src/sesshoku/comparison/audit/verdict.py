@@ -11,7 +11,7 @@ from sesshoku.comparison.sweep import Study
 from sesshoku.comparison.table import say
 
 if TYPE_CHECKING:
-    from sesshoku.comparison.audit.audit import Audit
+    from sesshoku.comparison.audit.run import Audit
 
 CREEPS = 1e-3  # m/s that a contact creeps while it should stick, from which on it is worth a word
 SINKS = 1e-3  # m
