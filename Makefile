@@ -101,7 +101,7 @@ lint: $(TEST)
 	$(BIN)/lint-imports
 
 docs: $(DOCS)
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 # The methods are compiled for the processor that the wheel is for; where that was done before, it takes seconds.
 wheel: $(TEST)

@@ -37,6 +37,23 @@ def scene_of(count: int, turned: bool = False) -> ss.Scene:
     return scene
 
 
+def rendered_per_second(frames: int = 60) -> dict[str, float]:
+    """`sim.render` at 640 x 480 with contacts: the large humanoid standing, and boxes."""
+    from benchmarks.contact import standing
+
+    found = {}
+    scenes = {"large humanoid": standing(), "50 boxes": scene_of(50)}
+    for name, scene in scenes.items():
+        sim = ss.Simulation(scene, dt=1e-3)
+        sim.step(300)
+        sim.render()
+        begin = time.perf_counter()
+        for _ in range(frames):
+            sim.render()
+        found[name] = round(frames / (time.perf_counter() - begin), 1)
+    return found
+
+
 def measure(say: Callable[[str], None]) -> tuple[list[Comparison], dict[str, Any]]:
     """Milliseconds of Python per frame, frames per second, and the size of a playback file."""
     details: dict[str, Any] = {"Python, ms per frame": {}, "of it, poses and contacts": {}, "frames per second": {},
@@ -48,6 +65,8 @@ def measure(say: Callable[[str], None]) -> tuple[list[Comparison], dict[str, Any
         whole, packed = python_per_frame(sim)
         details["Python, ms per frame"][count] = round(1e3 * whole, 3)
         details["of it, poses and contacts"][count] = round(1e3 * packed, 3)
+    say("pictures without a window ...")
+    details["rendered, frames per second"] = rendered_per_second()
     found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if found is None:
         details["frames per second"] = details["frames per second, without the simulation"] = "no Chromium here"

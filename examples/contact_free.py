@@ -10,7 +10,6 @@ from rich.console import Console
 from rich.table import Table
 
 import sesshoku as ss
-from sesshoku.recording.picture import recording_strip
 
 HERE = Path(__file__).parent
 OUT = Path("out")
@@ -73,7 +72,7 @@ def main() -> None:
         keyword = f"{sim.method.keyword} ({sim.method.options.integrator})"
         table.add_row(name, keyword, str(sim.model.dof_count), f"{per_step * 1e6:.1f} µs", f"{sim.dt / per_step:.0f} x",
                       holds, measured)
-        recording_strip(scene, recording, OUT / f"{name}.png")
+        recording.to_strip(OUT / f"{name}.png")
         recording.save(OUT / f"{name}.npz")
         if name == "double_pendulum":
             recording.plot(path=OUT / "double_pendulum_plot.png")

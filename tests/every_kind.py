@@ -110,6 +110,7 @@ def every_kind() -> Scene:
     scene.add_robot(arm(rng), position=(0, -3, 1), rotation=unit(rng, 4))
     scene.add_robot(arm(rng), position=(0, -6, 1), name="second")
     scene.add_actuator("second/link6", name="extra", kind="torque", feed_forward=0.2)
+    scene.robots["second"].actuators.remove("extra")  # a robot may leave out what drives it
     scene.add_loop("hinge", "second/link6", "second/link4", axis=unit(rng, 3), position=(0, 0.1, 0))
     scene.add_loop("weld", "can", None, name="holder")
     scene.add_force_sensor("grip", joint="second/link1", rotation=unit(rng, 4), force_noise=0.1, torque_noise=0.2,

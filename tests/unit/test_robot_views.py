@@ -31,6 +31,19 @@ def robots(tmp_path) -> tuple[ss.Simulation, ss.Robot, ss.Robot]:
     return simulate(scene), one, two
 
 
+def test_a_motor_that_is_added_to_a_robot_is_the_robots() -> None:
+    """A URDF says nothing of motors: those of the user answer to `command` as a file's do."""
+    scene = ss.Scene()
+    arm = scene.load(ss.robots.path("arm_gripper.urdf"), fixed_base=True)
+    assert simulate(scene).robots[arm].actuator_names == []
+    for joint in arm.joints:
+        scene.add_actuator(joint, "torque")
+    sim = simulate(scene)
+    assert sim.robots[arm].actuator_names == arm.joints
+    sim.robots[arm].command = np.arange(8.0)
+    assert [sim.actuators[joint].target for joint in arm.joints] == list(range(8))
+
+
 def test_names_stand_beside_the_numbers(robots) -> None:
     sim, _, two = robots
     robot = sim.robots[two]

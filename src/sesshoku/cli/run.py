@@ -18,7 +18,6 @@ from sesshoku.cli.reading import chosen_method, read
 from sesshoku.cli.replay import replay as replay_demonstration
 from sesshoku.cli.summary import print_summary, summary
 from sesshoku.errors import RecordingError, SceneError, SimulationDiverged, UnsupportedFeature
-from sesshoku.scene.scene import Scene
 
 if TYPE_CHECKING:
     from sesshoku.recording import Recording
@@ -39,11 +38,14 @@ def run(
     time: Annotated[float | None, typer.Option("--time", "-t",
                                                help="Seconds to simulate. Default: the file's, else 5.")] = None,
     record: Annotated[Path | None, typer.Option(
-        help="Write the recording: .npz at the end, or .ssk streamed as it runs.")] = None,
+        help="Write the recording: .npz at the end, or .ssk streamed as it runs; .mp4 and .gif are films.")] = None,
     rate: Annotated[float | None, typer.Option(help="Samples per second of the recording. Default: 100.")] = None,
     plot: Annotated[Path | None, typer.Option(
         help="Draw coordinates, energy, contact forces and report into this picture (.png, .pdf, .svg).")] = None,
     picture: Annotated[Path | None, typer.Option(help="Draw a strip of frames of the scene into this picture.")] = None,
+    video: Annotated[Path | None, typer.Option(help="Write a film of the run (.mp4, .webm, .gif).")] = None,
+    camera: Annotated[str | None, typer.Option(
+        help="Film and picture through this camera of the file. Default: one view of all of the run.")] = None,
     certify: Annotated[bool, typer.Option(
         "--certify", help="Look at every step's residual, momentum and energy, and say whether all of the run kept the "
                           "contact law.")] = False,
@@ -68,18 +70,21 @@ def run(
     What is not said here is taken from the scene file's `[run]` table. Exit code: 0 done, 1 diverged, 2 bad input,
     130 interrupted (with what was recorded so far written).
     """
+    from sesshoku.recording.render.views import chosen_view
     from sesshoku.simulation.simulation import Simulation
 
     if replay is not None:
         _refuse_beside_replay({"FILE": file, "--option": option, "--time": time, "--record": record, "--plot": plot,
-                               "--picture": picture})
+                               "--picture": picture, "--video": video, "--camera": camera})
         replay_demonstration(replay, method, dt, json)
         return
     if file is None:
         raise typer.BadParameter("Missing argument 'FILE'.")
     scene = read(file, fixed_base, pose, repair_inertia)
     wishes = scene.run
-    files = Files.wanted(wishes, file, record, plot, picture)
+    files = Files.wanted(wishes, file, record, plot, picture, video, camera)
+    if camera is not None:
+        chosen_view(camera, scene.cameras)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnsupportedFeature)  # the table says what is left out
         sim = Simulation(scene, chosen_method(wishes, method, option or []), wishes.get("dt") if dt is None else dt,
@@ -92,7 +97,7 @@ def run(
                       DEFAULT_RATE if rate is None else rate, files.stream, not json and sys.stderr.isatty())
     if ended.interrupted:
         files = Files(files.record)  # pictures would keep the user waiting
-    files.write(scene, ended.recording)
+    files.write(ended.recording, progress=not json)
     result = summary(sim, ended.recording, ended.seconds_per_step, start_energy) | _ending(sim, ended, certificate)
     if json:
         print_json(result)
@@ -117,18 +122,26 @@ class Files:
     record: Path | None = None
     plot: Path | None = None
     picture: Path | None = None
+    video: Path | None = None
+    camera: str | None = None
 
     @classmethod
-    def wanted(cls, wishes: dict[str, Any], file: Path, record: Path | None, plot: Path | None,
-               picture: Path | None) -> Files:
+    def wanted(cls, wishes: dict[str, Any], file: Path, record: Path | None, plot: Path | None, picture: Path | None,
+               video: Path | None, camera: str | None) -> Files:
         """From the options and the scene file's [run]; refused now, not after the run, where they cannot be written."""
         from sesshoku.recording.plot import picture_path
+        from sesshoku.recording.render.video import FILMS, check_film
 
+        if record is not None and record.suffix.lower() in FILMS and video is None:
+            record, video = None, record
         files = cls(record if record is not None or not wishes.get("record") else Path(wishes["record"]),
-                    plot if plot is not None or not wishes.get("plot") else Path(f"{file.stem}_plot.png"), picture)
+                    plot if plot is not None or not wishes.get("plot") else Path(f"{file.stem}_plot.png"), picture,
+                    video, camera)
         for drawn in (files.plot, files.picture):
             if drawn is not None:
                 picture_path(drawn)
+        if files.video is not None:
+            check_film(files.video)
         for path in files.all:
             if not path.absolute().parent.is_dir():
                 raise RecordingError(f"{path}: cannot be written: there is no folder {path.parent}")
@@ -136,23 +149,23 @@ class Files:
 
     @property
     def all(self) -> list[Path]:
-        return [path for path in (self.record, self.plot, self.picture) if path is not None]
+        return [path for path in (self.record, self.plot, self.picture, self.video) if path is not None]
 
     @property
     def stream(self) -> Path | None:
         """The recording's path, where it is written as the simulation runs."""
         return self.record if self.record is not None and self.record.suffix != ".npz" else None
 
-    def write(self, scene: Scene, recording: Recording) -> None:
+    def write(self, recording: Recording, progress: bool = False) -> None:
         """What is written at the end."""
-        from sesshoku.recording.picture import recording_strip
-
         if self.record is not None and self.stream is None:
             recording.save(self.record)
         if self.plot is not None:
             recording.plot(path=self.plot)
         if self.picture is not None:
-            recording_strip(scene, recording, self.picture)
+            recording.to_strip(self.picture, camera=self.camera)
+        if self.video is not None:
+            recording.to_video(self.video, camera=self.camera, progress=progress)
 
 
 @dataclass

@@ -13,8 +13,8 @@ from gymnasium import spaces
 from sesshoku.apps.crane.motion import Inputs
 from sesshoku.apps.crane.round import Round
 from sesshoku.errors import SceneError, SimulationDiverged, UnstableStep, UnsupportedFeature
+from sesshoku.gym.env import PICTURE
 from sesshoku.gym.laws import choose_laws
-from sesshoku.gym.render import picture
 from sesshoku.methods.registry import Method
 from sesshoku.scene.calls import checked
 from sesshoku.simulation.simulation import Simulation
@@ -94,4 +94,4 @@ class CraneEnv(gymnasium.Env):  # type: ignore[misc]
         return {"law": self.sim.method.label, "score": self.round.score, "success": bool(self.round.won)}
 
     def render(self) -> np.ndarray | None:
-        return picture(self.sim) if self.render_mode == "rgb_array" else None
+        return self.sim.render(size=PICTURE, contacts=False) if self.render_mode == "rgb_array" else None

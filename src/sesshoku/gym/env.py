@@ -13,7 +13,6 @@ from gymnasium import spaces
 from sesshoku.comparison.audit.drive import Drive
 from sesshoku.errors import SceneError, SimulationDiverged, UnstableStep, UnsupportedFeature
 from sesshoku.gym.laws import choose_laws
-from sesshoku.gym.render import picture
 from sesshoku.gym.task import Task
 from sesshoku.methods.registry import Method
 from sesshoku.scene.calls import checked
@@ -24,6 +23,7 @@ from sesshoku.simulation.simulation import Simulation
 
 DIVERGED = -1.0  # reward of a step in which physics failed
 MODES = ("rgb_array", "human")
+PICTURE = (480, 480)  # pixels
 
 
 @checked
@@ -112,7 +112,7 @@ class RobotEnv(gymnasium.Env):  # type: ignore[misc]
     def render(self) -> np.ndarray | None:
         """A picture (height, width, 3) of bytes; with "human" shown in the browser (extra `view`)."""
         if self.render_mode == "rgb_array":
-            return picture(self.sim)
+            return self.sim.render(size=PICTURE, contacts=False)
         if self.render_mode == "human":
             if self._shown is None or self._shown[0] is not self.sim:
                 self.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +12,6 @@ from sesshoku.scene.geometry.shapes import Mesh, Plane
 from sesshoku.scene.geometry.surfaces import surface
 from sesshoku.scene.scene import Scene
 from sesshoku.spatial.rotation import quaternion_to_matrix
-
-if TYPE_CHECKING:
-    from sesshoku.recording.recording import Recording
 
 PALETTE = ((0.30, 0.47, 0.66), (0.95, 0.56, 0.17), (0.35, 0.63, 0.31),
            (0.88, 0.34, 0.35), (0.46, 0.72, 0.70), (0.69, 0.48, 0.63))
@@ -84,16 +81,6 @@ def _bounds(frames: list[list[np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
         return -np.ones(3), np.ones(3)
     everything = np.concatenate(points)
     return everything.min(axis=0), everything.max(axis=0)
-
-
-def recording_strip(scene: Scene, recording: Recording, path: Path, count: int = 5) -> None:
-    """A strip of `count` frames spread evenly over a recording."""
-    poses, times = recording["poses"], recording.time
-    frames = []
-    for n in sorted({round(i * (len(times) - 1) / max(count - 1, 1)) for i in range(count)}):
-        by_name = poses[n].reshape(len(scene.bodies), 7)
-        frames.append((float(times[n]), dict(zip(scene.bodies, by_name, strict=True))))
-    strip(scene, frames, path)
 
 
 def strip(scene: Scene, frames: list[tuple[float, dict[str, np.ndarray]]], path: str | Path | None = None) -> Any:

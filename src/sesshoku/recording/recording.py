@@ -280,6 +280,35 @@ class Recording:
 
         return write_playback(self, _path(path), rate, title)
 
+    def to_video(self, path: str | Path, *, camera: Any = None, size: Any = (640, 480), fps: float = 30.0,
+                 speed: float = 1.0, contacts: bool = True, ghosts: Sequence[Recording] = (),
+                 trails: Sequence[str] = (), label: bool = True, progress: bool = False) -> Path:
+        """Write a film: `.mp4` or `.webm` (extra `video`), or `.gif`. Returns the path.
+
+        camera: name of a camera of the scene, a `View(eye, target, follow=body)`, or None: one view of all of the run.
+        fps: pictures a second; speed: simulated seconds a second. contacts: draw points and forces. ghosts: other runs
+        of the scene, drawn translucent over it. trails: bodies whose way is drawn. label: method and time in a corner.
+        """
+        from sesshoku.recording.render.video import write_video
+
+        return write_video(self, _path(path), camera=camera, size=size, fps=fps, speed=speed, contacts=contacts,
+                           ghosts=ghosts, trails=trails, label=label, progress=progress)
+
+    def to_strip(self, path: str | Path, times: Sequence[float] | int = 5, *, camera: Any = None,
+                 size: Any = (360, 420), contacts: bool = True, columns: int | None = None) -> Path:
+        """Write pictures side by side, as papers show a motion: at `times`, or so many spread evenly.
+
+        path: ends in `.png`, `.pdf` or `.svg`. camera: as in `to_video`, the same for all; size: of one
+        picture; columns: pictures in a row.
+        """
+        from sesshoku.recording.render.video import write_strip
+
+        if isinstance(times, int):
+            if times < 1 or len(self) == 0:
+                raise RecordingError(f"a strip needs one picture at least, of a run that is not empty (got {times})")
+            times = np.linspace(self.time[0], self.time[-1], times).tolist() if times > 1 else [float(self.time[-1])]
+        return write_strip(self, _path(path), times, camera=camera, size=size, contacts=contacts, columns=columns)
+
     def close(self) -> None:
         """Free the memory or temporary file now rather than with the object; also for its `between` parts."""
         self._cache.clear()

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from sesshoku.errors import SceneError
-from sesshoku.scene.actuators import Actuator, ActuatorKind, Tendon
+from sesshoku.scene.actuators import Actuator, ActuatorKind, Tendon, belongs_to
 from sesshoku.scene.contents import Contents, listed
 from sesshoku.scene.elements import SINGLE_AXIS, Loop, Mimic
 
@@ -24,7 +24,11 @@ class Mechanisms(Contents):
         driven = [joint, options.get("tendon"), options.get("body")]
         usual = next((value for value in driven if value is not None), "actuator")
         actuator = Actuator(usual if name is None else name, joint, kind, **options)
-        return self._insert_actuator(actuator)
+        self._insert_actuator(actuator)
+        for robot in self.robots.values():
+            if belongs_to(actuator, self.tendons, robot.bodies, robot.joints):
+                robot.actuators.append(actuator.name)  # what drives a robot is the robot's
+        return actuator
 
     def _at_site(self, options: dict[str, Any], name: str) -> dict[str, Any]:
         """`site=` as the body and the place it stands for; with a base the axes stay the base's."""

@@ -279,6 +279,17 @@ class Simulation(SavedState, ControllerDynamics):
         return show(self, page=page, controller=controller, host=host, port=port, block=block, browser=browser,
                     playing=playing, speed=speed)
 
+    def render(self, camera: Any = None, size: Any = None, *, kind: str = "rgb", contacts: bool = True) -> np.ndarray:
+        """A picture of the scene as it stands, without a window: (height, width, 3) bytes, red, green and blue.
+
+        camera: name of a camera of the scene, a `View(eye, target)`, or None: everything. size: width and height, by
+        default 640 x 480 or the camera's. kind: "depth" gives (height, width) in m along the camera's axis, inf where
+        nothing is; "segmentation" the numbers of bodies, -1 where nothing is. contacts: draw points and forces.
+        """
+        from sesshoku.recording.render.live import render
+
+        return render(self, camera, size, kind, contacts)
+
     def profile(self, steps: int = 1000) -> dict[str, float]:
         """Mean time (seconds) of each stage of a step, by a clock between the stages of the compiled loop itself.
 

@@ -52,7 +52,7 @@ def test_gymnasium_finds_nothing_wrong(name: str) -> None:
         warnings.simplefilter("error")
         for known in (".*infinity.*", ".*not within the observation space.*", ".*recommend.*"):
             warnings.filterwarnings("ignore", message=known)
-        check_env(env.unwrapped, skip_render_check=name != "Push")  # pictures are slow: one environment's will do
+        check_env(env.unwrapped, skip_render_check=name != "Push")
     assert env.observation_space.contains(env.reset(seed=1)[0])
     env.close()
 
@@ -182,7 +182,7 @@ def test_a_picture() -> None:
     env = gym.RobotEnv(gym.Push(), render_mode="rgb_array")
     env.reset(seed=0)
     shown = env.render()
-    assert shown is not None and shown.shape == (400, 400, 3) and shown.dtype == np.uint8 and shown.std() > 5.0
+    assert shown is not None and shown.shape == (480, 480, 3) and shown.dtype == np.uint8 and shown.std() > 5.0
     with pytest.raises(ss.SceneError, match="no such way to render"):
         gym.RobotEnv(gym.Push(), render_mode="ascii")
 

@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from sesshoku.scene.frames import Camera
 from sesshoku.scene.geometry import shapes
 from sesshoku.scene.geometry.surfaces import surface
 from sesshoku.scene.scene import Scene
+from sesshoku.spatial.rotation import multiply, quaternion_to_matrix
 
 PALETTE = ((0.30, 0.47, 0.66), (0.95, 0.56, 0.17), (0.35, 0.63, 0.31), (0.88, 0.34, 0.35), (0.46, 0.72, 0.70),
            (0.69, 0.48, 0.63), (0.93, 0.79, 0.28), (0.61, 0.46, 0.37))
@@ -21,7 +23,8 @@ FIXED = (0.62, 0.65, 0.69)
 
 
 def drawing(scene: Scene, poses: np.ndarray) -> dict[str, Any]:
-    """name; bodies: name, robot, moves; shapes: body (number), kind, sizes, pose, colour, mesh (number); meshes; poses.
+    """name; bodies: name, robot, moves, parent, mass, centre of mass; shapes: body (number), kind, sizes, pose, colour,
+    mesh (number); meshes; poses; cameras.
 
     poses: (F, 7) of the bodies at the start: where things are, for the first view.
     """
@@ -30,12 +33,16 @@ def drawing(scene: Scene, poses: np.ndarray) -> dict[str, Any]:
     numbers: dict[int, int] = {}  # id of a mesh -> its place in the list: many bodies may share one
     moving: set[str] = set()
     hues: dict[str, int] = {}
+    names = list(scene.bodies)
     for n, body in enumerate(scene.bodies.values()):
         moves = body.joint.kind != "fixed" or body.kinematic or body.parent in moving
         if moves:
             moving.add(body.name)
         hue = PALETTE[hues.setdefault(body.robot or body.name, len(hues)) % len(PALETTE)] if moves else FIXED
-        bodies.append({"name": body.name, "robot": body.robot, "moves": moves, "kinematic": bool(body.kinematic)})
+        bodies.append({"name": body.name, "robot": body.robot, "moves": moves, "kinematic": bool(body.kinematic),
+                       "parent": None if body.parent is None else names.index(body.parent),
+                       "mass": 0.0 if body.inertial is None else body.inertial.mass,
+                       "center": [0.0] * 3 if body.inertial is None else body.inertial.center.tolist()})
         for geometry in body.geometries:
             if not geometry.visible:
                 continue
@@ -52,7 +59,29 @@ def drawing(scene: Scene, poses: np.ndarray) -> dict[str, Any]:
                 described["mesh"] = numbers[id(shape)]
             drawn.append(described)
     return {"name": scene.name, "gravity": scene.gravity.tolist(), "mass": _usual_mass(scene), "bodies": bodies,
-            "shapes": drawn, "meshes": meshes, "poses": np.round(poses, 6).tolist()}
+            "shapes": drawn, "meshes": meshes, "poses": np.round(poses, 6).tolist(),
+            "cameras": [_camera(scene, camera, names) for camera in scene.cameras.values()]}
+
+
+def _camera(scene: Scene, camera: Camera, names: list[str]) -> dict[str, Any]:
+    """A camera with the numbers of its bodies; one that tracks has the poses of all where joints are at zero."""
+    zero = _zero_poses(scene) if camera.mode.startswith("track") else None
+    return {"name": camera.name, "body": None if camera.body is None else names.index(camera.body),
+            "position": camera.position.tolist(), "rotation": camera.rotation.tolist(), "mode": camera.mode,
+            "target": None if camera.target is None else names.index(camera.target), "fovy": camera.fovy,
+            "orthographic": camera.orthographic, "zero": zero}
+
+
+def _zero_poses(scene: Scene) -> list[list[float]]:
+    """Poses (F, 7) of bodies where joints are at zero."""
+    poses: dict[str, np.ndarray] = {}
+    for body in scene.bodies.values():
+        p, q = np.asarray(body.position, dtype=float), np.asarray(body.rotation, dtype=float)
+        if body.parent is not None:
+            above = poses[body.parent]
+            p, q = above[:3] + quaternion_to_matrix(above[3:]) @ p, multiply(above[3:], q)
+        poses[body.name] = np.concatenate([p, q])
+    return [pose.tolist() for pose in poses.values()]
 
 
 def _sizes(shape: shapes.Shape) -> dict[str, Any]:
