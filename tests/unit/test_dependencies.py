@@ -39,7 +39,7 @@ def imported() -> dict[str, str]:
 
 def test_imports_are_declared() -> None:
     declared = named(PROJECT["dependencies"]) | set().union(
-        *(named(EXTRAS[extra]) for extra in ("view", "usd", "peers", "video", "cluster", "learn")))
+        *(named(EXTRAS[extra]) for extra in ("view", "usd", "peers", "video", "cluster", "learn", "data")))
     owners = packages_distributions()
     for name, path in imported().items():
         if WITH_OTHERS.get(name, name) is None:

@@ -1,6 +1,6 @@
 """The command line.
 
-`sesshoku run | view | play | compare | audit | check | sweep | reproduce | info | bench | prepare | cache`
+`sesshoku run | view | play | compare | audit | check | sweep | export | reproduce | info | bench | prepare | cache`
 
 Exit codes: 0 done, 1 the run failed, 2 bad input.
 """
@@ -18,6 +18,7 @@ from sesshoku.cli.bench import bench
 from sesshoku.cli.cache import cache
 from sesshoku.cli.compare import compare
 from sesshoku.cli.console import err
+from sesshoku.cli.export import export
 from sesshoku.cli.info import info
 from sesshoku.cli.play import play
 from sesshoku.cli.prepare import prepare
@@ -34,7 +35,7 @@ app = typer.Typer(
     "Try: `sesshoku info robot.urdf`, then `sesshoku run robot.urdf --fixed-base --time 2 --plot run.png`, then "
     "`sesshoku compare examples/crate_thrown.toml` to see one scene under every contact law.",
 )
-for command in (run, info, bench, compare, audit, check, sweep, reproduce, prepare, cache, view, play):
+for command in (run, info, bench, compare, audit, check, sweep, export, reproduce, prepare, cache, view, play):
     app.command()(command)
 
 
