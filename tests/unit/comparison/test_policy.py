@@ -199,3 +199,9 @@ def test_a_policy_is_audited(tmp_path: Path) -> None:
                       progress=False)
     assert not result.depends and result.share("exact").count == 1 and result.case is not None
     assert result.study[0]["time"] == pytest.approx(0.5)  # the contract's time
+    again = {"robot": tmp_path / "cart_scene.toml", "laws": ["exact", "lcp"], "seeds": 1, "workers": 0,
+             "progress": False, "path": tmp_path / "runs.jsonl"}
+    ss.audit(path, **again), ss.audit(path, **again)
+    weights(tmp_path, b0=np.array([0.5]))
+    with pytest.raises(ss.RecordingError, match="another code"):  # of another policy
+        ss.audit(path, **again)

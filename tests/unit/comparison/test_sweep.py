@@ -160,6 +160,22 @@ def test_parquet_is_read_by_others(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", ["parquet", "jsonl"])
+def test_conditions_and_results_are_told_apart_when_read(tmp_path: Path, ending: str) -> None:
+    """Also where the first run failed, and where the method is a condition."""
+    if ending == "parquet":
+        pytest.importorskip("pyarrow")
+
+    def run(x: int, method: str) -> dict[str, float]:
+        return {"inverse": 1 / x}
+
+    study = quiet(run, {"x": [0, 1], "method": ["exact", "lcp"]}, path=tmp_path / f"study.{ending}")
+    again = ss.Study.read(tmp_path / f"study.{ending}")
+    for one in (study, again):
+        assert one.conditions == ["x", "method"] and one.results == ["inverse"] and len(one.failed) == 2
+        assert one.columns[:4] == ["run", "x", "method", "seed"] and one.columns[4:6] == ["inverse", "error"]
+
+
+@pytest.mark.parametrize("ending", ["parquet", "jsonl"])
 def test_an_interrupted_sweep_goes_on_where_it_stopped(tmp_path: Path, ending: str) -> None:
     if ending == "parquet":
         pytest.importorskip("pyarrow")

@@ -162,7 +162,7 @@ def _contacts(result: Audit, colors: dict[str, str], most: int = 6) -> str:
 
 
 def _means(one: dict[str, float] | None) -> str:
-    values = [math.nan] * 3 if one is None else [one["creep"], one["slip"], one["depth"]]
+    values = [math.nan] * 3 if one is None else [one["creep"], one["slip"], max(one["depth"], 0.0)]
     return "".join(f"<td>{html.escape(say(value, unit))}</td>" for value, unit in zip(values, ("m/s", "m/s", "m")))
 
 

@@ -20,7 +20,9 @@ def load_policy(path: Path) -> Policy:
     if path.suffix.lower() == ".toml" and contract.file is None:
         raise SceneError("names no network", file=str(path), remedy='say file = "walk.onnx"')
     network = path if path.suffix.lower() != ".toml" else contract_file.parent / str(contract.file)
-    return Policy(contract, load_network(network, contract.algorithm), contract_file)
+    policy = Policy(contract, load_network(network, contract.algorithm), contract_file)
+    policy.files = [contract_file, network]
+    return policy
 
 
 class Policy:
@@ -29,6 +31,7 @@ class Policy:
     def __init__(self, contract: Contract, network: Network, file: Path | None = None) -> None:
         self.contract, self.network, self.file = contract, network, file
         self.dt, self.duration = contract.dt, contract.time
+        self.files: list[Path] = [] if file is None else [file]
         self._sim: Any = None
         self._scene: Scene | None = None
         self.criterion = contract.success  # in words

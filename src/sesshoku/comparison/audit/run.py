@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
+import inspect
 import statistics as middles
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from sesshoku.comparison.audit.conditions import Condition, read_conditions
+from sesshoku.comparison.audit.controllers import base_body, make_controller
 from sesshoku.comparison.audit.parting import THRESHOLD, Parting, Trace, find_parting
+from sesshoku.comparison.audit.policy import Policy
 from sesshoku.comparison.audit.statistics import Share
 from sesshoku.comparison.audit.trial import Ending, Setting, Trial, nominal_scene, point_of, run_trial
 from sesshoku.comparison.audit.verdict import Verdict, judge
@@ -71,7 +75,7 @@ class Audit:
         return self.finding.sentence
 
     def __repr__(self) -> str:
-        return f"Audit of {self.setting.controller} under {', '.join(self.laws)}: {self.verdict}"
+        return f"Audit of {self.setting.label} under {', '.join(self.laws)}: {self.verdict}"
 
     def rows(self, law: str) -> list[dict[str, Any]]:
         """The runs under a law that could be made."""
@@ -192,6 +196,7 @@ def audit(
         ground, fixed_base, success, None if time is None else check.number(time, "time", "audit", above=0.0),
         None if dt is None else check.number(dt, "dt", "audit", above=0.0), push_body,
         str(Path.cwd() if folder is None else Path(folder).resolve()))
+    setting = replace(setting, contents=contents_of(setting))
     if push_body is not None and push_body not in nominal_scene(setting).bodies:
         raise SceneError("no such body", element="push_body", value=push_body,
                          remedy=f"bodies: {', '.join(nominal_scene(setting).bodies)}")
@@ -215,6 +220,20 @@ def _raise_what_always_fails(study: Study, refused: dict[str, str]) -> None:
                                                                                   in refused.items()))
     if all(row["error"] is not None for row in left):
         raise SesshokuError(f"no run could be made: {left[0]['error']}")
+
+
+def contents_of(setting: Setting) -> str:
+    """A hash of the files that the controller, its policy and the robot come from."""
+    digest, files = hashlib.sha256(), [Path(setting.robot)] if setting.robot is not None else []
+    controller = make_controller(setting.controller, setting.place)
+    if isinstance(controller, Policy):
+        files += controller.files
+    else:
+        kind = controller if inspect.isfunction(controller) else type(controller)
+        files += [Path(found)] if (found := inspect.getsourcefile(kind)) is not None else []
+    for file in files:
+        digest.update(file.read_bytes() if file.is_file() else b"")
+    return digest.hexdigest()[:16]
 
 
 def _named(controller: Any) -> str:
@@ -260,8 +279,6 @@ def look_closely(setting: Setting, finding: Verdict, laws: list[str], threshold:
 
 
 def _watched(trial: Trial) -> list[str]:
-    from sesshoku.comparison.audit.controllers import base_body
-
     base = base_body(trial.scene)
     return [base] if base is not None else [body.name for body in trial.scene.bodies.values()
                                             if body.joint.kind != "fixed"][-1:]

@@ -17,11 +17,11 @@ def tables(result: Audit) -> list[Any]:
     from rich.markup import escape
     from rich.table import Table
 
-    made = Table(title=escape(f"{result.setting.controller} under {len(result.laws)} laws"), title_justify="left",
+    made = Table(title=escape(f"{result.setting.label} under {len(result.laws)} laws"), title_justify="left",
                  title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
     for heading in ("law", "succeeds", "95 %", "runs", "creep", "depth", "failures"):
         made.add_column(heading, justify="left" if heading in ("law", "failures") else "right",
-                        no_wrap=heading != "failures")
+                        no_wrap=heading != "failures", min_width=16 if heading == "failures" else None)
     for law in result.laws:
         if law in result.refused:
             made.add_row(escape(law), "[yellow]refused[/]", "", "", "", "", escape(result.refused[law]))
@@ -30,7 +30,8 @@ def tables(result: Audit) -> list[Any]:
         low, high = share.interval
         made.add_row(escape(law), percent(share.value), f"{percent(low)} to {percent(high)}", str(share.total),
                      say(max((t["creep"] for t in touches), default=0.0), "m/s"),
-                     say(max((t["depth"] for t in touches), default=0.0), "m"), escape(result.how_it_ended(law)))
+                     say(max((t["depth"] for t in touches if t["depth"] > 0.0), default=0.0), "m"),
+                     escape(result.how_it_ended(law)))
     found: list[Any] = [made]
     for condition in result.mapped:
         heads, cells = result.cells(condition)

@@ -41,6 +41,12 @@ class Setting:
     dt: float | None = None
     push_body: str | None = None
     folder: str | None = None  # where modules and policies are looked for
+    contents: str = ""  # a hash of the files it was made from: runs of another policy do not belong to these
+
+    @property
+    def label(self) -> str:
+        """What is judged, in short: a policy's file without its folders."""
+        return Path(self.controller).name if Path(self.controller).is_file() else self.controller
 
     @property
     def place(self) -> Path | None:

@@ -84,13 +84,20 @@ def _run(row: dict[str, Any], study: Study) -> tuple[Any, ...]:
     return (row["seed"], *(row[name] for name in study.conditions if name != "method"))
 
 
+def carries(touches: dict[str, dict[str, float]], pair: str) -> bool:
+    """Whether a pair carries a tenth of all load or more: what lies on the ground now and then explains nothing."""
+    impulse = {name: one["force"] * one["loaded"] for name, one in touches.items()}
+    return impulse[pair] >= 0.1 * sum(impulse.values())
+
+
 def reasons(result: Audit, a: str, b: str) -> list[str]:
     """What contacts do differently under two laws, the telling ones first: words with numbers."""
     found = []
     first, second = result.touches(a), result.touches(b)
     for key, least, unit, words in (("creep", CREEPS, "m/s", "creeps at {} on {} while it should stick"),
                                     ("depth", SINKS, "m", "sinks {} into {}")):
-        pairs = [(abs(first[pair][key] - second[pair][key]), pair) for pair in first if pair in second]
+        pairs = [(abs(first[pair][key] - second[pair][key]), pair) for pair in first
+                 if pair in second and carries(first, pair) and carries(second, pair)]
         if not pairs or max(pairs)[0] < least:
             continue
         pair = max(pairs)[1]

@@ -8,6 +8,7 @@ import pickle
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +129,7 @@ def _compile(methods: list[Any]) -> None:
 
 
 def _called(function: Any) -> str:
+    function = function.func if isinstance(function, partial) else function
     name = getattr(function, "__qualname__", type(function).__qualname__)
     return f"{getattr(function, '__module__', type(function).__module__)}:{name}".removeprefix("__main__:")
 
@@ -135,8 +137,11 @@ def _called(function: Any) -> str:
 def _code(function: Any) -> str:
     """A hash of the package and of the file that has the function: rows made by other code do not belong to them."""
     digest = hashlib.sha256(source_hash(WHOLE_PACKAGE).encode())
+    if isinstance(function, partial):
+        digest.update(repr((function.args, sorted(function.keywords.items()))).encode())
+        function = function.func
     try:
-        file = inspect.getsourcefile(inspect.unwrap(getattr(function, "func", function)))
+        file = inspect.getsourcefile(inspect.unwrap(function))
         digest.update(Path(str(file)).read_bytes())
     except (OSError, TypeError):  # typed in, or written in C
         digest.update(_called(function).encode())

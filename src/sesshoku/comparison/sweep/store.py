@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-from sesshoku.comparison.sweep.job import OWN
 from sesshoku.errors import RecordingError, from_extra
 from sesshoku.scene.io.whole_file import whole_file
 
@@ -23,6 +22,7 @@ Row = dict[str, Any]
 ENDINGS = (".parquet", ".jsonl")
 WRITTEN = 5.0  # s between two writings of the Parquet file, at least
 SHARE = 0.05  # of the time is spent on writing it, at most
+AFTER_RESULTS = "error"  # the first column after the results
 ABOUT = b"sesshoku"  # key of what a Parquet file says about the study
 
 
@@ -140,11 +140,20 @@ def read_journal(path: Path) -> tuple[dict[str, Any] | None, list[Row]]:
 
 
 def columns_of(rows: list[Row]) -> dict[str, list[Any]]:
-    """name -> values, one a row: the run's number and conditions first, what every study has last."""
-    names = dict.fromkeys(name for row in rows for name in row)
-    last = [name for name in OWN if name in names and name not in ("run", "seed")]
-    ordered = [name for name in names if name not in last] + last
-    return {name: _alike([row.get(name) for row in rows]) for name in ordered}
+    """name -> values, one a row, in the order of `column_order`."""
+    return {name: _alike([row.get(name) for row in rows]) for name in column_order(rows)}
+
+
+def column_order(rows: list[Row]) -> list[str]:
+    """Run, conditions, seed, results, then what every row has; runs that failed have no results."""
+    first: dict[str, None] = {}
+    last: dict[str, None] = {}
+    for row in rows:
+        names = list(row)
+        at = names.index(AFTER_RESULTS) if AFTER_RESULTS in row else len(names)
+        first.update(dict.fromkeys(names[:at]))
+        last.update(dict.fromkeys(names[at:]))
+    return [*first, *(name for name in last if name not in first)]
 
 
 def _alike(values: list[Any]) -> list[Any]:

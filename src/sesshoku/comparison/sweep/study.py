@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sesshoku.comparison.sweep.job import OWN
-from sesshoku.comparison.sweep.store import check_path, columns_of, read_journal, read_parquet, table_of
+from sesshoku.comparison.sweep.store import check_path, column_order, columns_of, read_journal, read_parquet, table_of
 from sesshoku.errors import RecordingError, SceneError, did_you_mean
 from sesshoku.recording.export import written_file
 from sesshoku.scene.calls import checked
@@ -31,7 +31,7 @@ class Study:
     """
 
     def __init__(self, rows: list[dict[str, Any]], conditions: Sequence[str], path: Path | None = None) -> None:
-        names = dict.fromkeys(name for row in rows for name in row)
+        names = column_order(rows)
         self.rows = [{name: row.get(name) for name in names} for row in rows]  # runs that failed have no results
         self.conditions, self.path = list(conditions), path
 
