@@ -20,7 +20,7 @@ CHROMIUM = command -v chromium >/dev/null || command -v chromium-browser >/dev/n
 
 PYTEST := $(BIN)/python -m pytest --disable-warnings
 
-.PHONY: help demo play test test-full soak mutants bench lint docs wheel clean
+.PHONY: help demo play test test-full soak mutants bench lint docs pictures wheel clean
 .DEFAULT_GOAL := help
 
 help:
@@ -33,6 +33,7 @@ help:
 	@echo "make bench      measure against other simulators"
 	@echo "make lint       ruff, mypy, import-linter"
 	@echo "make docs       build the pages into site/"
+	@echo "make pictures   draw the pictures of the pages anew"
 	@echo "make wheel      a wheel with finished machine code, which needs no compiler, in dist/"
 	@echo "make clean      remove .venv and everything that is built"
 
@@ -67,19 +68,20 @@ demo: $(VIEW)
 play: $(VIEW)
 	$(BIN)/sesshoku play crane
 
-# Three runs: the suite; a part of it with bounds checks in the compiled code; a part of it as plain Python. The methods
-# are compiled first, on all cores: workers of the suite would each compile the same ones.
+# Three runs, each test in one of them: compiled with bounds checks, what is marked `boundscheck`; compiled as users have
+# it, the rest; as plain Python, what is marked `nojit`, once more. The methods are compiled first, on all cores: workers
+# of the suite would each compile the same ones.
 test: $(TEST)
 	$(BIN)/sesshoku prepare
-	$(PYTEST) -rs -n 2 --dist loadfile
+	$(PYTEST) -rs -n 2 --dist loadfile -m "not boundscheck"
 	NUMBA_BOUNDSCHECK=1 $(BIN)/sesshoku prepare
 	NUMBA_BOUNDSCHECK=1 $(PYTEST) -rs -n 2 --dist loadfile -m boundscheck
-	NUMBA_DISABLE_JIT=1 $(PYTEST) -rs -m nojit
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -rs -n 2 -m nojit
 
 test-full: $(TEST)
 	SESSHOKU_FULL=1 $(PYTEST) -rs -n 2 --dist loadfile
 	SESSHOKU_FULL=1 NUMBA_BOUNDSCHECK=1 $(PYTEST) -rs -n 2 --dist loadfile -m boundscheck
-	NUMBA_DISABLE_JIT=1 $(PYTEST) -rs -m nojit
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -rs -n 2 -m nojit
 
 # Random scenes of every kind, for so long: what breaks is listed with its seed.
 MINUTES ?= 10
@@ -102,6 +104,10 @@ lint: $(TEST)
 
 docs: $(DOCS)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+# Needs out/report.html of make demo, and Chromium for its picture.
+pictures: $(TEST)
+	$(BIN)/python tools/pictures.py
 
 # The methods are compiled for the processor that the wheel is for; where that was done before, it takes seconds.
 wheel: $(TEST)

@@ -37,8 +37,10 @@ MODULES = {
 def exported() -> dict[str, str]:
     """Public name -> the module that `sesshoku/__init__.py` takes it from."""
     tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
-    return {alias.asname or alias.name: str(node.module) for node in tree.body if isinstance(node, ast.ImportFrom)
-            for alias in node.names if str(node.module).startswith("sesshoku.") and not alias.name.startswith("_")}
+    inside = [node for block in tree.body if isinstance(block, ast.If) for node in block.body]  # of TYPE_CHECKING
+    return {alias.asname or alias.name: str(node.module) for node in tree.body + inside
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("sesshoku.")
+            for alias in node.names if not alias.name.startswith("_")}
 
 
 def pages() -> dict[str, list[str]]:

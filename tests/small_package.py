@@ -9,12 +9,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from sesshoku.compiled import jit, signatures
+from sesshoku.compiled import jit
+from sesshoku.compiled.prepare import signatures
 from waiting import PATIENCE
 
 SOURCES = Path(jit.__file__).parents[1]
 HEAD = ("from sesshoku.compiled.jit import CACHE_DIRECTORY, jit\n"
-        "from sesshoku.compiled.progress import CompileProgress\nfrom sesshoku.caller import shifted\n")
+        "from sesshoku.compiled.prepare.progress import CompileProgress\nfrom sesshoku.caller import shifted\n")
 CALLEE = "FACTOR = 2.0\n@jit\ndef scaled(x):\n    return FACTOR * x\n"
 CALLER = "from sesshoku.callee import scaled\n@jit\ndef shifted(x):\n    return scaled(x) + 1.0\n"
 #: prints the result and what was done for it: runs of the front end, entries linked, entries read
@@ -32,10 +33,9 @@ class Package:
         self.root = folder / "src"
         self.package = self.root / "sesshoku"
         self.cache = folder / "cache"
-        (self.package / "compiled").mkdir(parents=True, exist_ok=True)
+        shutil.copytree(SOURCES / "compiled", self.package / "compiled", dirs_exist_ok=True,
+                        ignore=shutil.ignore_patterns("__pycache__", "shipped", "*.json"))
         shutil.copy(SOURCES / "errors.py", self.package / "errors.py")
-        for path in (SOURCES / "compiled").glob("*.py"):
-            shutil.copy(path, self.package / "compiled" / path.name)
         (self.package / "__init__.py").write_text("")
         self.write("callee", CALLEE)
         self.write("caller", CALLER)
@@ -75,5 +75,5 @@ def chain_package(folder: Path, count: int) -> Package:
     lines += [f"@jit\ndef run(options, dt, steps):\n    return level{count - 1}(dt) + options[0] + steps\n"]
     package.write("method", "\n".join(lines))
     listed = {f"sesshoku.method:level{n}": [["float64"]] for n in range(count)}
-    signatures.write(listed, package.package / "compiled" / "signatures.json")
+    signatures.write(listed, package.package / "compiled" / "prepare" / "signatures.json")
     return package

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import sesshoku as ss
-from sesshoku.compiled.progress import CompileProgress, Progress
+from sesshoku.compiled.prepare.progress import CompileProgress, Progress
 from sesshoku.view import Page, Viewer, show
 from sesshoku.view.frame import HEADER
 from waiting import PATIENCE

@@ -23,7 +23,7 @@ from sesshoku.compiled import shipped, target
 from sesshoku.compiled.kernel import Kernel
 from sesshoku.compiled.kernel import store as kernels
 from sesshoku.compiled.prepare import prepare
-from sesshoku.compiled.progress import CompileProgress
+from sesshoku.compiled.prepare.progress import CompileProgress
 from sesshoku.methods import registry
 from sesshoku.simulation.batch import sensed
 

@@ -12,6 +12,8 @@ SI units, right-handed, z up, quaternions w x y z.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from sesshoku import methods, robots
 from sesshoku._version import __version__
 from sesshoku.comparison.audit import Audit, audit
@@ -29,10 +31,12 @@ from sesshoku.errors import (
     UnsupportedFeature,
 )
 from sesshoku.recording import Recording
-from sesshoku.scene.actuators import Actuator, Tendon
 from sesshoku.scene.elements import Body, Geometry, Inertial, Joint, Loop, Material, Mimic, Motion
-from sesshoku.scene.fluid import Fluid
-from sesshoku.scene.frames import Camera, Frame
+from sesshoku.scene.elements.actuators import Actuator, Tendon
+from sesshoku.scene.elements.fluid import Fluid
+from sesshoku.scene.elements.frames import Camera, Frame
+from sesshoku.scene.elements.sensors import ForceSensor, Imu
+from sesshoku.scene.elements.state_sensors import StateSensor
 from sesshoku.scene.geometry.shapes import (
     Box,
     Capsule,
@@ -45,13 +49,13 @@ from sesshoku.scene.geometry.shapes import (
     Sphere,
 )
 from sesshoku.scene.scene import Robot, Scene
-from sesshoku.scene.sensors import ForceSensor, Imu
-from sesshoku.scene.state_sensors import StateSensor
-from sesshoku.simulation.batch import Batch
 from sesshoku.simulation.contacts import Contact
 from sesshoku.simulation.simulation import Simulation
 from sesshoku.simulation.snapshots import Snapshot
 from sesshoku.stages.report import Report
+
+if TYPE_CHECKING:
+    from sesshoku.simulation.batch import Batch
 
 __all__ = [
     "Actuator", "Audit", "Batch", "Body", "Box", "Camera", "Capsule", "Contact", "ConvexMesh", "Cylinder", "Ellipsoid",
@@ -61,3 +65,17 @@ __all__ = [
     "Study", "SuspectRun", "Tendon", "UnstableStep", "UnsupportedFeature", "__version__", "audit", "compare", "methods",
     "robots", "sweep",
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """`Batch` when it is first asked for: most programs do without it."""
+    if name != "Batch":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from sesshoku.simulation.batch import Batch
+
+    globals()[name] = Batch
+    return Batch
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

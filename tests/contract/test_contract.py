@@ -9,18 +9,21 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import sesshoku as ss
 from sesshoku.experiments.scenes import crate_on_floor
+from sesshoku.methods.definition import EXPECTED
 from sesshoku.methods.registry import keywords, make, resolve
 from sesshoku.stages.report import CHANNELS
 
 KEYWORDS = [keyword for keyword in keywords() if keyword != "none"]
-#: methods with options of their own: those that make `lcp` passive, the paper's sweeps and the preset's
+#: methods with options of their own: those that make them passive, of `lcp` the paper's sweeps and the preset's
 VARIANTS = {
+    "exact, passive": make("exact", {"integrator": "semi-implicit", "correction": 0.0}),
     "lcp, passive": make("lcp", {"integrator": "semi-implicit", "centripetal": False}),
     "lcp:recommended, passive": make("lcp", vars(resolve("lcp:recommended").options) | {"penetration_rate": 0.0}),
 }
@@ -111,8 +114,91 @@ PASSIVE = {name: method for name, method in METHODS.items() if guaranteed(method
 
 
 def test_every_registered_method_is_tested_for_passivity_if_it_can_be():
-    """A method whose declaration depends on its options needs an entry that meets it."""
-    assert {"lcp"} <= {method.keyword.partition(":")[0] for method in PASSIVE.values()}
+    """A method whose declaration depends on its options needs an entry in VARIANTS that meets it."""
+    declared = {method.keyword.partition(":")[0]: method.definition.guarantees.get("passive")
+                for method in METHODS.values()}
+    can_be = {keyword for keyword, rule in declared.items() if rule is None or rule.__code__.co_names}
+    assert can_be == {method.keyword.partition(":")[0] for method in PASSIVE.values()} >= {"exact", "lcp"}
+
+
+def test_every_guarantee_has_a_test_here():
+    """`elastic` aside: it allows something, and promises nothing."""
+    text = Path(__file__).read_text(encoding="utf-8")
+    assert {name for name in EXPECTED if f'guaranteed(method, "{name}")' not in text} == {"elastic"}
+    declared = {name for method in METHODS.values() for name in method.definition.guarantees}
+    assert declared <= set(EXPECTED)
+
+
+@everyone
+def test_a_ball_bounces_where_restitution_is_known(method):
+    """To within a step's gravity and the springs of compliant methods; where it is not known, the method says so."""
+    scene, bouncy = ss.Scene(), ss.Material(0.5, restitution=0.6)
+    scene.add_ground(material=bouncy)
+    scene.add_sphere("ball", radius=0.1, mass=1.0, position=(0, 0, 0.4), material=bouncy)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ss.UnsupportedFeature)
+        sim = ss.Simulation(scene, method, 1e-3)
+    speeds = []
+    for _ in range(400):
+        sim.step()
+        speeds.append(sim.bodies["ball"].velocity[2])
+    known = guaranteed(method, "restitution")
+    assert ("restitution of ball and ground" in sim.report.left_out) != known
+    if known:
+        assert max(speeds) == pytest.approx(-0.6 * min(speeds), rel=0.05)
+
+
+@everyone
+def test_a_body_that_turns_by_radians_in_a_step_stays_finite(method):
+    """1.8 rad a step, and a floor to hit: what energy it has is not multiplied (springs give some back too late)."""
+    scene = crate_on_floor(height=0.3)
+    scene.bodies["crate"].angular_velocity = np.array([900.0, 1500.0, 300.0])
+    sim = ss.Simulation(scene, method, 1e-3)
+    before = sum(sim.energy)
+    try:
+        sim.step(400)
+    except ss.SimulationDiverged:
+        assert not guaranteed(method, "finite")
+    else:
+        assert not guaranteed(method, "finite") or sum(sim.energy) <= 1.1 * before
+
+
+@everyone
+def test_a_tonne_on_a_palms_breadth_is_carried(method):
+    """By a millimetre and a bit, the overlap at which `implicit` balances it; what drowns is declared."""
+    scene = ss.Scene()
+    scene.add_ground()
+    scene.add_box("weight", size=(0.1, 0.1, 0.1), mass=1000.0, position=(0, 0, 0.05))
+    sim = ss.Simulation(scene, method, 1e-3)
+    sim.step(400)
+    assert (abs(sim.bodies["weight"].position[2] - 0.05) < 1.5e-3) == guaranteed(method, "carries_any_mass")
+
+
+@everyone
+def test_work_of_pushes_is_in_the_books(method):
+    """3 N along the path they push a body of 2 kg; a method that keeps no books says so and reports none."""
+    scene = ss.Scene(gravity=(0, 0, 0))
+    scene.add_box("crate", size=(0.3, 0.2, 0.1), mass=2.0)
+    sim, booked = ss.Simulation(scene, method, 1e-3), 0.0
+    for _ in range(100):
+        sim.apply_force("crate", (3, 0, 0))
+        sim.step()
+        booked += sim.report.applied_work
+    work = 0.5 * (3.0 * sim.time) ** 2 / 2.0
+    assert sim.energy[0] == pytest.approx(work, rel=1e-9)
+    assert booked == pytest.approx(work if guaranteed(method, "books") else 0.0, rel=1e-9, abs=1e-12)
+
+
+@everyone
+def test_the_residual_of_the_law_is_reported(method):
+    """A speed, small where a crate rests; a method without a law to solve says so."""
+    sim = ss.Simulation(crate_on_floor(), method, 1e-3)
+    worst = 0.0
+    for _ in range(20):
+        sim.step()
+        worst = max(worst, sim.report.residual)
+    assert worst <= 1e-3
+    assert guaranteed(method, "residual") or worst == 0.0
 
 
 def tower():

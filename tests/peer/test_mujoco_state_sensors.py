@@ -10,7 +10,7 @@ import pytest
 
 import sesshoku as ss
 from mjcf_files import write
-from sesshoku.scene.state_sensors import KINDS
+from sesshoku.scene.elements.state_sensors import KINDS
 from sesshoku.spatial.rotation import quaternion_to_matrix
 from support import sample_count
 

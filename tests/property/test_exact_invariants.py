@@ -8,8 +8,8 @@ import pytest
 
 import sesshoku as ss
 from property_scenes import random_scene
-from sesshoku.methods.exact.instant import MET
-from sesshoku.methods.exact.momentum import HIT
+from sesshoku.methods.exact.impacts.instant import MET
+from sesshoku.methods.exact.momenta.momentum import HIT
 from sesshoku.methods.exact.work import GIVEN, IMPACTS
 from support import SEED, sample_count
 

@@ -1,1 +1,4 @@
-"""Programs made with sesshoku: the crane game."""
+"""Programs made with sesshoku: the crane game.
+
+In: keys and scripts of a player. Out: rounds, scores, demonstrations that play again.
+"""

@@ -13,18 +13,18 @@ from typing import Annotated
 import typer
 
 from sesshoku._version import __version__
-from sesshoku.cli.audit import audit, check
 from sesshoku.cli.bench import bench
 from sesshoku.cli.cache import cache
 from sesshoku.cli.compare import compare
 from sesshoku.cli.console import err
-from sesshoku.cli.export import export
 from sesshoku.cli.info import info
 from sesshoku.cli.play import play
 from sesshoku.cli.prepare import prepare
 from sesshoku.cli.reproduce import reproduce
 from sesshoku.cli.run import run
-from sesshoku.cli.sweep import sweep
+from sesshoku.cli.studies.audit import audit, check
+from sesshoku.cli.studies.export import export
+from sesshoku.cli.studies.sweep import sweep
 from sesshoku.cli.view import view
 from sesshoku.errors import SesshokuError, SimulationDiverged
 

@@ -19,7 +19,7 @@ def prepare(
     For a fresh machine, an image or a continuous-integration job: `sesshoku prepare`, or `sesshoku prepare exact lcp`.
     """
     from sesshoku.compiled.prepare import prepare as compile_methods
-    from sesshoku.compiled.progress import CompileProgress
+    from sesshoku.compiled.prepare.progress import CompileProgress
 
     clock = wall.perf_counter()
     modules = dict.fromkeys(resolve(keyword).module for keyword in method or keywords())

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from math import copysign, cos, pi, sin, sqrt
 
-from sesshoku.collision.support import farthest_vertex, turned, turned_back
+from sesshoku.collision.support import farthest_vertex
 from sesshoku.compiled.jit import jit
 from sesshoku.model.arrays import SHAPE_BOX, SHAPE_CAPSULE, SHAPE_CONVEX, SHAPE_CYLINDER, SHAPE_FIELD
+from sesshoku.spatial.algebra import turned, turned_back
 
 STEEP = 0.2  # cosine: faces and cylinder ends that look less along the normal than this are not taken
 UPRIGHT = 0.98  # cosine: a capsule nearer to the normal than this touches by its end alone

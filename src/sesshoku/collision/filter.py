@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
+from sesshoku.compiled.sets import first_from
 from sesshoku.model.arrays import APART, FAMILY, GROUP, HANGS_ON, MOVES, NO_RULE, PAIRED, RULED, TOGETHER
 
 
@@ -42,11 +43,5 @@ def find_pair(model, a, b):
 @jit
 def find_key(keys, key):
     """Place of a key in the sorted keys, -1: not there."""
-    low, high = 0, len(keys)
-    while low < high:
-        middle = (low + high) // 2
-        if keys[middle] < key:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < len(keys) and keys[low] == key else -1
+    place = first_from(keys, len(keys), key)
+    return place if place < len(keys) and keys[place] == key else -1

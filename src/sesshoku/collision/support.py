@@ -22,23 +22,10 @@ from sesshoku.model.arrays import (
     SHAPE_FIELD,
     SHAPE_SPHERE,
 )
+from sesshoku.spatial.algebra import turned, turned_back
 
 CURVATURE = 0.9  # of an ellipsoid's smallest radius of curvature
 SCANNED = 24  # polyhedra of up to so many vertices are searched whole, larger ones by climbing from vertex to vertex
-
-
-@jit
-def turned(R, x, y, z):
-    """R v: from the shape's axes to world axes."""
-    return (R[0, 0] * x + R[0, 1] * y + R[0, 2] * z, R[1, 0] * x + R[1, 1] * y + R[1, 2] * z,
-            R[2, 0] * x + R[2, 1] * y + R[2, 2] * z)
-
-
-@jit
-def turned_back(R, x, y, z):
-    """R^T v: from world axes to the shape's axes."""
-    return (R[0, 0] * x + R[1, 0] * y + R[2, 0] * z, R[0, 1] * x + R[1, 1] * y + R[2, 1] * z,
-            R[0, 2] * x + R[1, 2] * y + R[2, 2] * z)
 
 
 @jit

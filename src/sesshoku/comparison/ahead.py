@@ -11,7 +11,7 @@ from numba.core import config
 
 from sesshoku.compiled.jit import uses_numba
 from sesshoku.compiled.prepare import missing_of, prepare
-from sesshoku.compiled.progress import CompileProgress
+from sesshoku.compiled.prepare.progress import CompileProgress
 from sesshoku.methods.registry import DEFAULT
 
 LOOKED = 0.2  # s between looks at a compilation that is waited for

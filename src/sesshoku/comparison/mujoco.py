@@ -19,10 +19,10 @@ from sesshoku.comparison.outcome import Outcome
 from sesshoku.comparison.watch import Watcher, time_steps
 from sesshoku.compiled.checks import Unsound, check_array, check_finite
 from sesshoku.errors import SceneError, SesshokuError, SimulationDiverged
+from sesshoku.scene.elements.sensors import ForceSensor, Imu
+from sesshoku.scene.elements.state_sensors import ACCELERATIONS
 from sesshoku.scene.io.mjcf.write_sensors import ELEMENTS
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.sensors import ForceSensor, Imu
-from sesshoku.scene.state_sensors import ACCELERATIONS
 from sesshoku.simulation.contacts import Contact
 from sesshoku.simulation.sensors.memory import make_mounts
 from sesshoku.simulation.sensors.sensing import SENSED, add_numbers

@@ -118,6 +118,13 @@ class Comparison:
 
         return plain_table(self)
 
+    def _repr_html_(self) -> str:
+        """In a notebook: the page that `to_html` writes, in a frame."""
+        from sesshoku.comparison.page import page_text
+        from sesshoku.recording.notebook import framed
+
+        return framed(page_text([self]), height=640)
+
     def hits(self, outcome: Outcome, measure: str) -> bool | None:
         """Whether a measure agrees with its closed form; None where there is none, or nothing was measured."""
         value = outcome.measures.get(measure, math.nan)

@@ -208,6 +208,14 @@ def write_page(comparisons: Sequence[Comparison], path: str | Path, title: str =
                keys: Sequence[str] = (), headings: Sequence[str] = ()) -> None:
     """Write one page for one or several scenes. keys, headings: of the table at the top, one a scene."""
     path = page_path(path)
+    text = page_text(comparisons, title, intro, keys, headings)
+    with written_file(path) as part:
+        part.write_text(text, encoding="utf-8")
+
+
+def page_text(comparisons: Sequence[Comparison], title: str = "sesshoku compare", intro: str = "",
+              keys: Sequence[str] = (), headings: Sequence[str] = ()) -> str:
+    """The text of that page."""
     colors = palette(comparisons)
     told = {m.heading: m.meaning for c in comparisons for m in c.measures.values()}
     meanings = "".join(f"<dt>{html.escape(heading)}</dt><dd>{html.escape(meaning)}</dd>"
@@ -215,7 +223,7 @@ def write_page(comparisons: Sequence[Comparison], path: str | Path, title: str =
     lead = intro or "The same scene, step size and forces under every contact method."
     top = glance(comparisons, keys, headings, colors) if keys else ""
     head, films = players(comparisons)
-    text = (
+    return (
         "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
         "<meta name='viewport' content='width=device-width, initial-scale=1'>"
         f"<title>{html.escape(title)}</title><style>{STYLE}</style>{head}</head><body><header><h1>{html.escape(title)}</h1>"
@@ -224,8 +232,6 @@ def write_page(comparisons: Sequence[Comparison], path: str | Path, title: str =
         f"<section><h2>How to read it</h2><dl>{meanings}</dl><p>{_reading(comparisons)}</p></section>"
         f"<footer>sesshoku {__version__}</footer></body></html>\n"
     )
-    with written_file(path) as part:
-        part.write_text(text, encoding="utf-8")
 
 
 def players(comparisons: Sequence[Comparison]) -> tuple[str, list[str]]:

@@ -5,7 +5,7 @@ Kernels are compiled one by one, each once, and kept as bitcode; what Python cal
 sources lie does not matter: two checkouts share what either compiled.
 
 That goes through Numba's inner interfaces. Where a version of Numba does not have them as they are known here, kernels
-are compiled and cached by Numba itself (`compiled/plain.py`), with a warning; SESSHOKU_COMPILER=numba asks for that.
+are compiled and cached by Numba itself (`compiled/plain/`), with a warning; SESSHOKU_COMPILER=numba asks for that.
 """
 
 from __future__ import annotations

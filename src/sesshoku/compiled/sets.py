@@ -1,4 +1,7 @@
-"""Disjoint sets in an array of leaders: leader[n] is a member of n's set nearer to the one that stands for it."""
+"""Sets in arrays: disjoint ones by their leaders, those of sorted keys by bisection.
+
+leader[n] is a member of n's set nearer to the one that stands for it.
+"""
 
 from __future__ import annotations
 
@@ -14,3 +17,16 @@ def find(leader: Any, n: Any) -> Any:
         leader[n] = leader[leader[n]]
         n = leader[n]
     return n
+
+
+@jit
+def first_from(keys: Any, count: Any, key: Any) -> Any:
+    """Place of the first of `count` sorted keys that is not below `key`; `count`: there is none."""
+    low, high = 0, count
+    while low < high:
+        middle = (low + high) // 2
+        if keys[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return low

@@ -1,5 +1,7 @@
 """Control of humanoids on their servos: foot steps, walking patterns, stabiliser.
 
+In: a robot, what it shall do, and what its sensors read. Out: targets of its servos, step by step.
+
     from sesshoku import control
 
     biped = control.Biped(scene, control.HUMANOID)                      # or a LegMap of your robot

@@ -21,7 +21,7 @@ from sesshoku.dynamics.frames import matrix_quaternion
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import link_velocities
 from sesshoku.errors import SceneError
-from sesshoku.scene.sensors import ForceSensor, Imu
+from sesshoku.scene.elements.sensors import ForceSensor, Imu
 from sesshoku.simulation.sensors.memory import make_mounts
 from sesshoku.simulation.simulation import Simulation
 from sesshoku.spatial.algebra import cross

@@ -7,7 +7,7 @@ loop serves every joint type. All links of a tree share one reference point, so 
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
-from sesshoku.dynamics.kinematics import kinematics
+from sesshoku.dynamics.kinematics import kinematics, last_dof
 from sesshoku.dynamics.rnea import external_wrenches, link_velocities
 from sesshoku.spatial.algebra import (
     cross,
@@ -175,14 +175,3 @@ def path_acceleration(model, data, source, link, response, acceleration_out):
             s -= dinv[k] * U[k, a] * acceleration_out[a]
         for a in range(6):
             acceleration_out[a] += S[k, a] * s
-
-
-@jit
-def last_dof(model, link):
-    """The last dof at or above a link, -1 if there is none."""
-    i = link
-    while i >= 0:
-        if model.link_dof_count[i] > 0:
-            return model.link_dof[i] + model.link_dof_count[i] - 1
-        i = model.link_parent[i]
-    return -1

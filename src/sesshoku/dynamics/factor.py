@@ -42,12 +42,19 @@ def solve(model, factor, dinv, x):
         mine, dofs = factor[start : start + d], row_dof[start : start + d]
         for e in range(d):
             x[dofs[e]] -= mine[e] * t
+    solve_lower(model, factor, dinv, x, x)
+
+
+@jit
+def solve_lower(model, factor, scale, y, x_out):
+    """x = L^-1 (scale y), scale (V) times y entry by entry; in place where x_out is y."""
+    depth, row, row_dof = model.dof_depth, model.dof_row, model.row_dof
     for k in range(model.dof_count):
-        d, start, t = depth[k], row[k], x[k] * dinv[k]
+        d, start, t = depth[k], row[k], y[k] * scale[k]
         mine, dofs = factor[start : start + d], row_dof[start : start + d]
         for e in range(d):
-            t -= mine[e] * x[dofs[e]]
-        x[k] = t
+            t -= mine[e] * x_out[dofs[e]]
+        x_out[k] = t
 
 
 @jit

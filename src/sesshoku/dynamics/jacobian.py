@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
-from sesshoku.dynamics.aba import last_dof
+from sesshoku.dynamics.kinematics import last_dof
 from sesshoku.model.arrays import FREE, PLANAR
 from sesshoku.spatial.algebra import cross
 
@@ -15,14 +15,9 @@ def point_jacobian(model, data, link, point, jacobian_out):
     Needs `kinematics`. Columns of dofs that do not move the link are zero.
     """
     S, row, row_dof = data.axis, model.dof_row, model.row_dof
-    for a in range(6):
-        for k in range(model.dof_count):
-            jacobian_out[a, k] = 0.0
-    last = last_dof(model, link)
+    last, x, y, z = start_columns(model, data, link, point, jacobian_out)
     if last < 0:
         return
-    origin = data.tree_origin[model.link_tree[link]]
-    x, y, z = point[0] - origin[0], point[1] - origin[1], point[2] - origin[2]
     for n in range(row[last], row[last + 1]):
         k = row_dof[n]
         cx, cy, cz = cross(S[k, 3], S[k, 4], S[k, 5], x, y, z)
@@ -32,17 +27,25 @@ def point_jacobian(model, data, link, point, jacobian_out):
 
 
 @jit
+def start_columns(model, data, link, point, matrix_out):
+    """Clear a matrix (6, V); the last dof that moves the link (-1: none), and the point from its tree's origin."""
+    for a in range(6):
+        for k in range(model.dof_count):
+            matrix_out[a, k] = 0.0
+    last = last_dof(model, link)
+    if last < 0:
+        return last, 0.0, 0.0, 0.0
+    origin = data.tree_origin[model.link_tree[link]]
+    return last, point[0] - origin[0], point[1] - origin[1], point[2] - origin[2]
+
+
+@jit
 def point_jacobian_rate(model, data, link, point, rate_out):
     """dJ/dt (6, V) of `point_jacobian` for the point moving with the link. Needs `kinematics` and `link_velocities`."""
     S, row, row_dof, vel = data.axis, model.dof_row, model.row_dof, data.velocity
-    for a in range(6):
-        for k in range(model.dof_count):
-            rate_out[a, k] = 0.0
-    last = last_dof(model, link)
+    last, x, y, z = start_columns(model, data, link, point, rate_out)
     if last < 0:
         return
-    origin = data.tree_origin[model.link_tree[link]]
-    x, y, z = point[0] - origin[0], point[1] - origin[1], point[2] - origin[2]
     px, py, pz = point_velocity(vel, link, x, y, z)
     for n in range(row[last], row[last + 1]):
         k = row_dof[n]

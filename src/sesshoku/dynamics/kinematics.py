@@ -178,3 +178,42 @@ def coordinate_rate(model, q, v, rate_out):
         else:
             for a in range(model.link_dof_count[i]):
                 rate_out[at + a] = v[k + a]
+
+
+@jit
+def world_point(model, data, i, p):
+    """World place of the point p (3) of link i's frame; i = -1: of the world's own."""
+    if i < 0:
+        return p[0], p[1], p[2]
+    R, r, o = data.rotation[i], data.offset[i], data.tree_origin[model.link_tree[i]]
+    return (o[0] + r[0] + R[0, 0] * p[0] + R[0, 1] * p[1] + R[0, 2] * p[2],
+            o[1] + r[1] + R[1, 0] * p[0] + R[1, 1] * p[1] + R[1, 2] * p[2],
+            o[2] + r[2] + R[2, 0] * p[0] + R[2, 1] * p[1] + R[2, 2] * p[2])
+
+
+@jit
+def sum_to_joints(model, data, start, end, force_out):
+    """force_out[k] = S_k . (force of its link and of all beyond it), links start to end - 1: whole trees.
+
+    Sums data.force to the roots.
+    """
+    S, f = data.axis, data.force
+    for i in range(end - 1, start - 1, -1):
+        first, parent = model.link_dof[i], model.link_parent[i]
+        for k in range(first, first + model.link_dof_count[i]):
+            force_out[k] = (S[k, 0] * f[i, 0] + S[k, 1] * f[i, 1] + S[k, 2] * f[i, 2]
+                            + S[k, 3] * f[i, 3] + S[k, 4] * f[i, 4] + S[k, 5] * f[i, 5])  # fmt: skip
+        if parent >= 0:
+            for a in range(6):
+                f[parent, a] += f[i, a]
+
+
+@jit
+def last_dof(model, link):
+    """The last dof at or above a link, -1 if there is none."""
+    i = link
+    while i >= 0:
+        if model.link_dof_count[i] > 0:
+            return model.link_dof[i] + model.link_dof_count[i] - 1
+        i = model.link_parent[i]
+    return -1

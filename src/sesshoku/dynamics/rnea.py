@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
+from sesshoku.dynamics.kinematics import sum_to_joints
 from sesshoku.dynamics.pushes import push_links
 from sesshoku.model.arrays import FREE, KINEMATIC, PLANAR
 from sesshoku.spatial.algebra import cross, inertia_times, motion_cross
@@ -43,6 +44,22 @@ def link_velocities(model, data, v):
 
 
 @jit
+def carried_velocities(model, data, v, velocity_out):
+    """Spatial velocity (L, 6) of every link at any joint velocities v (V); nothing else changes. Needs `kinematics`."""
+    S, out = data.axis, velocity_out
+    for i in range(model.link_count):
+        parent, first = model.link_parent[i], model.link_dof[i]
+        for a in range(6):
+            out[i, a] = out[parent, a] if parent >= 0 else 0.0
+        if model.link_joint[i] == KINEMATIC:
+            for a in range(6):
+                out[i, a] = data.kinematic_velocity[i, a]
+        for k in range(first, first + model.link_dof_count[i]):
+            for a in range(6):
+                out[i, a] += S[k, a] * v[k]
+
+
+@jit
 def external_wrenches(model, data):
     """External force and torque about each link's centre of mass -> wrench at the tree's origin; and `push_links`."""
     given, wrench, R, r, c = data.external_force, data.wrench, data.rotation, data.offset, model.link_center
@@ -74,20 +91,6 @@ def link_force(model, data, i):
 
 
 @jit
-def joint_forces_from_links(model, data, force_out):
-    """Sum link forces to the root; force_out[k] = S_k . f."""
-    S, f = data.axis, data.force
-    for i in range(model.link_count - 1, -1, -1):
-        first, parent = model.link_dof[i], model.link_parent[i]
-        for k in range(first, first + model.link_dof_count[i]):
-            force_out[k] = (S[k, 0] * f[i, 0] + S[k, 1] * f[i, 1] + S[k, 2] * f[i, 2]
-                            + S[k, 3] * f[i, 3] + S[k, 4] * f[i, 4] + S[k, 5] * f[i, 5])  # fmt: skip
-        if parent >= 0:
-            for a in range(6):
-                f[parent, a] += f[i, a]
-
-
-@jit
 def bias_force(model, data, v, force_out):
     """Joint forces (V) that hold the joint acceleration at zero: C v + gravity - external. Needs `kinematics`."""
     link_velocities(model, data, v)
@@ -108,7 +111,7 @@ def bias_at_velocities(model, data, force_out):
             for a in range(6):
                 acc[i, a] = acc[parent, a] + c[i, a]
         link_force(model, data, i)
-    joint_forces_from_links(model, data, force_out)
+    sum_to_joints(model, data, 0, model.link_count, force_out)
 
 
 @jit
@@ -116,7 +119,7 @@ def inverse_dynamics(model, data, v, acceleration, force_out):
     """Joint forces (V) for joint accelerations (V), armature included. Needs `kinematics` and `external_wrenches`."""
     link_velocities(model, data, v)
     link_forces(model, data, acceleration)
-    joint_forces_from_links(model, data, force_out)
+    sum_to_joints(model, data, 0, model.link_count, force_out)
     for k in range(model.dof_count):
         force_out[k] += model.dof_armature[k] * acceleration[k]
 

@@ -8,6 +8,8 @@
 `sesshoku/Balance-v0`, `Walk-v0`, `Reach-v0`, `Grasp-v0`, `Push-v0`, `Crane-v0`. A robot of one's own is a `Task`
 (scene, contract, reward) in `RobotEnv` or `RobotVectorEnv`. What a policy observes and does is a contract
 (`comparison.audit.contract`), so that what is trained here is audited as it is: `task.save_contract("policy.toml")`.
+
+In: a task, a law and a seed. Out: observations, rewards and endings, for any learner.
 """
 
 from __future__ import annotations

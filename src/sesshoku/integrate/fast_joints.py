@@ -18,7 +18,7 @@ from math import sqrt
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.crba import mass_matrix
 from sesshoku.dynamics.factor import factorize, solve
-from sesshoku.dynamics.kinematics import joint_axes, place_inertia, place_link
+from sesshoku.dynamics.kinematics import joint_axes, place_inertia, place_link, sum_to_joints
 from sesshoku.dynamics.rnea import link_velocities
 from sesshoku.model.arrays import FREE, KINEMATIC, PLANAR, REVOLUTE, SPHERICAL
 from sesshoku.spatial.algebra import cross, inertia_times
@@ -82,7 +82,7 @@ def rest_bias(model, data, bias):
             f[i, 0], f[i, 1], f[i, 2], f[i, 3], f[i, 4], f[i, 5] = x, y, z, u, v, w
             for a in range(6):
                 f[i, a] -= data.wrench[i, a]
-        gather(model, data, t, bias)
+        sum_to_joints(model, data, model.tree_link[t], model.tree_link[t + 1], bias)
 
 
 @jit
@@ -92,20 +92,6 @@ def rest_products(model, data):
         if data.tree_fast[model.link_tree[i]] != 0 and model.link_joint[i] != KINEMATIC:
             for a in range(6):
                 data.velocity_product[i, a] = 0.0
-
-
-@jit
-def gather(model, data, t, out):
-    """out[k] = S_k . (force of its link and of all beyond it), for the dofs of tree t; sums `force` to the root."""
-    S, f = data.axis, data.force
-    for i in range(model.tree_link[t + 1] - 1, model.tree_link[t] - 1, -1):
-        first, parent = model.link_dof[i], model.link_parent[i]
-        for k in range(first, first + model.link_dof_count[i]):
-            out[k] = (S[k, 0] * f[i, 0] + S[k, 1] * f[i, 1] + S[k, 2] * f[i, 2]
-                      + S[k, 3] * f[i, 3] + S[k, 4] * f[i, 4] + S[k, 5] * f[i, 5])
-        if parent >= 0:
-            for a in range(6):
-                f[parent, a] += f[i, a]
 
 
 @jit
@@ -165,7 +151,7 @@ def carry_motion(model, data, v):
     for t in range(model.tree_count):
         if data.tree_fast[t] != 0:
             missing_momentum(model, data, t)
-            gather(model, data, t, right)
+            sum_to_joints(model, data, model.tree_link[t], model.tree_link[t + 1], right)
     solve(model, data.factor, data.factor_dinv, right)
     for t in range(model.tree_count):
         if data.tree_fast[t] != 0:

@@ -22,10 +22,7 @@ def runge_kutta(model, data, tableau, dt, q_out, v_out):
     q, v, stage_q, stage_v, rate_q, rate_v = data.q, data.v, data.stage_q, data.stage_v, data.rate_q, data.rate_v
     time = 0.0
     for s in range(4):
-        combine(q, rate_q, tableau, s, dt, stage_q)
-        combine(v, rate_v, tableau, s, dt, stage_v)
-        move_kinematic(model, data, (tableau[s, 0] - time) * dt)
-        time = tableau[s, 0]
+        time = start_stage(model, data, tableau, s, time, dt)
         if model.has_lifted:
             kinematics(model, data, stage_q)
         joint_forces(model, data, stage_q, stage_v, 0.0, 1.0)
@@ -41,6 +38,15 @@ def runge_kutta(model, data, tableau, dt, q_out, v_out):
     for n in range(len(v)):
         v_out[n] = stage_v[n]
     normalize(model, q_out)
+
+
+@jit
+def start_stage(model, data, tableau, s, time, dt):
+    """Positions and velocities of stage s, scripts moved on from the stage before, at `time`; its own time (in dt)."""
+    combine(data.q, data.rate_q, tableau, s, dt, data.stage_q)
+    combine(data.v, data.rate_v, tableau, s, dt, data.stage_v)
+    move_kinematic(model, data, (tableau[s, 0] - time) * dt)
+    return tableau[s, 0]
 
 
 @jit

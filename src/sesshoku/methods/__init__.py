@@ -1,4 +1,7 @@
-"""Contact methods, one module each. `sesshoku.methods.none(integrator="rk4")` is a method with options."""
+"""Contact methods, one module each. `sesshoku.methods.none(integrator="rk4")` is a method with options.
+
+In: a model, its state, a time step. Out: the state after it, contacts with their forces, a report.
+"""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
 """Write down for which argument types the kernels of all methods are compiled: `python -m sesshoku.methods.signatures`.
 
-To be run after kernels were added, renamed or given other arguments; see `compiled/signatures.py`.
+To be run after kernels were added, renamed or given other arguments; see `compiled/prepare/signatures.py`.
 """
 
 from __future__ import annotations
 
 from sesshoku.compiled.prepare import entry_of
-from sesshoku.compiled.signatures import FILE, found_in, write
+from sesshoku.compiled.prepare.signatures import FILE, found_in, write
 from sesshoku.methods import registry
 
 

@@ -78,7 +78,7 @@ class Model(Record):
     link_inertia = array(float, "L", 6)  # xx yy zz xy xz yz about the centre of mass, link axes
     link_lift = array(float, "L", 4)  # gravity compensation: mass whose weight is borne, its centre (link frame)
 
-    # bodies that the fluid resists (dynamics/drag.py)
+    # bodies that the fluid resists (dynamics/pushes.py)
     wind = array(float, 3)  # m/s, world
     drag_link = array(int, "D")
     drag_frame = array(int, "D")  # the body

@@ -16,7 +16,7 @@ from sesshoku.collision.contacts import CONTACTS
 from sesshoku.collision.per_body import sum_by_body, wrench_by_body
 from sesshoku.errors import RecordingError, did_you_mean
 from sesshoku.model.arrays import FREE, GENERAL, KINEMATIC, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL, TORQUE
-from sesshoku.scene.sensors import ForceSensor, Imu
+from sesshoku.scene.elements.sensors import ForceSensor, Imu
 from sesshoku.stages import report
 
 Read = Callable[[Any], Any]  # simulation -> number or array

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sesshoku._version import __version__
-from sesshoku.errors import RecordingError, did_you_mean
+from sesshoku.errors import RecordingError, SesshokuError, did_you_mean
 from sesshoku.recording.channels import Channel, bind
 from sesshoku.recording.film import Film
 from sesshoku.recording.stream import LOOKS, MEMORY_LIMIT, SHAPES, Store, open_file
@@ -239,6 +239,22 @@ class Recording:
         span = f"{self.time[0]:g} .. {self.time[-1]:g} s" if len(self) else "empty"
         cut = ", truncated" if self.truncated else ""
         return f"Recording({self.meta.get('scene')!r}, {len(self)} samples, {span}, {', '.join(self.channels)}{cut})"
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the run, playing; without the extra `view`, pictures of it."""
+        from sesshoku.recording.notebook import framed, words
+
+        if "poses" not in self or len(self) == 0 or self.film.drawing is None:
+            return words(repr(self))
+        try:
+            from sesshoku.view.playback import playback_text
+
+            return framed(playback_text(self, rate=30.0)) + words(repr(self))
+        except SesshokuError:
+            from sesshoku.recording.notebook import pictured
+            from sesshoku.recording.render.video import strip_of
+
+            return pictured(strip_of(self, np.linspace(self.time[0], self.time[-1], 4).tolist()), repr(self))
 
     def between(self, start: float, stop: float) -> Recording:
         """The samples with start <= time <= stop, without copying."""

@@ -1,4 +1,7 @@
-"""The robots and objects that come with sesshoku: their descriptions, and where their files are."""
+"""The robots and objects that come with sesshoku: their descriptions, and where their files are.
+
+In: a name. Out: the file of that model, written by the functions here.
+"""
 
 from __future__ import annotations
 

@@ -14,20 +14,9 @@ from sesshoku.scene import check
 from sesshoku.scene.calls import unknown_keyword
 from sesshoku.scene.contents import Contents, listed
 from sesshoku.scene.elements import Body, Geometry, Inertial, Joint, Material
-from sesshoku.scene.geometry import mesh
+from sesshoku.scene.geometry import mesh, shapes
 from sesshoku.scene.geometry.repair import check_arrays
-from sesshoku.scene.geometry.shapes import (
-    Box,
-    Capsule,
-    ConvexMesh,
-    Cylinder,
-    Ellipsoid,
-    HeightField,
-    Mesh,
-    Plane,
-    Shape,
-    Sphere,
-)
+from sesshoku.scene.geometry.shapes import Shape
 
 BODY_OPTIONS = {"parent", "joint", "position", "rotation", "velocity", "angular_velocity", "fixed", "kinematic",
                 "motion", "robot", "category", "mask", "gravity_compensation"}
@@ -79,14 +68,14 @@ class Bodies(Contents):
         held = body.joint.kind == "fixed" and body.parent is None
         if not held:
             for endless in (geometry.shape for geometry in body.geometries):
-                if isinstance(endless, (Plane, HeightField)):
+                if isinstance(endless, (shapes.Plane, shapes.HeightField)):
                     raise SceneError(f"a {endless.kind.replace('_', ' ')} belongs to a body fixed to the world",
                                      element=element, remedy="use a box, or a mesh")
         self.bodies[body.name] = body
         self._joint_owner[str(body.joint.name)] = body.name
         self._note(body.joint.start_note())
         for geometry in body.geometries:
-            for repair in geometry.shape.repairs if isinstance(geometry.shape, Mesh) else ():
+            for repair in geometry.shape.repairs if isinstance(geometry.shape, shapes.Mesh) else ():
                 self._note(f"{element}: {repair}")
         return body
 
@@ -110,22 +99,22 @@ class Bodies(Contents):
                    rotation: Any = (1, 0, 0, 0), category: int = 1, mask: int = 0xFFFF) -> Body:
         """Add a fixed half-space; its surface is the plane z = height (turned by `rotation`: an incline)."""
         return self.add_body(name, fixed=True, position=(0, 0, height), rotation=rotation,
-                             geometries=[Geometry(Plane(), material=material, category=category, mask=mask)])
+                             geometries=[Geometry(shapes.Plane(), material=material, category=category, mask=mask)])
 
     def add_box(self, name: str, *, size: Any, mass: float | None = None, density: float | None = None,
                 material: Material | None = None, color: Any = None, **options: Any) -> Body:
         """Add a box; `size` holds its edge lengths. Options: those of `add_body`, `category` and `mask` (Geometry)."""
-        return self._add_shape(name, Box(size), mass, density, material, color, options)
+        return self._add_shape(name, shapes.Box(size), mass, density, material, color, options)
 
     def add_sphere(self, name: str, *, radius: float, mass: float | None = None, density: float | None = None,
                    material: Material | None = None, color: Any = None, **options: Any) -> Body:
         """Add a sphere. Options: those of `add_body`, `category` and `mask` (Geometry)."""
-        return self._add_shape(name, Sphere(radius), mass, density, material, color, options)
+        return self._add_shape(name, shapes.Sphere(radius), mass, density, material, color, options)
 
     def add_ellipsoid(self, name: str, *, radii: Any, mass: float | None = None, density: float | None = None,
                       material: Material | None = None, color: Any = None, **options: Any) -> Body:
         """Add an ellipsoid; `radii` holds its half axes along x, y, z. Options: those of `add_body`."""
-        return self._add_shape(name, Ellipsoid(radii), mass, density, material, color, options)
+        return self._add_shape(name, shapes.Ellipsoid(radii), mass, density, material, color, options)
 
     def add_height_field(self, name: str, heights: Any, *, size: Any, base: float | None = None,
                          material: Material | None = None, color: Any = None, **options: Any) -> Body:
@@ -135,19 +124,19 @@ class Bodies(Contents):
         """
         if not options.get("kinematic", False):
             options.setdefault("fixed", True)
-        return self._add_shape(name, HeightField(heights, size, base), None, None, material, color, options)
+        return self._add_shape(name, shapes.HeightField(heights, size, base), None, None, material, color, options)
 
     def add_capsule(self, name: str, *, radius: float, length: float, mass: float | None = None,
                     density: float | None = None, material: Material | None = None, color: Any = None,
                     **options: Any) -> Body:
         """Add a capsule along z: a cylinder of `length` with half spheres at its ends."""
-        return self._add_shape(name, Capsule(radius, length), mass, density, material, color, options)
+        return self._add_shape(name, shapes.Capsule(radius, length), mass, density, material, color, options)
 
     def add_cylinder(self, name: str, *, radius: float, length: float, mass: float | None = None,
                      density: float | None = None, material: Material | None = None, color: Any = None,
                      **options: Any) -> Body:
         """Add a cylinder along z."""
-        return self._add_shape(name, Cylinder(radius, length), mass, density, material, color, options)
+        return self._add_shape(name, shapes.Cylinder(radius, length), mass, density, material, color, options)
 
     def add_convex(self, name: str, vertices: Any, *, mass: float | None = None, density: float | None = None,
                    scale: Any = (1, 1, 1), material: Material | None = None, color: Any = None, **options: Any) -> Body:
@@ -155,7 +144,7 @@ class Bodies(Contents):
 
         A flat side with more than 48 corners touches with 48 of them, evenly chosen.
         """
-        if isinstance(vertices, ConvexMesh):
+        if isinstance(vertices, shapes.ConvexMesh):
             vertices = vertices.vertices
         points, source = _points(vertices, scale, f"body {name!r}")[::2]
         shape = mesh.convex_mesh(points, source=source, scale=check.scale(scale, f"body {name!r}"))

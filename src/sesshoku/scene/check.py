@@ -112,6 +112,12 @@ def bounds(value: Any, what: str, element: str) -> tuple[float, float] | None:
     return low, high
 
 
+def lengths(value: Any, what: str, element: str) -> tuple[float, float, float]:
+    """Three numbers above zero."""
+    x, y, z = (number(length, what, element, above=0.0) for length in vector(value, what, element))
+    return x, y, z
+
+
 def scale(value: Any, element: str) -> tuple[float, float, float]:
     """Three factors, or one that stands for all three."""
     if isinstance(value, (int, float, np.number)):

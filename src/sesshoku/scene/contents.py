@@ -11,11 +11,11 @@ from sesshoku.scene.calls import checked
 from sesshoku.scene.names import Named, unknown
 
 if TYPE_CHECKING:
-    from sesshoku.scene.actuators import Actuator, Tendon
     from sesshoku.scene.elements import Body, GeometryPair, Joint, Loop, Material, Mimic
-    from sesshoku.scene.frames import Camera, Frame
-    from sesshoku.scene.sensors import Sensor
-    from sesshoku.scene.state_sensors import StateSensor
+    from sesshoku.scene.elements.actuators import Actuator, Tendon
+    from sesshoku.scene.elements.frames import Camera, Frame
+    from sesshoku.scene.elements.sensors import Sensor
+    from sesshoku.scene.elements.state_sensors import StateSensor
 
 
 @dataclass

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from sesshoku.errors import SceneError
-from sesshoku.scene.actuators import Actuator, ActuatorKind, Tendon, belongs_to
 from sesshoku.scene.contents import Contents, listed
 from sesshoku.scene.elements import SINGLE_AXIS, Loop, Mimic
+from sesshoku.scene.elements.actuators import Actuator, ActuatorKind, Tendon, belongs_to
 
 
 class Mechanisms(Contents):

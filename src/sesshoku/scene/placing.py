@@ -13,17 +13,17 @@ import numpy as np
 
 from sesshoku.errors import SceneError, UnsupportedFeature, in_file
 from sesshoku.scene import check
-from sesshoku.scene.actuators import Actuator, holding_control, with_control
 from sesshoku.scene.bodies import Bodies
 from sesshoku.scene.contents import Robot, RobotPose, listed
 from sesshoku.scene.elements import Body, Joint, RobotDescription
-from sesshoku.scene.fluid import Fluid
-from sesshoku.scene.frames import NamedPlaces
+from sesshoku.scene.elements.actuators import Actuator, holding_control, with_control
+from sesshoku.scene.elements.fluid import Fluid
+from sesshoku.scene.elements.frames import NamedPlaces
+from sesshoku.scene.elements.sensors import SensorMounts
+from sesshoku.scene.elements.state_sensors import StateSensors
 from sesshoku.scene.io.unsupported import Item, summary
 from sesshoku.scene.materials import ContactPairs
 from sesshoku.scene.mechanisms import Mechanisms
-from sesshoku.scene.sensors import SensorMounts
-from sesshoku.scene.state_sensors import StateSensors
 from sesshoku.spatial.rotation import multiply, quaternion_to_matrix
 
 

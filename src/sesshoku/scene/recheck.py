@@ -8,8 +8,8 @@ import numpy as np
 
 from sesshoku.errors import SceneError
 from sesshoku.scene import check
-from sesshoku.scene.actuators import Actuator
 from sesshoku.scene.elements import SINGLE_AXIS, Body, Joint, Material
+from sesshoku.scene.elements.actuators import Actuator
 from sesshoku.scene.mechanisms import refuse_mimic_circle
 from sesshoku.scene.scene import Scene
 

@@ -11,7 +11,7 @@ from sesshoku.scene import check
 from sesshoku.scene.calls import checked
 from sesshoku.scene.contents import Robot, RobotPose
 from sesshoku.scene.elements import Material, Motion
-from sesshoku.scene.fluid import Fluid
+from sesshoku.scene.elements.fluid import Fluid
 from sesshoku.scene.materials import combine_materials
 from sesshoku.scene.names import Named
 from sesshoku.scene.placing import RobotPlacing
@@ -95,6 +95,17 @@ class Scene(RobotPlacing):
         from sesshoku.scene.io.mjcf.write import scene_to_mjcf
 
         return scene_to_mjcf(self)
+
+    def _repr_html_(self) -> str:
+        """In a notebook: a picture of the scene with joints at zero, and what there is in it."""
+        from sesshoku.recording.notebook import HEIGHT, WIDTH, pictured
+        from sesshoku.recording.render import Renderer
+        from sesshoku.scene.geometry.drawing import drawing, zero_poses
+
+        poses = zero_poses(self)
+        told = "\n".join([repr(self), *(f"  {body.name}" for body in list(self.bodies.values())[:20]),
+                          *(["  ..."] if len(self.bodies) > 20 else [])])
+        return pictured(Renderer(drawing(self, poses), (WIDTH, HEIGHT)).rgb(poses), told)
 
     def __repr__(self) -> str:
         return f"Scene({self.name!r}, {len(self.bodies)} bodies, {len(self.robots)} robots)"

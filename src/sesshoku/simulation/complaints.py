@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sesshoku.dynamics.crba import mass_matrix
-from sesshoku.dynamics.factor import factorize
 from sesshoku.errors import OpenLoop, SceneError, SimulationDiverged
 from sesshoku.stages.deep_overlaps import deep_overlap
-from sesshoku.stages.free_motion import LIGHT
+from sesshoku.stages.report import LIGHT
 
 if TYPE_CHECKING:
     from sesshoku.simulation.simulation import Simulation
@@ -21,6 +19,9 @@ OPEN_LOOP = 5e-3  # m: a smaller gap is closed without a word
 
 def check_inertia(sim: Simulation) -> None:
     """Every joint must move some inertia, or its acceleration is not defined."""
+    from sesshoku.dynamics.crba import mass_matrix
+    from sesshoku.dynamics.factor import factorize
+
     if sim.model.dof_count == 0:
         return
     sim.refresh()

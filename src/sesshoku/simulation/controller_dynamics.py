@@ -1,4 +1,7 @@
-"""What a controller asks of a simulation: mass matrix, bias force, Jacobians, centre of mass, momentum."""
+"""What a controller asks of a simulation: mass matrix, bias force, Jacobians, centre of mass, momentum.
+
+Kernels are imported where they are called: `import sesshoku` does without them.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.dynamics.aba import forward_dynamics
-from sesshoku.dynamics.centroid import center_of_mass, momentum
-from sesshoku.dynamics.crba import mass_matrix
-from sesshoku.dynamics.jacobian import point_jacobian
-from sesshoku.dynamics.rnea import bias_force, external_wrenches, inverse_dynamics
 from sesshoku.scene import check
 from sesshoku.scene.names import unknown
 from sesshoku.scene.scene import Robot
@@ -33,6 +31,8 @@ class ControllerDynamics(State):
 
     def center_of_mass(self, robot: str | Robot | None = None) -> np.ndarray:
         """Centre of mass (3) of everything that moves, or of one robot."""
+        from sesshoku.dynamics.centroid import center_of_mass
+
         self.refresh()
         total, weighted, center = 0.0, np.zeros(3), np.zeros(3)
         for first, last in self._links_of(robot):
@@ -43,6 +43,8 @@ class ControllerDynamics(State):
 
     def momentum(self, robot: str | Robot | None = None, about: Any = None) -> np.ndarray:
         """Linear and angular momentum (6) about a world point, by default the centre of mass."""
+        from sesshoku.dynamics.centroid import momentum
+
         point = self.center_of_mass(robot) if about is None else check.vector(about, "about", "momentum")
         self.refresh()
         total, part = np.zeros(6), np.zeros(6)
@@ -53,6 +55,8 @@ class ControllerDynamics(State):
 
     def mass_matrix(self) -> np.ndarray:
         """H (V, V) at the present state."""
+        from sesshoku.dynamics.crba import mass_matrix
+
         self.refresh()
         mass_matrix(self.model, self.data, self.data.mass_matrix)
         m, H = self.model, np.zeros((self.model.dof_count, self.model.dof_count))
@@ -63,6 +67,8 @@ class ControllerDynamics(State):
 
     def bias_force(self) -> np.ndarray:
         """C v + gravity - external forces (V)."""
+        from sesshoku.dynamics.rnea import bias_force, external_wrenches
+
         self.refresh()
         out = np.empty(self.model.dof_count)
         external_wrenches(self.model, self.data)
@@ -71,6 +77,8 @@ class ControllerDynamics(State):
 
     def inverse_dynamics(self, acceleration: Any) -> np.ndarray:
         """Joint forces (V) for joint accelerations (V) at the present state."""
+        from sesshoku.dynamics.rnea import external_wrenches, inverse_dynamics
+
         self.refresh()
         out = np.empty(self.model.dof_count)
         external_wrenches(self.model, self.data)
@@ -80,6 +88,8 @@ class ControllerDynamics(State):
 
     def forward_dynamics(self, joint_force: Any) -> np.ndarray:
         """Joint accelerations (V) under joint forces (V), without joint constraints."""
+        from sesshoku.dynamics.aba import forward_dynamics
+
         out = np.empty(self.model.dof_count)
         self.data.implicit_diagonal[:] = 0.0
         given = check.vector(joint_force, "joint_force", "forward_dynamics", size=self.model.dof_count)
@@ -89,6 +99,8 @@ class ControllerDynamics(State):
 
     def jacobian(self, body: str, point: Any = None) -> np.ndarray:
         """J (6, V): velocity of a world point carried by a body (its origin by default) and its angular velocity."""
+        from sesshoku.dynamics.jacobian import point_jacobian
+
         view = self.bodies[body]
         self.refresh()
         at = view.position if point is None else check.vector(point, "point", f"jacobian of body {body!r}")

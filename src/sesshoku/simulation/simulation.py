@@ -11,7 +11,7 @@ from weakref import proxy
 import numpy as np
 
 from sesshoku.compiled.prepare import prepare
-from sesshoku.compiled.progress import CompileProgress
+from sesshoku.compiled.prepare.progress import CompileProgress
 from sesshoku.dynamics.data import start_data
 from sesshoku.errors import MethodError, SceneError, SimulationDiverged, UnstableStep, UnsupportedFeature
 from sesshoku.methods.registry import DEFAULT, Method, left_out, obstacles, resolve
@@ -157,6 +157,12 @@ class Simulation(SavedState, ControllerDynamics):
         rows += [("left out", item) for item in self.left_out]
         head = f"Simulation of {self.scene.name!r}: {self.method.label}, {self.time:.6g} s in steps of {self.dt:g} s"
         return "\n".join([head, *(f"  {what:<10} {text}" for what, text in rows)])
+
+    def _repr_html_(self) -> str:
+        """In a notebook: a picture of the scene as it stands, and the short table."""
+        from sesshoku.recording.notebook import HEIGHT, WIDTH, pictured
+
+        return pictured(self.render(size=(WIDTH, HEIGHT)), repr(self))
 
     # ---- stepping ------------------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import sqrt
 
 from sesshoku.compiled.jit import jit
+from sesshoku.solvers.dense_lu import symmetric_factor, symmetric_solve
 from sesshoku.solvers.proximal.local import contact_violation
 
 
@@ -21,30 +22,13 @@ def onto_cone(mu, x0, x1, x2):
 
 
 @jit
-def cholesky(n, G, shift, L):
-    """L L^T = G + shift I."""
+def factor_shifted(n, G, shift, L):
+    """L (n, n) <- the factors of G + shift I."""
     for i in range(n):
-        for j in range(i + 1):
-            t = G[i, j]
-            if i == j:
-                t += shift
-            for k in range(j):
-                t -= L[i, k] * L[j, k]
-            L[i, j] = sqrt(t) if i == j else t / L[j, j]
-
-
-@jit
-def cholesky_solve(n, L, x):
-    for i in range(n):
-        t = x[i]
-        for k in range(i):
-            t -= L[i, k] * x[k]
-        x[i] = t / L[i, i]
-    for i in range(n - 1, -1, -1):
-        t = x[i] / L[i, i]
-        x[i] = t
-        for k in range(i):
-            x[k] -= L[i, k] * t
+        for j in range(n):
+            L[i, j] = G[i, j]
+        L[i, i] += shift
+    symmetric_factor(n, L)
 
 
 @jit
@@ -87,7 +71,7 @@ def admm_dense(sizes, system, mu, bounds, x, most, tolerance, L, work):
     for i in range(n):
         mean += G[i, i] / n
     proximal, penalty = 1e-6 * mean, 0.1 * mean
-    cholesky(n, G, penalty + proximal, L)
+    factor_shifted(n, G, penalty + proximal, L)
     dense_residual(sizes, system, mu, bounds, (x, u))
     for i in range(n):
         z[i], dual[i] = x[i], u[i]
@@ -98,7 +82,7 @@ def admm_dense(sizes, system, mu, bounds, x, most, tolerance, L, work):
             right[i] = proximal * z[i] + penalty * x[i] + dual[i] - b[i]
         for i in range(m):
             right[3 * i + 2] -= mu[i] * sqrt(dual[3 * i] ** 2 + dual[3 * i + 1] ** 2)
-        cholesky_solve(n, L, right)
+        symmetric_solve(n, L, right)
         for i in range(n):
             z[i], before[i] = right[i], x[i]
             x[i] = z[i] - dual[i] / penalty
@@ -117,5 +101,5 @@ def admm_dense(sizes, system, mu, bounds, x, most, tolerance, L, work):
             factor = 5.0 if apart * mean > 10.0 * moved else (0.2 if moved > 10.0 * apart * mean else 1.0)
             if factor != 1.0:
                 penalty *= factor
-                cholesky(n, G, penalty + proximal, L)
+                factor_shifted(n, G, penalty + proximal, L)
     return most

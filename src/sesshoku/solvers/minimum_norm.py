@@ -245,10 +245,16 @@ def through_factor(size, factors, b, z, x_out):
         z[j] = dot(n, factor[j], b)
     solve_gram(k, root, z)
     solve_gram(k, root_other, z)
+    sum_rows(n, k, z, other, x_out)
+
+
+@jit
+def sum_rows(n, k, z, rows, x_out):
+    """x_out (n) = the first k rows, each times its entry of z (k)."""
     for i in range(n):
         x_out[i] = 0.0
     for j in range(k):
-        t, row = z[j], other[j, :n]
+        t, row = z[j], rows[j, :n]
         for i in range(n):
             x_out[i] += t * row[i]
 
@@ -353,12 +359,7 @@ def through_triangle(size, factors, regular, b, tolerance, work, x_out):
             t[i] = (t[i] - dot(i, R_other[i], t)) / R_other[i, i]
     else:
         rotate_triangles(k, R, R_other, tolerance, t, work)
-    for i in range(n):
-        x_out[i] = 0.0
-    for j in range(k):
-        f, row = t[j], Q_other[j, :n]
-        for i in range(n):
-            x_out[i] += f * row[i]
+    sum_rows(n, k, t, Q_other, x_out)
 
 
 @jit

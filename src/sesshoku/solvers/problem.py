@@ -176,11 +176,8 @@ def read_joint(chains, problem, j, y):
     """Z y of a joint row."""
     u = 0.0
     for side in range(2):
-        start, count, at = (
-            problem.joint_span[j, side, 0],
-            problem.joint_span[j, side, 1],
-            problem.joint_span[j, side, 2],
-        )
+        span = problem.joint_span[j, side]
+        start, count, at = span[0], span[1], span[2]
         dofs, half = chains[start : start + count], problem.half[at : at + count]
         for e in range(count):
             u += half[e] * y[dofs[e]]
@@ -191,11 +188,8 @@ def read_joint(chains, problem, j, y):
 def push_joint(chains, problem, j, x, y_out):
     """y += Z^T x for an impulse x of a joint row."""
     for side in range(2):
-        start, count, at = (
-            problem.joint_span[j, side, 0],
-            problem.joint_span[j, side, 1],
-            problem.joint_span[j, side, 2],
-        )
+        span = problem.joint_span[j, side]
+        start, count, at = span[0], span[1], span[2]
         dofs, half = chains[start : start + count], problem.half[at : at + count]
         for e in range(count):
             y_out[dofs[e]] += half[e] * x

@@ -1,1 +1,4 @@
-"""Rotations, six-dimensional vectors and inertias: the leaves of every kernel. In and out: numbers."""
+"""Rotations, six-dimensional vectors and inertias: the leaves of every kernel.
+
+In: numbers. Out: numbers.
+"""

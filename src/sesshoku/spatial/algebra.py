@@ -19,6 +19,28 @@ def cross(ax, ay, az, bx, by, bz):
 
 
 @jit
+def turned(R, x, y, z):
+    """R v, R (3, 3): from a body's axes to those that its rotation R is given in."""
+    return (R[0, 0] * x + R[0, 1] * y + R[0, 2] * z, R[1, 0] * x + R[1, 1] * y + R[1, 2] * z,
+            R[2, 0] * x + R[2, 1] * y + R[2, 2] * z)  # fmt: skip
+
+
+@jit
+def turned_back(R, x, y, z):
+    """R^T v: the other way."""
+    return (R[0, 0] * x + R[1, 0] * y + R[2, 0] * z, R[0, 1] * x + R[1, 1] * y + R[2, 1] * z,
+            R[0, 2] * x + R[1, 2] * y + R[2, 2] * z)  # fmt: skip
+
+
+@jit
+def add_force(wrench_out, x, y, z, fx, fy, fz):
+    """wrench (6) += force f at (x, y, z)."""
+    nx, ny, nz = cross(x, y, z, fx, fy, fz)
+    wrench_out[0], wrench_out[1], wrench_out[2] = wrench_out[0] + fx, wrench_out[1] + fy, wrench_out[2] + fz
+    wrench_out[3], wrench_out[4], wrench_out[5] = wrench_out[3] + nx, wrench_out[4] + ny, wrench_out[5] + nz
+
+
+@jit
 def motion_cross(a, i, bx, by, bz, bu, bv, bw):
     """Spatial cross product of two motions, a[i] x b: the rate of b carried along with velocity a[i]."""
     x1, y1, z1 = cross(a[i, 3], a[i, 4], a[i, 5], bx, by, bz)

@@ -10,7 +10,8 @@ from math import sqrt
 
 from sesshoku.collision.contacts import CONTACTS
 from sesshoku.compiled.jit import jit
-from sesshoku.dynamics.aba import last_dof
+from sesshoku.dynamics.factor import solve_lower
+from sesshoku.dynamics.kinematics import last_dof
 from sesshoku.model.arrays import FREE
 from sesshoku.solvers.problem import CHAIN, JOINT_ROWS, NOTHING, PROBLEM_OVERFLOW, USED, diagonal_block
 from sesshoku.spatial.algebra import cross
@@ -171,13 +172,7 @@ def to_half_form(model, factor, root_dinv, dofs, rows):
 @jit
 def velocity_change(model, data, problem, y, change_out):
     """Change of v (V) that y stands for: L^-1 D^-1/2 y."""
-    depth, row, row_dof, factor, root = model.dof_depth, model.dof_row, model.row_dof, data.factor, problem.root_dinv
-    for k in range(model.dof_count):
-        d, start, t = depth[k], row[k], y[k] * root[k]
-        mine, dofs = factor[start : start + d], row_dof[start : start + d]
-        for e in range(d):
-            t -= mine[e] * change_out[dofs[e]]
-        change_out[k] = t
+    solve_lower(model, data.factor, problem.root_dinv, y, change_out)
 
 
 @jit

@@ -1,29 +1,28 @@
-"""Stages that methods in joint space share: mass matrix, free velocity, and taking the new state over."""
+"""Stages that methods in joint space share: mass matrix, free velocity, taking the new state over, work of forces."""
 
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
-from sesshoku.dynamics.actuation import advance_activations
+from sesshoku.dynamics.actuation import advance_activations, joint_forces
 from sesshoku.dynamics.crba import mass_matrix
 from sesshoku.dynamics.efforts import settle_efforts
 from sesshoku.dynamics.factor import factorize, solve
-from sesshoku.dynamics.rnea import bias_at_velocities, link_velocities
+from sesshoku.dynamics.kinematics import sum_to_joints
+from sesshoku.dynamics.rnea import bias_at_velocities, external_wrenches, link_velocities
 from sesshoku.integrate.euler import finish_euler, finish_semi_implicit
 from sesshoku.integrate.fast_joints import FAST, carry_motion, find_fast, note_motion, place_fast, rest_bias
 from sesshoku.integrate.position import move_kinematic, store_unit
 from sesshoku.integrate.rotor import rotor
 from sesshoku.model.arrays import FREE
 from sesshoku.spatial.algebra import cross, quaternion_matrix, quaternion_times, turn_quaternion
-from sesshoku.stages.books import applied_work
 from sesshoku.stages.closing import close_loops
 from sesshoku.stages.joint_constraints import return_to_limits
-from sesshoku.stages.report import APPLIED_WORK
+from sesshoku.stages.report import APPLIED_WORK, LIGHT
 from sesshoku.stages.report import FAST_TREES as REPORTED
 
 SEMI_IMPLICIT, EULER, RUNGE_KUTTA = range(3)
 # rad per step above which a lone free body turns by `rotor`; the other schemes are left alone while they are harmless
 SPIN, EULER_SPIN, RUNGE_KUTTA_SPIN = 1e-4, 0.02, 1.0
-LIGHT = 3e8  # m/s, and rad/s: nothing moves faster, and its square is far from overflow
 UNTURNED, IF_UNTOUCHED, ALWAYS = 0.0, 1.0, 2.0  # last number of `turn`: whether it holds
 
 
@@ -49,6 +48,18 @@ def free_velocity(model, data, dt, least_spin):
     for k in range(model.dof_count):
         data.new_v[k] = data.v[k] + dt * a[k]  # (15), multipoint; eq. (13), volume
     spin_lone_bodies(model, data, dt, least_spin)
+
+
+@jit
+def unconstrained_velocity(model, data, dt, implicit_dt):
+    """new_v at the end of the step without contacts, limits or joint friction, from the forces of its start.
+
+    implicit_dt: dt, or 0 where springs and servos are explicit. Needs `link_velocities`.
+    """
+    joint_forces(model, data, data.q, data.v, implicit_dt, 1.0)
+    external_wrenches(model, data)
+    joint_space_inertia(model, data)
+    free_velocity(model, data, dt, SPIN)
 
 
 @jit
@@ -235,3 +246,29 @@ def carry_on(model, data):
     carry_motion(model, data, data.v)
     place_fast(model, data, data.stage_q)
     link_velocities(model, data, data.start_v)
+
+
+@jit
+def applied_work(model, data, diagonal, dt):
+    """Work (J) in a step of actuators, springs and dampers, pushes, gravity compensation and drag.
+
+    Force times the mean of the step's velocities, v and new_v. diagonal (V): what implicit springs, dampers and servos
+    have added to the mass matrix; their force falls by it as the velocity changes. Needs the links where the step has
+    placed them.
+    """
+    v, new_v, pull, wrench, total, pushed = data.v, data.new_v, data.joint_force, data.wrench, 0.0, False
+    for k in range(model.dof_count):
+        total += 0.5 * (v[k] + new_v[k]) * (dt * pull[k] - diagonal[k] * (new_v[k] - v[k]))
+    for i in range(model.link_count):
+        for a in range(6):
+            pushed = pushed or wrench[i, a] != 0.0
+    if pushed:
+        f, push = data.force, data.work
+        for t in range(model.tree_count):
+            for i in range(model.tree_link[t], model.tree_link[t + 1]):
+                for a in range(6):
+                    f[i, a] = wrench[i, a]
+            sum_to_joints(model, data, model.tree_link[t], model.tree_link[t + 1], push)
+        for k in range(model.dof_count):
+            total += 0.5 * dt * (v[k] + new_v[k]) * push[k]
+    return total

@@ -9,6 +9,8 @@ import numpy as np
 
 from sesshoku.scene.calls import checked
 
+LIGHT = 3e8  # m/s, and rad/s: nothing moves faster, and its square is far from overflow
+
 
 @checked
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from math import ceil, inf, sqrt
 from sesshoku.collision.filter import may_touch
 from sesshoku.collision.points.fields import height_above
 from sesshoku.compiled.jit import jit
-from sesshoku.dynamics.carried import carried_velocities
+from sesshoku.dynamics.rnea import carried_velocities
 from sesshoku.model.arrays import FREE, SHAPE_FIELD, SHAPE_PLANE
 from sesshoku.spatial.algebra import cross
 from sesshoku.stages.report import TUNNELLING

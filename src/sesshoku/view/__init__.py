@@ -1,5 +1,7 @@
 """In the browser: a live viewer of a simulation, and recordings as pages that play from disk.
 
+In: a simulation or a recording, and what users press and drag. Out: a page that draws it.
+
     sim.show()                                  # opens a browser; until Ctrl-C
     viewer = show(sim, block=False)             # goes on in the background: viewer.sim, viewer.url, viewer.stop()
     recording.to_html("run.html")               # one self-contained file

@@ -30,9 +30,17 @@ class Run(NamedTuple):
 
 def write_playback(recording: Recording, path: Path, rate: float = 60.0, title: str | None = None) -> Path:
     """Write a recording as a page; it appears whole or not at all."""
-    bundle.require()
     if path.suffix.lower() not in (".html", ".htm"):
         raise RecordingError(f"{path}: a page ends in .html; choose such a name")
+    text = playback_text(recording, rate, title)
+    with written_file(path) as part:
+        part.write_text(text, encoding="utf-8")
+    return path
+
+
+def playback_text(recording: Recording, rate: float = 60.0, title: str | None = None) -> str:
+    """A recording as the text of a page."""
+    bundle.require()
     if not isinstance(rate, (int, float)) or isinstance(rate, bool) or not 0.0 < rate < np.inf:
         raise RecordingError(f"rate must be a positive number of frames per second (got {rate!r})")
     if "poses" not in recording:
@@ -43,10 +51,7 @@ def write_playback(recording: Recording, path: Path, rate: float = 60.0, title: 
                              "sesshoku); record the run again")
     run = frames_of(recording, rate)
     about = describe([run], recording.film.drawing, title or str(recording.meta.get("scene", "run")), _note(recording))
-    text = html.playback_page(about["title"], about, run.frames)
-    with written_file(path) as part:
-        part.write_text(text, encoding="utf-8")
-    return path
+    return html.playback_page(about["title"], about, run.frames)
 
 
 def describe(runs: list[Run], drawing: dict[str, Any], title: str, note: str = "") -> dict[str, Any]:

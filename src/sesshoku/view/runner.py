@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.compiled import progress
+from sesshoku.compiled.prepare import progress
 from sesshoku.errors import SesshokuError, SimulationDiverged
 from sesshoku.methods.registry import Method, keywords, left_out, obstacles, resolve
 from sesshoku.scene.scene import Scene

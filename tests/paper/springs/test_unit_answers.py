@@ -11,8 +11,8 @@ import sesshoku as ss
 from sesshoku.collision.swept.brep import make_breps
 from sesshoku.experiments.springs.block import block_scene, method
 from sesshoku.methods.registry import make
-from sesshoku.methods.springs.anchors import GUEST, HOST, NORMAL, attach, edge_cases, in_wedge
-from sesshoku.methods.springs.drives import push_dof
+from sesshoku.methods.springs.contact.anchors import GUEST, HOST, NORMAL, attach, edge_cases, in_wedge
+from sesshoku.methods.springs.joint.drives import push_dof
 from sesshoku.methods.springs.stability import largest_step
 from sesshoku.methods.springs.work import EDGES, SIDE_0, VERTEX_FACE
 from sesshoku.scene.compiler import compile_scene

@@ -13,7 +13,7 @@ import pytest
 import sesshoku as ss
 from sesshoku.comparison import ahead
 from sesshoku.comparison.ahead import Ahead
-from sesshoku.compiled.progress import Progress
+from sesshoku.compiled.prepare.progress import Progress
 from sesshoku.experiments.scenes import crate_on_floor
 from sesshoku.methods import registry
 from waiting import PATIENCE

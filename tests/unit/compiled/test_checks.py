@@ -11,8 +11,6 @@ import pytest
 from sesshoku.compiled.checks import SavedRules, Unsound
 from sesshoku.compiled.table import COUNTER, Record, array, part, scalar
 
-pytestmark = pytest.mark.nojit
-
 
 class Inner(Record):
     capacity = scalar()

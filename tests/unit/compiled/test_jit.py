@@ -12,7 +12,8 @@ import pytest
 from numba.core import config
 
 from sesshoku.compiled import jit as jit_module
-from sesshoku.compiled import plain, sources, store
+from sesshoku.compiled import plain, store
+from sesshoku.compiled.plain import sources
 from small_package import CALLEE, Package
 
 

@@ -13,7 +13,8 @@ from numba import types
 from numba.core import config
 
 import sesshoku as ss
-from sesshoku.compiled import prepare, signatures
+from sesshoku.compiled import prepare
+from sesshoku.compiled.prepare import signatures
 from sesshoku.methods import registry
 from small_package import Package, chain_package
 from waiting import PATIENCE, interruptible
@@ -104,7 +105,7 @@ def test_children_fill_the_store(package: Package) -> None:
 
 def test_each_kernel_is_compiled_once(package: Package) -> None:
     """Children note what they compile; callees are there before their callers."""
-    path = package.package / "compiled" / "worker.py"
+    path = package.package / "compiled" / "prepare" / "worker.py"
     text = path.read_text()
     log = package.root / "log"
     path.write_text(text.replace("    for line in sys.stdin:", "    from sesshoku.compiled.kernel import listeners\n"
@@ -120,7 +121,7 @@ def test_each_kernel_is_compiled_once(package: Package) -> None:
                                          "sesshoku.method:level7": [[["tuple", "float64"]]]}])
 def test_a_wrong_list_does_no_harm(package: Package, listed: dict[str, list[object]]) -> None:
     """Kernels that nobody lists, records that are gone, types for which a kernel does not compile."""
-    signatures.write(listed, package.package / "compiled" / "signatures.json")
+    signatures.write(listed, package.package / "compiled" / "prepare" / "signatures.json")
     assert json.loads(package.run(PREPARED).stdout)[:3] == [38.0, 0, 1]
 
 
@@ -143,7 +144,7 @@ def test_an_error_of_a_child_reaches_the_user(package: Package) -> None:
 @pytest.mark.parametrize(("which", "left"), [("level9", 0), ("", 31)])
 def test_a_child_that_dies_does_no_harm(package: Package, which: str, left: int) -> None:
     """Another child does its work; where all die, the parent does."""
-    path = package.package / "compiled" / "worker.py"
+    path = package.package / "compiled" / "prepare" / "worker.py"
     path.write_text(path.read_text().replace("    kernel = find_kernel", f"    if task['name'].endswith({which!r}):\n"
                                              "        os._exit(7)\n    kernel = find_kernel"))
     value, front_end, *_ = json.loads(package.run(PREPARED).stdout)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from sesshoku.compiled import progress
-from sesshoku.compiled.progress import CompileProgress, Progress, seconds, sentence
+from sesshoku.compiled.prepare import progress
+from sesshoku.compiled.prepare.progress import CompileProgress, Progress, seconds, sentence
 from small_package import Package, chain_package
 from waiting import PATIENCE, interruptible
 
@@ -127,7 +127,8 @@ import os, sys
 os.sched_getaffinity = lambda process: {cores}
 import numpy as np
 from sesshoku import method
-from sesshoku.compiled import prepare, progress
+from sesshoku.compiled import prepare
+from sesshoku.compiled.prepare import progress
 progress.listeners.append(lambda text: print(text, flush=True))
 with CompileProgress("method") as line:
     prepare.prepare([method], tell=line.tell)
@@ -152,7 +153,7 @@ def test_kernels_are_counted_on_one_core_and_on_several(package: Package, cores:
 
 
 def test_ctrl_c_says_what_is_kept_and_the_next_run_goes_on(package: Package) -> None:
-    head = "from sesshoku.compiled.progress import CompileProgress\n"
+    head = "from sesshoku.compiled.prepare.progress import CompileProgress\n"
     with interruptible("-c", head + CALLED.replace("{cores}", "{0, 1}"), env=package.environment(), cwd=package.root,
                        stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None

@@ -1,11 +1,11 @@
-"""Disjoint sets: who stands for whom."""
+"""Sets in arrays: who stands for whom, and where a key is."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from sesshoku.compiled.sets import find
+from sesshoku.compiled.sets import find, first_from
 
 
 @pytest.mark.nojit
@@ -24,3 +24,13 @@ def test_members_of_a_set_have_one_that_stands_for_them(rng: np.random.Generator
         for group in sets:
             (stands,) = {int(find(leader, n)) for n in group}
             assert stands in group and leader[stands] == stands
+
+
+@pytest.mark.nojit
+@pytest.mark.boundscheck
+def test_keys_are_found_by_bisection(rng: np.random.Generator) -> None:
+    """As NumPy finds them: keys twice, none at all, below and above all."""
+    for count in range(8):
+        keys = np.sort(rng.integers(0, 6, size=count + 2))
+        for key in range(-1, 8):
+            assert first_from(keys, count, key) == np.searchsorted(keys[:count], key)

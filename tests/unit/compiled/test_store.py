@@ -59,11 +59,11 @@ def test_a_damaged_file_is_removed(small: Store) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_damaged_code_is_never_run_and_made_anew(package: Package, kind: str) -> None:
-    """Flips at several places and cuts of the stored files: the result stays right, the files get sound again."""
+    """A flip in the stored files, and a cut (above: any of them): the result stays right, the files get sound again."""
     assert package.run(UNITS_REPORT).stdout.split()[0] == "21.0"
     sound = {path: path.read_bytes() for path in package.files(kind)}
     assert sound
-    for place in (0.0, 0.02, 0.5, 0.99, None):
+    for place in (0.5, None):
         for path, data in sound.items():
             changed = bytearray(data)
             if place is None:

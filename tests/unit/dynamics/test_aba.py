@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sesshoku.dynamics.aba import accelerate, forward_dynamics, last_dof, path_acceleration, wrench_response
+from sesshoku.dynamics.aba import accelerate, forward_dynamics, path_acceleration, wrench_response
+from sesshoku.dynamics.kinematics import last_dof
 from sesshoku.dynamics.rnea import bias_force
 from support import sample_count
 from trees import BASES, Posed, nan, random_scene, relative_error

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sesshoku.dynamics.aba import last_dof
 from sesshoku.dynamics.delassus import common_ancestors, half_row, row_delassus, wrench_delassus
 from sesshoku.dynamics.jacobian import chain_row
+from sesshoku.dynamics.kinematics import last_dof
 from support import sample_count
 from trees import BASES, Posed, nan, random_scene, relative_error
 

@@ -12,7 +12,7 @@ import sesshoku as ss
 from mechanisms import pendulum
 from sesshoku.methods.registry import keywords
 from sesshoku.recording.certificate import Certificate
-from sesshoku.scene.fluid import Fluid, box_edges, drag_numbers
+from sesshoku.scene.elements.fluid import Fluid, box_edges, drag_numbers
 
 RADIUS, MASS, G = 0.05, 0.2, 9.8
 EDGE = RADIUS * np.sqrt(2.4)  # of the cube with a ball's moments

@@ -9,7 +9,7 @@ import pytest
 
 import sesshoku as ss
 from sesshoku.apps.crane.shapes import heart
-from sesshoku.methods.springs.overlaps import DeepOverlap
+from sesshoku.methods.springs.contact.overlaps import DeepOverlap
 from support import SEED
 from swept import l_shape, prism
 

@@ -21,8 +21,6 @@ from sesshoku.recording.film import MEMORY, Film, Look, _pack
 from sesshoku.recording.stream import SHAPES, chunk_header, encode_header
 from support import SEED, sample_count
 
-pytestmark = pytest.mark.nojit
-
 
 def recorded(path: Path) -> Path:
     """A recording of 30 samples with shapes to draw."""

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import sesshoku as ss
-from sesshoku.scene.actuators import Actuator, holding_control, with_control
+from sesshoku.scene.elements.actuators import Actuator, holding_control, with_control
 
 
 def gripper() -> ss.Scene:

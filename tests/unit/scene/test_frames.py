@@ -11,7 +11,7 @@ import pytest
 import sesshoku as ss
 from mjcf_files import write
 from sesshoku.errors import SceneError
-from sesshoku.scene.frames import Camera
+from sesshoku.scene.elements.frames import Camera
 from sesshoku.spatial.rotation import axis_angle, quaternion_to_matrix
 
 ROBOT = """<compiler angle="radian"/><worldbody>

@@ -14,7 +14,6 @@ from sesshoku.scene.geometry import mesh
 from sesshoku.scene.io import files
 from sesshoku.scene.io.mjcf import guard, trial
 
-pytestmark = pytest.mark.nojit
 BODY = '<body name="b"><geom size="0.1"/></body>'
 
 

@@ -12,7 +12,7 @@ import pytest
 from mjcf_files import BALL, DATA, HINGE, MACHINE, body, load, write
 from sesshoku.errors import SceneError
 from sesshoku.scene.elements import Actuator, RobotDescription
-from sesshoku.scene.fluid import Fluid
+from sesshoku.scene.elements.fluid import Fluid
 from sesshoku.scene.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Plane, Sphere
 from sesshoku.scene.io.mjcf import read as mjcf
 from sesshoku.scene.io.mjcf.read import load_mjcf

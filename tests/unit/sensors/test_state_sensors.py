@@ -11,7 +11,7 @@ import pytest
 
 import sesshoku as ss
 from mjcf_files import write
-from sesshoku.scene.state_sensors import KINDS, StateSensor
+from sesshoku.scene.elements.state_sensors import KINDS, StateSensor
 from sesshoku.simulation.sensors.state import READ
 from sesshoku.simulation.sensors.zones import inside, ray_hits
 from sesshoku.spatial.rotation import axis_angle

@@ -26,9 +26,9 @@ from sesshoku.collision.overlap.overlaps import AREA, DEGENERATE, POINT, THICKNE
 from sesshoku.collision.points.detect import tangents
 from sesshoku.collision.points.fields import field_cells, set_cell
 from sesshoku.collision.shapes import place_shapes
-from sesshoku.collision.support import turned
 from sesshoku.compiled.jit import jit
 from sesshoku.model.arrays import SHAPE_FIELD, SHAPE_PLANE
+from sesshoku.spatial.algebra import turned
 
 FLUSH = 1e-9  # of the smaller shape's radius: faces so near each other are one
 NO_NORMAL = 1e-12  # of the overlap's surface: an area vector this small has no direction

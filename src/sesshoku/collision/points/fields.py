@@ -24,9 +24,10 @@ from sesshoku.collision.points.epa import epa
 from sesshoku.collision.points.gjk import APART, BEYOND, gjk
 from sesshoku.collision.points.manifold import facing_points, to_world, with_witness
 from sesshoku.collision.points.normals import best_normal
-from sesshoku.collision.support import core_radius, support, turned, turned_back
+from sesshoku.collision.support import core_radius, support
 from sesshoku.compiled.jit import jit
 from sesshoku.model.arrays import SHAPE_BOX, SHAPE_CONVEX, SHAPE_FIELD, SHAPE_PLANE
+from sesshoku.spatial.algebra import turned, turned_back
 
 ON_EDGE = 1e-7  # share of the triangle: nearer to an edge than this is on it
 BEHIND = 1e-6  # sine of the angle by which terrain may stand before a normal's plane

@@ -27,7 +27,7 @@ from sesshoku.collision.points.parted import remember_axis, still_parted
 from sesshoku.collision.points.planes import plane_points
 from sesshoku.collision.points.reduction import reduce_manifold
 from sesshoku.collision.points.rounds import capsule_normal, sphere_normal
-from sesshoku.collision.support import core_radius, farthest_vertex, support, turned, turned_back
+from sesshoku.collision.support import core_radius, farthest_vertex, support
 from sesshoku.compiled.jit import jit
 from sesshoku.model.arrays import (
     SHAPE_BOX,
@@ -39,6 +39,7 @@ from sesshoku.model.arrays import (
     SHAPE_PLANE,
     SHAPE_SPHERE,
 )
+from sesshoku.spatial.algebra import turned, turned_back
 
 __all__ = ["collide_shapes", "reduce_manifold"]
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 from math import copysign, cos, inf, sin, sqrt
 
 from sesshoku.collision.features import TOP, facing_polygon
-from sesshoku.collision.support import farthest_vertex, separation, support, turned, turned_back
+from sesshoku.collision.support import farthest_vertex, separation, support
 from sesshoku.compiled.jit import jit
 from sesshoku.model.arrays import SHAPE_BOX, SHAPE_CAPSULE, SHAPE_CONVEX, SHAPE_CYLINDER, SHAPE_FIELD
+from sesshoku.spatial.algebra import turned, turned_back
 
 AS_GOOD = 1e-13  # of the size: loss of separation allowed for a normal of the shapes' own
 NEAR = 0.99  # cosine: candidates farther off are not tried

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from math import sqrt
 
-from sesshoku.collision.support import separation, turned, turned_back
+from sesshoku.collision.support import separation
 from sesshoku.compiled.jit import jit
+from sesshoku.spatial.algebra import turned, turned_back
 
 SURELY = 1e-9  # of the pair's size: so much more than the margin must be between them
 

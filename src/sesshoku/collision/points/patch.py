@@ -24,6 +24,7 @@ from math import inf, sqrt
 
 from sesshoku.collision.points.manifold import contact_frame
 from sesshoku.compiled.jit import jit
+from sesshoku.dynamics.kinematics import world_point
 from sesshoku.spatial.algebra import cross
 
 TURN, SPIN = 0.01, 10.0  # rad, and rad/s by the length of the step if that is more
@@ -127,7 +128,7 @@ def recognise(model, data, contacts, pair, count, old_range, near):
     for old in range(old_first, old_last):
         best, least = -1, near * near
         for side in range(2):
-            x, y, z = carried_place(model, data, model.shape_link[a if side == 0 else b], contacts.old_local[old, side])
+            x, y, z = world_point(model, data, model.shape_link[a if side == 0 else b], contacts.old_local[old, side])
             x, y, z = x - o[0], y - o[1], z - o[2]
             u = frame[0, 0] * x + frame[0, 1] * y + frame[0, 2] * z
             v = frame[1, 0] * x + frame[1, 1] * y + frame[1, 2] * z
@@ -137,17 +138,6 @@ def recognise(model, data, contacts, pair, count, old_range, near):
                     best, least = k, d
         if best >= 0:
             P[best, WAS] = 1.0
-
-
-@jit
-def carried_place(model, data, link, local):
-    """World place of a point fixed to a link."""
-    if link < 0:
-        return local[0], local[1], local[2]
-    R, r, o = data.rotation[link], data.offset[link], data.tree_origin[model.link_tree[link]]
-    return (o[0] + r[0] + R[0, 0] * local[0] + R[0, 1] * local[1] + R[0, 2] * local[2],
-            o[1] + r[1] + R[1, 0] * local[0] + R[1, 1] * local[1] + R[1, 2] * local[2],
-            o[2] + r[2] + R[2, 0] * local[0] + R[2, 1] * local[1] + R[2, 2] * local[2])
 
 
 @jit

@@ -12,9 +12,10 @@ from math import sqrt
 from sesshoku.collision.contacts import OVERFLOW, SMOOTH, VERTEX
 from sesshoku.collision.features import RIM, RIM_X, RIM_Y, edge_slope, flattest_neighbour
 from sesshoku.collision.points.reduction import reduce_manifold
-from sesshoku.collision.support import ellipsoid_point, farthest_vertex, turned, turned_back
+from sesshoku.collision.support import ellipsoid_point, farthest_vertex
 from sesshoku.compiled.jit import jit
 from sesshoku.model.arrays import SHAPE_BOX, SHAPE_CAPSULE, SHAPE_CONVEX, SHAPE_CYLINDER, SHAPE_ELLIPSOID, SHAPE_SPHERE
+from sesshoku.spatial.algebra import turned, turned_back
 
 LOOKING = 0.1  # cosine
 LEVEL = 1e-3  # of the radius: vertices that differ less in height are about as deep

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from math import copysign, sqrt
 
-from sesshoku.collision.support import turned, turned_back
 from sesshoku.compiled.jit import jit
 from sesshoku.model.arrays import SHAPE_BOX, SHAPE_CAPSULE, SHAPE_CYLINDER
+from sesshoku.spatial.algebra import turned, turned_back
 
 TINY = 1e-12  # of the size: a point this near to a core has no direction from it
 

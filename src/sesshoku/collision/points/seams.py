@@ -17,9 +17,10 @@ from math import inf, sqrt
 
 from sesshoku.collision.filter import may_touch
 from sesshoku.collision.points.manifold import contact_frame
-from sesshoku.collision.support import support, turned_back
+from sesshoku.collision.support import support
 from sesshoku.compiled.jit import jit
 from sesshoku.model.arrays import SHAPE_BOX, SHAPE_PLANE
+from sesshoku.spatial.algebra import turned_back
 
 ON = 2e-5  # m: a point is on a shape; bodies rest up to 1e-5 m deep
 ASIDE = 1e-4  # m: how far beside the point is looked

@@ -14,6 +14,7 @@ from math import sqrt
 
 from sesshoku.collision.swept.crossing import between, outward_along
 from sesshoku.compiled.jit import jit
+from sesshoku.compiled.sets import first_from
 from sesshoku.compiled.table import Record, array, scalar, viewer
 
 VERTEX_FACE, EDGE_EDGE = range(2)
@@ -119,7 +120,7 @@ def told_before(breps, events, i):
 @jit
 def vertex_told(breps, events, i, v, host):
     """Whether an event before event i lets vertex v into a face of shape `host` in the direction of event i."""
-    k = first_from(events, i, v * breps.patch_count)
+    k = first_from(events.key, i, v * breps.patch_count)
     while k < i and events.key[k] < (v + 1) * breps.patch_count:
         if events.shape[k, 1] == host and same_line(events, i, k):
             return True
@@ -138,7 +139,7 @@ def edges_told(breps, events, i):
     base = breps.vertex_count * breps.patch_count
     for j in range(breps.vertex_edge_start[v], breps.vertex_edge_start[v + 1]):
         e = breps.vertex_edge[j]
-        k = first_from(events, i, base + e * breps.edge_count)
+        k = first_from(events.key, i, base + e * breps.edge_count)
         while k < i and events.key[k] < base + (e + 1) * breps.edge_count:
             g = events.feature[k, 1]
             if (breps.edge_vertex[g, 0] == w or breps.edge_vertex[g, 1] == w) and same_line(events, i, k):
@@ -152,19 +153,6 @@ def same_line(events, i, k):
     """Whether two events push along one line."""
     n, m = events.normal[i], events.normal[k]
     return abs(n[0] * m[0] + n[1] * m[1] + n[2] * m[2]) > ALIKE
-
-
-@jit
-def first_from(events, count, key):
-    """Place of the first of `count` events whose key is not below `key`."""
-    low, high = 0, count
-    while low < high:
-        middle = (low + high) // 2
-        if events.key[middle] < key:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 # ---- order ----------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from sesshoku.compiled.progress import seconds
+from sesshoku.compiled.prepare.progress import seconds
 
 LINES = 20  # where there is no terminal
 SOONEST = 2.0  # s between them

@@ -19,9 +19,9 @@ from sesshoku.comparison.sweep.points import make_jobs, varied
 from sesshoku.comparison.sweep.progress import Bar
 from sesshoku.comparison.sweep.store import Store, check_path
 from sesshoku.comparison.sweep.study import Study
+from sesshoku.compiled.plain.sources import source_hash
 from sesshoku.compiled.prepare import prepare
-from sesshoku.compiled.progress import CompileProgress
-from sesshoku.compiled.sources import source_hash
+from sesshoku.compiled.prepare.progress import CompileProgress
 from sesshoku.errors import MethodError, SceneError
 from sesshoku.methods.registry import Method, keywords, resolve
 from sesshoku.scene.calls import checked

@@ -22,8 +22,8 @@ from sesshoku.dynamics.aba import (
     eliminate_axis,
     eliminate_force,
     inertia_to_parent,
-    last_dof,
 )
+from sesshoku.dynamics.kinematics import last_dof
 from sesshoku.spatial.algebra import symmetric_inertia
 
 

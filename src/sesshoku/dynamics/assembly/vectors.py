@@ -11,7 +11,8 @@ from sesshoku.dynamics.assembly.blocks import axes_inverse, shift_motion
 from sesshoku.dynamics.assembly.laws import loop_rate
 from sesshoku.dynamics.assembly.parts import old_place, place_of
 from sesshoku.dynamics.assembly.work import CONTACT_JOINT, JOINTS, LOOP_JOINT, TREE_JOINT
-from sesshoku.dynamics.rnea import joint_forces_from_links, link_forces
+from sesshoku.dynamics.kinematics import sum_to_joints
+from sesshoku.dynamics.rnea import link_forces
 from sesshoku.model.arrays import FREE
 from sesshoku.spatial.algebra import cross
 
@@ -206,7 +207,7 @@ def left_over(model, data, asm, joint_force, diagonal, acceleration):
                 needed[3] += sign * (f[3] + nx)
                 needed[4] += sign * (f[4] + ny)
                 needed[5] += sign * (f[5] + nz)
-    joint_forces_from_links(model, data, asm.rest)
+    sum_to_joints(model, data, 0, model.link_count, asm.rest)
     for k in range(model.dof_count):
         asm.rest[k] = joint_force[k] - asm.rest[k] - (model.dof_armature[k] + diagonal[k]) * acceleration[k]
 

@@ -22,8 +22,8 @@ from __future__ import annotations
 from math import sqrt
 
 from sesshoku.compiled.jit import jit
-from sesshoku.dynamics.aba import last_dof
 from sesshoku.dynamics.constraints.rows import ROW_LOOP
+from sesshoku.dynamics.kinematics import last_dof
 
 DEPENDENT = 1e-8  # a row whose independent part is below this share of its size says what others say already
 ROUNDING = 1e-11  # an anchor that all its joints together move less than this share of what each could stands still

@@ -16,9 +16,9 @@ from __future__ import annotations
 from math import atan2, inf, sqrt
 
 from sesshoku.compiled.jit import jit
-from sesshoku.dynamics.aba import last_dof
 from sesshoku.dynamics.constraints.tendon_rows import ROW_TENDON_LOWER, store_tendon_impulse, tendon_rows
 from sesshoku.dynamics.jacobian import chain_row
+from sesshoku.dynamics.kinematics import last_dof
 from sesshoku.model.arrays import BALL, HINGE, KINEMATIC
 from sesshoku.spatial.algebra import cross
 

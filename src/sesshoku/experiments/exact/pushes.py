@@ -21,7 +21,7 @@ import numpy as np
 from sesshoku import control
 from sesshoku.comparison.sweep import sweep
 from sesshoku.compiled.jit import CACHE_DIRECTORY
-from sesshoku.compiled.sources import source_hash
+from sesshoku.compiled.plain.sources import source_hash
 from sesshoku.control.walking import footsteps
 from sesshoku.errors import SesshokuError, SimulationDiverged, UnstableStep
 from sesshoku.experiments.base import Check, Result, Table

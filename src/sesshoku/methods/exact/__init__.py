@@ -52,10 +52,12 @@ from sesshoku.integrate.midpoint import (
 )
 from sesshoku.integrate.position import move_kinematic
 from sesshoku.methods.definition import Definition
-from sesshoku.methods.exact.floating import keep_floating, note_floating
-from sesshoku.methods.exact.island_momentum import keep_momenta, note_momenta
+from sesshoku.methods.exact.impacts.until import add_given, note_shaken
 from sesshoku.methods.exact.locks import hold_joints, keep_joint_friction, release_joints
-from sesshoku.methods.exact.momentum import gather_torques, turn_from_instants
+from sesshoku.methods.exact.momenta.floating import keep_floating, note_floating
+from sesshoku.methods.exact.momenta.island_momentum import keep_momenta, note_momenta
+from sesshoku.methods.exact.momenta.momentum import gather_torques, turn_from_instants
+from sesshoku.methods.exact.momenta.spin import spin_evenly, turn_along
 from sesshoku.methods.exact.options import MIDPOINT, Options
 from sesshoku.methods.exact.problem import (
     add_impact,
@@ -67,8 +69,6 @@ from sesshoku.methods.exact.problem import (
 )
 from sesshoku.methods.exact.solve import count_unsolved, keep_states, solve_islands
 from sesshoku.methods.exact.speculative import speculative_leads
-from sesshoku.methods.exact.spin import spin_evenly, turn_along
-from sesshoku.methods.exact.until import add_given, note_shaken
 from sesshoku.methods.exact.work import (
     BOUNCE,
     FLOATING_ISLANDS,
@@ -82,14 +82,13 @@ from sesshoku.methods.exact.work import (
 )
 from sesshoku.methods.registry import register
 from sesshoku.solvers.problem import ROLLING, push_contact
-from sesshoku.stages.books import applied_work
 from sesshoku.stages.contact_forces import apply_forces
 from sesshoku.stages.contact_rows import velocity_change
 from sesshoku.stages.free_motion import (
-    LIGHT,
     SEMI_IMPLICIT,
     SPIN,
     all_slower,
+    applied_work,
     coast,
     end_step,
     finish,
@@ -99,7 +98,7 @@ from sesshoku.stages.free_motion import (
     note_start,
 )
 from sesshoku.stages.joint_constraints import measure_errors
-from sesshoku.stages.report import APPLIED_WORK
+from sesshoku.stages.report import APPLIED_WORK, LIGHT
 from sesshoku.stages.tunnelling import count_tunnelling
 
 

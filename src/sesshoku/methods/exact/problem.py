@@ -5,13 +5,13 @@ from __future__ import annotations
 from sesshoku.collision.contacts import CONTACTS, SMOOTH
 from sesshoku.compiled.jit import jit
 from sesshoku.integrate.midpoint import lead_scripts, script_lead
-from sesshoku.methods.exact.free_islands import contact_is_free, find_free_islands
-from sesshoku.methods.exact.instant import COMES, MET, PASSES, TOUCHING
-from sesshoku.methods.exact.instant_rows import meet_impacts
+from sesshoku.methods.exact.impacts.instant import COMES, MET, PASSES, TOUCHING
+from sesshoku.methods.exact.impacts.instant_rows import meet_impacts
+from sesshoku.methods.exact.impacts.until import carry_until_impacts
+from sesshoku.methods.exact.momenta.free_islands import contact_is_free, find_free_islands
+from sesshoku.methods.exact.momenta.spin import split_free
 from sesshoku.methods.exact.options import MIDPOINT
 from sesshoku.methods.exact.rate_terms import link_rates, measure_rates, turn_blocks, turn_contact, turn_loops
-from sesshoku.methods.exact.spin import split_free
-from sesshoku.methods.exact.until import carry_until_impacts
 from sesshoku.methods.exact.work import BOUNCE, GAINED, GIVEN, INSTANT, SPEED, SUPPORT, TAKEN
 from sesshoku.solvers.problem import CHAIN, JOINT_ROWS, ROLLING, push_contact, read_normal
 from sesshoku.stages.contact_rows import contact_rows, contact_velocity, start_problem

@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import sqrt
 
 from sesshoku.compiled.jit import jit
-from sesshoku.dynamics.carried import carried_velocities
+from sesshoku.dynamics.rnea import carried_velocities
 from sesshoku.methods.exact.options import MIDPOINT
 from sesshoku.spatial.algebra import cross
 

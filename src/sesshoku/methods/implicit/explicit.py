@@ -18,12 +18,13 @@ from sesshoku.dynamics.kinematics import coordinate_rate, kinematics
 from sesshoku.dynamics.rnea import external_wrenches, link_velocities
 from sesshoku.integrate.position import move_kinematic, normalize
 from sesshoku.integrate.rk4 import TABLEAU
-from sesshoku.integrate.runge_kutta import combine
-from sesshoku.methods.implicit.law import add_force, build_joint_laws
+from sesshoku.integrate.runge_kutta import combine, start_stage
+from sesshoku.methods.implicit.law import build_joint_laws
 from sesshoku.methods.implicit.options import MARGIN, VISCOUS
 from sesshoku.methods.implicit.problem import build_problem, keep_contacts, moves
 from sesshoku.methods.implicit.solve import solve_group, start_joints, update_states
 from sesshoku.methods.implicit.work import COUPLING_OVERFLOW, GROUPS, PASSES, UNSETTLED
+from sesshoku.spatial.algebra import add_force
 
 
 @jit
@@ -97,10 +98,7 @@ def rk4_step(model, data, work, dt):
     q, v, stage_q, stage_v, rate_q, rate_v = data.q, data.v, data.stage_q, data.stage_v, data.rate_q, data.rate_v
     time = 0.0
     for s in range(4):
-        combine(q, rate_q, TABLEAU, s, dt, stage_q)
-        combine(v, rate_v, TABLEAU, s, dt, stage_v)
-        move_kinematic(model, data, (TABLEAU[s, 0] - time) * dt)
-        time = TABLEAU[s, 0]
+        time = start_stage(model, data, TABLEAU, s, time, dt)
         coordinate_rate(model, stage_q, stage_v, rate_q[s])
         if s > 0:
             keep_contacts(model, data, work)

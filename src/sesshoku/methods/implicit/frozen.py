@@ -9,9 +9,9 @@ from __future__ import annotations
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.assembly.blocks import invert_symmetric
 from sesshoku.dynamics.assembly.tree import assemble_tree, carry, disassemble_tree
-from sesshoku.methods.implicit.law import add_force, add_loop, clear_laws, contact_terms
+from sesshoku.methods.implicit.law import add_loop, clear_laws, contact_terms
 from sesshoku.methods.implicit.problem import moves
-from sesshoku.spatial.algebra import cross, symmetric_times
+from sesshoku.spatial.algebra import add_force, cross, symmetric_times
 
 
 @jit

@@ -19,7 +19,7 @@ from sesshoku.methods.implicit.options import BALANCED
 from sesshoku.methods.implicit.problem import moves
 from sesshoku.methods.implicit.work import LIMIT_ON, PAIRS, RIGID
 from sesshoku.model.arrays import BALL, HINGE
-from sesshoku.spatial.algebra import cross, symmetric_times
+from sesshoku.spatial.algebra import add_force, cross, symmetric_times
 
 
 @jit
@@ -129,14 +129,6 @@ def script_change(model, data, work, link, p):
     wx, wy, wz = c[3] - r[3], c[4] - r[4], c[5] - r[5]
     x, y, z = cross(wx, wy, wz, p[0] - o[0], p[1] - o[1], p[2] - o[2])
     return c[0] - g[0] - r[0] + x, c[1] - g[1] - r[1] + y, c[2] - g[2] - r[2] + z
-
-
-@jit
-def add_force(wrench, x, y, z, fx, fy, fz):
-    """wrench += force f at (x, y, z)."""
-    nx, ny, nz = cross(x, y, z, fx, fy, fz)
-    wrench[0], wrench[1], wrench[2] = wrench[0] + fx, wrench[1] + fy, wrench[2] + fz
-    wrench[3], wrench[4], wrench[5] = wrench[3] + nx, wrench[4] + ny, wrench[5] + nz
 
 
 @jit

@@ -35,9 +35,8 @@ from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
 from sesshoku.compiled.stepping import Stages
-from sesshoku.dynamics.actuation import joint_forces
 from sesshoku.dynamics.kinematics import kinematics
-from sesshoku.dynamics.rnea import external_wrenches, link_velocities
+from sesshoku.dynamics.rnea import link_velocities
 from sesshoku.integrate.fast_joints import FAST, FAST_TREES, RUNGE_KUTTA_FAST, find_fast
 from sesshoku.integrate.position import move_kinematic
 from sesshoku.integrate.rk4 import TABLEAU
@@ -54,13 +53,11 @@ from sesshoku.stages.contact_forces import apply_forces
 from sesshoku.stages.free_motion import (
     RUNGE_KUTTA,
     SEMI_IMPLICIT,
-    SPIN,
     coast,
     finish,
     finish_turns,
-    free_velocity,
     hold_fast_turns,
-    joint_space_inertia,
+    unconstrained_velocity,
 )
 from sesshoku.stages.joint_constraints import measure_errors
 from sesshoku.stages.tunnelling import count_tunnelling
@@ -70,10 +67,7 @@ from sesshoku.stages.tunnelling import count_tunnelling
 def free_motion(model, data, work, dt):
     """new_v: the velocity at the end without contacts, limits or joint friction."""
     options = work.options
-    joint_forces(model, data, data.q, data.v, 0.0 if options.integrator == RK4 else dt, 1.0)
-    external_wrenches(model, data)
-    joint_space_inertia(model, data)
-    free_velocity(model, data, dt, SPIN)
+    unconstrained_velocity(model, data, dt, 0.0 if options.integrator == RK4 else dt)
     coast(model, data, dt, RUNGE_KUTTA_FAST if options.integrator == RK4 else FAST)
 
 

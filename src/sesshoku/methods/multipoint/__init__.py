@@ -40,8 +40,6 @@ from __future__ import annotations
 from sesshoku.collision.contacts import CONTACTS, RELEASED, SLIP, STICK
 from sesshoku.compiled.jit import jit
 from sesshoku.compiled.stepping import Stages
-from sesshoku.dynamics.actuation import joint_forces
-from sesshoku.dynamics.rnea import external_wrenches
 from sesshoku.integrate.fast_joints import FAST
 from sesshoku.methods.definition import Definition
 from sesshoku.methods.features import rolling_friction
@@ -52,7 +50,7 @@ from sesshoku.methods.multipoint.work import Work, make_work
 from sesshoku.methods.registry import register
 from sesshoku.stages.common import find_points, place_links, take_over
 from sesshoku.stages.contact_forces import apply_forces
-from sesshoku.stages.free_motion import SPIN, coast, free_velocity, joint_space_inertia
+from sesshoku.stages.free_motion import coast, unconstrained_velocity
 from sesshoku.stages.joint_constraints import measure_errors
 from sesshoku.stages.tunnelling import count_tunnelling
 
@@ -60,10 +58,7 @@ from sesshoku.stages.tunnelling import count_tunnelling
 @jit
 def free_motion(model, data, work, dt):
     """new_v: the velocity at the end without contacts, limits or joint friction."""
-    joint_forces(model, data, data.q, data.v, dt, 1.0)
-    external_wrenches(model, data)
-    joint_space_inertia(model, data)
-    free_velocity(model, data, dt, SPIN)
+    unconstrained_velocity(model, data, dt, dt)
     coast(model, data, dt, FAST)
 
 

@@ -5,13 +5,13 @@ contact and multi-joint structures. A constrained spring is a spring and a dampe
 the limit an explicit penalty force, beyond it a constraint force that is found at the end of the step.
 
 equation -> function
-    (2.1)          points of bodies                     joints.world_anchor, anchors.to_world
+    (2.1)          points of bodies                     joint.joints.world_anchor, contact.anchors.to_world
     (2.2) (2.3)    and their velocities                 bodies.point_velocity
-    (2.12)-(2.14)  forces and torques                   pulling.add_at, pulling.add_force
+    (2.12)-(2.14)  forces and torques                   joint.pulling.add_at, joint.pulling.add_force
     (2.23) (2.26)  gyroscopic torque                    bodies.load_bodies
     (2.28)         rotation                             bodies.advance
     (2.29) (2.31) (2.32)  stretch and its limit         solve.descent.stretch
-    (2.30) (2.33)  spring and damper                    pulling.pull_joints, friction.press_static
+    (2.30) (2.33)  spring and damper                    joint.pulling.pull_joints, contact.friction.press_static
     (3.5) (3.6)    symplectic Euler                     bodies.free_velocities, bodies.advance
     (3.12)-(3.14)  the largest step                     stability.largest_step
     (3.19) (3.20)  with constraint force  solve.descent.predict, bodies.advance, bodies.free_velocities
@@ -19,15 +19,15 @@ equation -> function
     5.1            B-reps, shrunken copies              collision/swept/brep.py, shrink.py
     (5.1) (5.2)    crossings  collision.swept.crossing.edge_distance, collision.swept.crossing.edge_edge
     5.3            L0 and L1                            collision/swept/sweep.py
-    (5.3)          anchors in faces                     anchors.attach_to_face
-    (5.4)-(5.6)    anchors on edges                     anchors.edge_points, anchors.attach
-    (5.7) (5.8)    which feature pushes                 anchors.in_wedge, anchors.near_end
-    (5.9)          kinetic friction                     friction.press_sliding
-    (5.10)-(5.12)  place of an anchor                   contacts.measure_place
-    5.6            becoming static                      contacts.carry_over
-    (5.13)-(5.16)  static friction                      joints.anchor_distance, friction.friction_excess
-    5.6.2          life of a spring                     contacts.find_contacts
-    chapter 6      joints                               joints.py, drives.py
+    (5.3)          anchors in faces                     contact.anchors.attach_to_face
+    (5.4)-(5.6)    anchors on edges                     contact.anchors.edge_points, contact.anchors.attach
+    (5.7) (5.8)    which feature pushes                 contact.anchors.in_wedge, contact.anchors.near_end
+    (5.9)          kinetic friction                     contact.friction.press_sliding
+    (5.10)-(5.12)  place of an anchor                   contact.contacts.measure_place
+    5.6            becoming static                      contact.contacts.carry_over
+    (5.13)-(5.16)  static friction                      joint.joints.anchor_distance, contact.friction.friction_excess
+    5.6.2          life of a spring                     contact.contacts.find_contacts
+    chapter 6      joints                               joint/joints.py, joint/drives.py
     (7.1)          trees of boxes                       collision.swept.tree.boxes_overlap
     (7.2)          cost                                 collision.swept.sweep.walk_trees
     (7.3)-(7.12)   slabs                                collision.swept.tree.widen, collision.swept.tree.outside_slab
@@ -37,9 +37,9 @@ Deviations from the thesis, and why:
   kinetic energy, since metres and radians do not add. Every island of bodies is descended on its own: the sum is exact.
 - 3-D rotations by exponentials; the gyroscopic torque of a fast spin is its mean over the step.
 - Servos, joint springs and dampers are linearly implicit: explicit ones are far beyond what the inertia of a single
-  small link bears. In joint space, with the joints' reactions (drives.py); or, where joints' springs are implicit too
-  (an option), all in the inertia the descent works with (coupling.py). Armature turns with the child link alone, and
-  is no gyroscope: the rotor of a light link would nutate far faster than steps can follow.
+  small link bears. In joint space, with the joints' reactions (joint/drives.py); or, where joints' springs are implicit
+  too (an option), all in the inertia the descent works with (joint/coupling.py). Armature turns with the child link
+  alone, and is no gyroscope: the rotor of a light link would nutate far faster than steps can follow.
 - A descent takes at least one step while any spring is beyond its limit, if only within the tolerance: otherwise a load
   that sinks by less than it in a step is borne by every second step, twice as hard.
 - The anchor shift of (5.10) is measured in metres: parameters of a triangle jump at its borders.
@@ -68,14 +68,20 @@ from sesshoku.methods.springs.bodies import (
     read_joints,
     take_state,
 )
-from sesshoku.methods.springs.contacts import drop_passing, find_contacts, find_passing
-from sesshoku.methods.springs.coupling import start_coupling
-from sesshoku.methods.springs.drives import drive_joints, drive_mimics, rub_joints, settle_drives, want_drives
-from sesshoku.methods.springs.friction import free_contacts, press_contacts, rub_after, stiffen_contacts
+from sesshoku.methods.springs.contact.contacts import drop_passing, find_contacts, find_passing
+from sesshoku.methods.springs.contact.friction import free_contacts, press_contacts, rub_after, stiffen_contacts
 from sesshoku.methods.springs.gather import Work, make_work
-from sesshoku.methods.springs.joints import let_go, place_anchors
+from sesshoku.methods.springs.joint.coupling import start_coupling
+from sesshoku.methods.springs.joint.drives import (
+    drive_joints,
+    drive_mimics,
+    rub_joints,
+    settle_drives,
+    want_drives,
+)
+from sesshoku.methods.springs.joint.joints import let_go, place_anchors
+from sesshoku.methods.springs.joint.pulling import pull_joints, turn_axes
 from sesshoku.methods.springs.options import COUPLED, IMPLICIT_JOINTS, Options
-from sesshoku.methods.springs.pulling import pull_joints, turn_axes
 from sesshoku.methods.springs.sensing import leave_motion, start_motion
 from sesshoku.methods.springs.solve.descent import ITERATIONS, descend, predict, spin
 from sesshoku.methods.springs.stability import cautions
@@ -340,6 +346,7 @@ METHOD = Definition(
         and options.friction_anchor == "drag" else 1e9,
         "passive": lambda options: False,
         "elastic": lambda options: True,
+        "restitution": lambda options: False,
         "books": lambda options: False,
     })
 register(__name__)

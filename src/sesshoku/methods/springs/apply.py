@@ -6,8 +6,8 @@ from math import sqrt
 
 from sesshoku.collision.contacts import CONTACTS, NEXT_ID, OLD_CONTACTS, OVERFLOW, RELEASED, SLIP, STICK, VERTEX
 from sesshoku.compiled.jit import jit
-from sesshoku.methods.springs.friction import arm_velocity
-from sesshoku.methods.springs.joints import joint_gap
+from sesshoku.methods.springs.contact.friction import arm_velocity
+from sesshoku.methods.springs.joint.joints import joint_gap
 from sesshoku.methods.springs.options import DRAG
 from sesshoku.methods.springs.solve.descent import CONVERGED as SOLVED
 from sesshoku.methods.springs.solve.descent import ITERATIONS as USED

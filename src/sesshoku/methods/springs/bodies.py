@@ -11,17 +11,17 @@ from __future__ import annotations
 from math import atan2, pi, sqrt
 
 from sesshoku.compiled.jit import jit
-from sesshoku.dynamics.drag import drag_of_body
 from sesshoku.dynamics.kinematics import kinematics
-from sesshoku.dynamics.pushes import add_force, turned
+from sesshoku.dynamics.pushes import drag_of_body
 from sesshoku.dynamics.rnea import link_velocities
 from sesshoku.integrate.rotor import rotor
 from sesshoku.methods.springs.options import MOMENTUM
 from sesshoku.methods.springs.solve.inertia import solve_group
 from sesshoku.methods.springs.work import BIG_TURN
 from sesshoku.model.arrays import FREE, KINEMATIC, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL
-from sesshoku.spatial.algebra import cross, quaternion_matrix, quaternion_times, turn_quaternion
-from sesshoku.stages.free_motion import LIGHT, all_slower
+from sesshoku.spatial.algebra import add_force, cross, quaternion_matrix, quaternion_times, turn_quaternion, turned
+from sesshoku.stages.free_motion import all_slower
+from sesshoku.stages.report import LIGHT
 
 
 @jit

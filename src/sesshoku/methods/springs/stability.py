@@ -3,10 +3,10 @@
 Symplectic Euler with explicit dampers is stable for a mode of frequency omega as long as
     omega^2 dt^2 + 2 (c / k) omega^2 dt < 4,    that is   dt < (-c + sqrt(c^2 + 4 k m)) / k   for one mass m.
 Contacts: the modes of a shape that stands on one of its flat faces, springs at its corners. Joints: the modes of all
-joint springs together at the start. Springs by the rule are stable by construction (friction.py).
+joint springs together at the start. Springs by the rule are stable by construction (contact/friction.py).
 
 Implicit joints bear any stiffness, and servos act through them at once. With explicit joints, implicit servos are
-stable at any gains, but know of contacts only what those did a step before (drives.py): their force builds
+stable at any gains, but know of contacts only what those did a step before (joint/drives.py): their force builds
 up by H / (H + D) per step, H the inertia they drive, D = dt kd + dt^2 kp.
 """
 
@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from sesshoku.errors import UnsupportedFeature
+from sesshoku.methods.springs.contact.overlaps import overlap_cautions
 from sesshoku.methods.springs.options import Options
-from sesshoku.methods.springs.overlaps import overlap_cautions
 from sesshoku.methods.springs.work import STOP, body_inertia, symmetric
 from sesshoku.model.arrays import GENERAL, PLANAR, POSITION, REVOLUTE, SPHERICAL
 from sesshoku.model.arrays import TORQUE as ACTUATOR_TORQUE

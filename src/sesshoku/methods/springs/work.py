@@ -52,7 +52,7 @@ class Bodies(Record):
     touch = array(float, "B", 6)  # force and torque of contacts and loops, what their limits gave last included
     outer = array(float, "B", 6)  # work
     base = array(float, "B", 6)  # force without the drives'
-    block = array(float, "B", 6, 6)  # inertia with implicit joint springs, without drives (coupling.py)
+    block = array(float, "B", 6, 6)  # inertia with implicit joint springs, without drives (joint/coupling.py)
     cross = array(float, "B", 6, 6)  # of a body with its parent
     contact_springs = array(int, "B")  # number of contact springs that press on it
     step = array(float, 1)  # s: the whole step, by which springs of the rule are as stiff in all its parts
@@ -98,7 +98,7 @@ class Joints(Record):
     clipped = array(int, "A")  # 1: at its effort
     inertia = array(float, "V")  # what a dof turns at the start, kg m^2; infinite where it slides
     constant = array(float, "V")  # the part of `given` that is not implicit
-    inert = array(float, "V")  # inertia lent to a dof that its constant torque would turn too far (drives.py)
+    inert = array(float, "V")  # inertia lent to a dof that its constant torque would turn too far (joint/drives.py)
     reference = array(float, "V")  # acceleration at which that lent inertia takes nothing
     old_reference = array(float, "V")  # of the round before
     old_miss = array(float, "V")  # by how much it was missed then

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from sesshoku.collision.overlap.detect import find_overlaps
 from sesshoku.compiled.jit import jit
-from sesshoku.dynamics.actuation import joint_forces
 from sesshoku.dynamics.kinematics import coordinate_rate, kinematics
-from sesshoku.dynamics.rnea import external_wrenches, link_velocities
+from sesshoku.dynamics.rnea import link_velocities
 from sesshoku.integrate.fast_joints import FAST
 from sesshoku.integrate.position import move_kinematic, normalize
 from sesshoku.integrate.rkg import TABLEAU
@@ -19,7 +18,7 @@ from sesshoku.integrate.runge_kutta import combine
 from sesshoku.methods.volume.apply import apply_wrenches
 from sesshoku.methods.volume.problem import problem_rows, remember_speeds
 from sesshoku.methods.volume.solve import solve_islands
-from sesshoku.stages.free_motion import RUNGE_KUTTA, SPIN, coast, finish, free_velocity, joint_space_inertia
+from sesshoku.stages.free_motion import RUNGE_KUTTA, coast, finish, unconstrained_velocity
 
 THIN = 0.0  # m: any overlap with a polygon is an area
 
@@ -40,10 +39,7 @@ def solve_here(model, data, work, dt, implicit_dt):
 @jit
 def free_motion(model, data, dt, implicit_dt):
     """new_v: the velocity at the end of the step without contact and joint rows."""
-    joint_forces(model, data, data.q, data.v, implicit_dt, 1.0)
-    external_wrenches(model, data)
-    joint_space_inertia(model, data)
-    free_velocity(model, data, dt, SPIN)
+    unconstrained_velocity(model, data, dt, implicit_dt)
     if implicit_dt > 0.0:  # not within the stages of Gill's scheme
         coast(model, data, dt, FAST)
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from sesshoku.collision.overlap.overlaps import POINT
 from sesshoku.compiled.jit import jit
+from sesshoku.methods.volume.blocks import lay_out
 from sesshoku.methods.volume.dense import FRICTION_ROUNDS, choose_ridge, judge_all, solve_dense
 from sesshoku.methods.volume.energy import sparse_share
 from sesshoku.methods.volume.joints import JOINT_ROUNDS, joint_solve, keep_states, sweep_joints
 from sesshoku.methods.volume.options import BOUNDED, COUPLED
-from sesshoku.methods.volume.sparse import interior_point, lay_out
+from sesshoku.methods.volume.sparse import interior_point
 from sesshoku.methods.volume.work import FREED, HELD
 from sesshoku.solvers.island_matrix import fill_contacts
 from sesshoku.solvers.problem import push_contact, read_contact

@@ -30,6 +30,7 @@ from sesshoku.recording.render.shade import (
 )
 from sesshoku.recording.render.triangles import Triangles, linear, triangles_of
 from sesshoku.recording.render.views import View, chosen_view, scene_view, view_of_all
+from sesshoku.scene.geometry import drawing as drawing_module
 from sesshoku.spatial.rotation import quaternion_to_matrix
 
 SUN_WAY = np.array([1.5, -1.0, 2.2]) / np.linalg.norm([1.5, -1.0, 2.2])
@@ -135,7 +136,9 @@ class Renderer:
 
     def bounds(self, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Corners of the box around what moves (all, where nothing does), and the ground below it."""
-        moving = [n for n, body in enumerate(self.drawing["bodies"]) if body["moves"] and n in self._boxes]
+        bodies = self.drawing["bodies"]
+        robots = {body["robot"] for body in bodies if body["moves"]} - {None}
+        moving = [n for n, body in enumerate(bodies) if (body["moves"] or body["robot"] in robots) and n in self._boxes]
         points = [self._boxes[n] @ quaternion_to_matrix(poses[n, 3:]).T + poses[n, :3] for n in moving or self._boxes]
         if not points:
             return np.array([-1.0, -1.0, 0.0]), np.ones(3)
@@ -194,7 +197,9 @@ class Renderer:
         for name in ("corner", "normal", "color", "body", "layer"):
             getattr(canvas, name)[:count] = getattr(self._copies, name)
         canvas.poses[:] = IDENTITY
-        own = [np.minimum(plane.color, GROUND) for plane in self.planes]  # a white one would drown shadows and sky
+        usual = linear(drawing_module.GROUND)
+        own = [GROUND if np.array_equal(plane.color, usual) else np.minimum(plane.color, GROUND)
+               for plane in self.planes]  # a white one would drown shadows and sky
         if own:
             canvas.plane_color[:] = own
         tone = np.arange(LEVELS + 1) / LEVELS
@@ -203,7 +208,6 @@ class Renderer:
         light = canvas.light
         light[SUN:SUN + 3], light[SKY:SKY + 3] = SUN_WAY, (0.0, 0.0, 1.0)
         light[SUN_STRENGTH], light[SKY_STRENGTH] = 0.62, 0.52
-        light[CELL] = 10.0 ** round(np.log10(self.radius / 4))
         canvas.sky[:] = BACKGROUND
         return canvas
 
@@ -244,6 +248,7 @@ class Renderer:
         canvas.lens[:] = (view.height is None, scale, 0.5 * self.samples * width, 0.5 * rows)
         reach = max(self.radius, float(np.linalg.norm(view.target - view.eye)))
         canvas.light[HAZE_BEGIN], canvas.light[HAZE_END] = 4.0 * reach, 25.0 * reach
+        canvas.light[CELL] = 10.0 ** round(np.log10(reach / 11))
 
     def _shine(self, poses: np.ndarray) -> None:
         """The sun goes along with what moves, so that shadows stay sharp."""

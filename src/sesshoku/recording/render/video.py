@@ -149,12 +149,9 @@ def check_film(path: Path) -> str:
     return ffmpeg() if ending in CODECS else ""
 
 
-def write_strip(recording: Recording, path: Path, times: Sequence[float], *, camera: Any = None,
-                size: Any = (360, 420), contacts: bool = True, columns: int | None = None) -> Path:
-    """Pictures at several times side by side, from one place; see `Recording.to_strip`."""
-    from PIL import Image
-
-    picture_path(path)
+def strip_of(recording: Recording, times: Sequence[float], *, camera: Any = None, size: Any = (240, 240),
+             contacts: bool = True, columns: int | None = None) -> np.ndarray:
+    """Pictures at several times side by side, from one place, as one picture."""
     if len(times) == 0:
         raise RecordingError("a strip needs one time at least")
     shots = Shots(recording, checked_size(size), camera, contacts=contacts)
@@ -162,7 +159,15 @@ def write_strip(recording: Recording, path: Path, times: Sequence[float], *, cam
     columns = len(pictures) if columns is None else max(1, int(columns))
     pictures += [np.full_like(pictures[0], 255)] * (-len(pictures) % columns)
     rows = [np.concatenate(pictures[k:k + columns], axis=1) for k in range(0, len(pictures), columns)]
-    whole = np.concatenate(rows)
+    return np.concatenate(rows)
+
+
+def write_strip(recording: Recording, path: Path, times: Sequence[float], **options: Any) -> Path:
+    """Write `strip_of`; see `Recording.to_strip`."""
+    from PIL import Image
+
+    picture_path(path)
+    whole = strip_of(recording, times, **options)
     if path.suffix.lower() == ".png":
         with written_file(path) as part:
             Image.fromarray(whole).save(part, format="png")

@@ -18,8 +18,8 @@ from sesshoku.model.arrays import (
     TORQUE,
     VELOCITY,
 )
-from sesshoku.scene.actuators import Actuator, Tendon
 from sesshoku.scene.elements import Body
+from sesshoku.scene.elements.actuators import Actuator, Tendon
 from sesshoku.scene.scene import Scene
 from sesshoku.spatial.poses import Pose, stack
 from sesshoku.spatial.rotation import quaternion_to_matrix

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sesshoku.scene.fluid import Fluid, drag_numbers, principal_axes
+from sesshoku.scene.elements.fluid import Fluid, drag_numbers, principal_axes
 from sesshoku.spatial.poses import compose, inverse
 
 if TYPE_CHECKING:

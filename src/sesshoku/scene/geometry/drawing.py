@@ -6,15 +6,17 @@ Recordings keep it, so that they can be played without the scene; the viewer sen
 from __future__ import annotations
 
 import base64
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sesshoku.scene.frames import Camera
+from sesshoku.scene.elements.frames import Camera
 from sesshoku.scene.geometry import shapes
 from sesshoku.scene.geometry.surfaces import surface
-from sesshoku.scene.scene import Scene
 from sesshoku.spatial.rotation import multiply, quaternion_to_matrix
+
+if TYPE_CHECKING:
+    from sesshoku.scene.scene import Scene
 
 PALETTE = ((0.30, 0.47, 0.66), (0.95, 0.56, 0.17), (0.35, 0.63, 0.31), (0.88, 0.34, 0.35), (0.46, 0.72, 0.70),
            (0.69, 0.48, 0.63), (0.93, 0.79, 0.28), (0.61, 0.46, 0.37))
@@ -65,14 +67,14 @@ def drawing(scene: Scene, poses: np.ndarray) -> dict[str, Any]:
 
 def _camera(scene: Scene, camera: Camera, names: list[str]) -> dict[str, Any]:
     """A camera with the numbers of its bodies; one that tracks has the poses of all where joints are at zero."""
-    zero = _zero_poses(scene) if camera.mode.startswith("track") else None
+    zero = zero_poses(scene).tolist() if camera.mode.startswith("track") else None
     return {"name": camera.name, "body": None if camera.body is None else names.index(camera.body),
             "position": camera.position.tolist(), "rotation": camera.rotation.tolist(), "mode": camera.mode,
             "target": None if camera.target is None else names.index(camera.target), "fovy": camera.fovy,
             "orthographic": camera.orthographic, "zero": zero}
 
 
-def _zero_poses(scene: Scene) -> list[list[float]]:
+def zero_poses(scene: Scene) -> np.ndarray:
     """Poses (F, 7) of bodies where joints are at zero."""
     poses: dict[str, np.ndarray] = {}
     for body in scene.bodies.values():
@@ -81,7 +83,7 @@ def _zero_poses(scene: Scene) -> list[list[float]]:
             above = poses[body.parent]
             p, q = above[:3] + quaternion_to_matrix(above[3:]) @ p, multiply(above[3:], q)
         poses[body.name] = np.concatenate([p, q])
-    return [pose.tolist() for pose in poses.values()]
+    return np.array(list(poses.values())).reshape(-1, 7)
 
 
 def _sizes(shape: shapes.Shape) -> dict[str, Any]:

@@ -29,10 +29,7 @@ class Box:
     kind = "box"
 
     def __post_init__(self) -> None:
-        sides = check.vector(self.size, "size", "box")
-        for side in sides:
-            check.number(side, "size", "box", above=0.0)
-        object.__setattr__(self, "size", tuple(float(side) for side in sides))
+        object.__setattr__(self, "size", check.lengths(self.size, "size", "box"))
 
 
 @checked
@@ -54,10 +51,7 @@ class Ellipsoid:
     kind = "ellipsoid"
 
     def __post_init__(self) -> None:
-        radii = check.vector(self.radii, "radii", "ellipsoid")
-        for radius in radii:
-            check.number(radius, "radii", "ellipsoid", above=0.0)
-        object.__setattr__(self, "radii", tuple(float(radius) for radius in radii))
+        object.__setattr__(self, "radii", check.lengths(self.radii, "radii", "ellipsoid"))
 
 
 @checked

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from sesshoku.compiled.prepare import prepare
-from sesshoku.compiled.progress import CompileProgress
+from sesshoku.compiled.prepare.progress import CompileProgress
 from sesshoku.compiled.table import Record
 from sesshoku.dynamics.data import start_data
 from sesshoku.errors import SceneError, SuspectRun, did_you_mean

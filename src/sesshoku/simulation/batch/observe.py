@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.compiled.progress import CompileProgress
+from sesshoku.compiled.prepare.progress import CompileProgress
 from sesshoku.model.arrays import Model
 from sesshoku.simulation.batch.crew import Crew
 from sesshoku.simulation.batch.kernels import observe_worlds

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sesshoku.scene.calls import checked
-from sesshoku.scene.sensors import ForceSensor
-from sesshoku.scene.state_sensors import KINDS
+from sesshoku.scene.elements.sensors import ForceSensor
+from sesshoku.scene.elements.state_sensors import KINDS
 from sesshoku.simulation.batch.places import PlaceBatch
 from sesshoku.simulation.sensors.sensing import SensorErrors
 from sesshoku.simulation.sensors.state import StateSensorView

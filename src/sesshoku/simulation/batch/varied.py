@@ -17,9 +17,9 @@ from sesshoku.model.arrays import PRISMATIC, REVOLUTE, Model
 from sesshoku.scene.compiler import CompiledScene, link_poses
 from sesshoku.scene.compiler.inertias import LEAST, LIGHT
 from sesshoku.scene.elements import Material
-from sesshoku.scene.fluid import drag_numbers
+from sesshoku.scene.elements.fluid import drag_numbers
+from sesshoku.scene.elements.sensors import ForceSensor
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.sensors import ForceSensor
 from sesshoku.simulation.batch.vary import Drawn
 from sesshoku.simulation.sensors.memory import bodies_below, link_parts
 from sesshoku.spatial.rotation import axis_angle, multiply

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.data import as_data
-from sesshoku.dynamics.drag import drag_links
-from sesshoku.dynamics.kinematics import kinematics
+from sesshoku.dynamics.kinematics import kinematics, world_point
+from sesshoku.dynamics.pushes import drag_links
 from sesshoku.dynamics.rnea import link_accelerations, link_velocities
 from sesshoku.integrate.position import move, move_kinematic
 from sesshoku.model.arrays import BALL, HINGE, as_model
 from sesshoku.simulation.sensors.memory import FORCE, IMU, as_mounts
-from sesshoku.spatial.algebra import cross
+from sesshoku.spatial.algebra import add_force, cross, turned_back
 
 # where a method's equation of motion holds: where the step left the links; in the middle of it (Runge-Kutta schemes);
 # the method has left the links' accelerations as well
@@ -82,17 +82,6 @@ def go_to_middle(model, data, mounts, dt):
 
 
 @jit
-def world_point(model, data, i, p):
-    """A point of link i's frame (-1: of the world) in the world."""
-    if i < 0:
-        return p[0], p[1], p[2]
-    R, r, o = data.rotation[i], data.offset[i], data.tree_origin[model.link_tree[i]]
-    return (o[0] + r[0] + R[0, 0] * p[0] + R[0, 1] * p[1] + R[0, 2] * p[2],
-            o[1] + r[1] + R[1, 0] * p[0] + R[1, 1] * p[1] + R[1, 2] * p[2],
-            o[2] + r[2] + R[2, 0] * p[0] + R[2, 1] * p[1] + R[2, 2] * p[2])
-
-
-@jit
 def point_acceleration(model, data, i, x, y, z):
     """Acceleration less gravity of the point of link i (-1: the world) that is at (x, y, z) of the world."""
     if i < 0:
@@ -103,14 +92,6 @@ def point_acceleration(model, data, i, x, y, z):
     wx, wy, wz = cross(u[3], u[4], u[5], u[0] + vx, u[1] + vy, u[2] + vz)  # spatial to classical acceleration
     tx, ty, tz = cross(a[3], a[4], a[5], x, y, z)
     return a[0] + tx + wx, a[1] + ty + wy, a[2] + tz + wz
-
-
-@jit
-def add_force(out, x, y, z, fx, fy, fz):
-    """A force at the arm (x, y, z) from the sensor."""
-    tx, ty, tz = cross(x, y, z, fx, fy, fz)
-    out[0], out[1], out[2] = out[0] + fx, out[1] + fy, out[2] + fz
-    out[3], out[4], out[5] = out[3] + tx, out[4] + ty, out[5] + tz
 
 
 @jit
@@ -126,8 +107,8 @@ def weigh_parts(model, data, mounts, s):
         ax, ay, az = point_acceleration(model, data, i, x, y, z)
         add_force(out, x - sx, y - sy, z - sz, m * ax, m * ay, m * az)
         if i >= 0:
-            w0, w1, w2 = to_link(data.rotation[i], data.velocity[i, 3], data.velocity[i, 4], data.velocity[i, 5])
-            b0, b1, b2 = to_link(data.rotation[i], data.acceleration[i, 3], data.acceleration[i, 4],
+            w0, w1, w2 = turned_back(data.rotation[i], data.velocity[i, 3], data.velocity[i, 4], data.velocity[i, 5])
+            b0, b1, b2 = turned_back(data.rotation[i], data.acceleration[i, 3], data.acceleration[i, 4],
                                  data.acceleration[i, 5])  # fmt: skip
             h0, h1, h2 = times(I, w0, w1, w2)
             n0, n1, n2 = times(I, b0, b1, b2)
@@ -141,13 +122,6 @@ def weigh_parts(model, data, mounts, s):
 def times(A, x, y, z):
     return (A[0, 0] * x + A[0, 1] * y + A[0, 2] * z, A[1, 0] * x + A[1, 1] * y + A[1, 2] * z,
             A[2, 0] * x + A[2, 1] * y + A[2, 2] * z)
-
-
-@jit
-def to_link(R, x, y, z):
-    """A vector of the world along the axes of R (columns)."""
-    return (R[0, 0] * x + R[1, 0] * y + R[2, 0] * z, R[0, 1] * x + R[1, 1] * y + R[2, 1] * z,
-            R[0, 2] * x + R[1, 2] * y + R[2, 2] * z)
 
 
 @jit
@@ -223,5 +197,5 @@ def turn_into(model, data, mounts, s, first):
     i, out = mounts.link[s], mounts.reading[s]
     x, y, z = out[first], out[first + 1], out[first + 2]
     if i >= 0:
-        x, y, z = to_link(data.rotation[i], x, y, z)
-    out[first], out[first + 1], out[first + 2] = to_link(mounts.rotation[s], x, y, z)
+        x, y, z = turned_back(data.rotation[i], x, y, z)
+    out[first], out[first + 1], out[first + 2] = turned_back(mounts.rotation[s], x, y, z)

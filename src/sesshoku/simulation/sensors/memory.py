@@ -10,9 +10,9 @@ from sesshoku.compiled.table import Record, array, scalar, viewer
 from sesshoku.model.arrays import FREE, PLANAR, REVOLUTE, SPHERICAL
 from sesshoku.scene.compiler import CompiledScene
 from sesshoku.scene.elements import Inertial
+from sesshoku.scene.elements.sensors import ForceSensor
+from sesshoku.scene.elements.state_sensors import ACCELERATIONS, StateSensor
 from sesshoku.scene.geometry.mass import combine
-from sesshoku.scene.sensors import ForceSensor
-from sesshoku.scene.state_sensors import ACCELERATIONS, StateSensor
 from sesshoku.spatial.rotation import matrix_to_quaternion, quaternion_to_matrix
 
 # kinds of mounts: proper acceleration and angular velocity; wrench; acceleration and angular acceleration

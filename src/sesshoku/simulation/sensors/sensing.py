@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from sesshoku.errors import MethodError
-from sesshoku.scene.sensors import ForceSensor
+from sesshoku.scene.elements.sensors import ForceSensor
 from sesshoku.simulation.sensors.measure import GIVEN, LEFT, MIDDLE, measure
 from sesshoku.simulation.sensors.memory import make_mounts
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from sesshoku.dynamics.observe import observe_energy
 from sesshoku.scene.calls import checked
-from sesshoku.scene.state_sensors import ACCELERATIONS, KINDS, StateSensor
+from sesshoku.scene.elements.state_sensors import ACCELERATIONS, KINDS, StateSensor
 from sesshoku.simulation.sensors.memory import Part, bodies_below, link_parts
 from sesshoku.simulation.sensors.places import Place
 from sesshoku.simulation.sensors.zones import inside, ray_hits

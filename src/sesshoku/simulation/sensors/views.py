@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sesshoku.scene.calls import checked
-from sesshoku.scene.sensors import ForceSensor
+from sesshoku.scene.elements.sensors import ForceSensor
 from sesshoku.simulation.sensors.state import StateSensorView
 from sesshoku.spatial.rotation import quaternion_to_matrix
 

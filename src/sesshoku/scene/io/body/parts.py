@@ -12,6 +12,7 @@ import numpy as np
 
 from sesshoku.errors import SceneError
 from sesshoku.scene.elements import Geometry, Inertial
+from sesshoku.scene.elements.sensors import ForceSensor, Imu, Sensor
 from sesshoku.scene.geometry import mass, mesh
 from sesshoku.scene.io.body import yaml as yml
 from sesshoku.scene.io.body.yaml import Entries, Items, Text
@@ -21,7 +22,6 @@ from sesshoku.scene.io.urdf.links import find_mesh
 from sesshoku.scene.io.vrml import geometry
 from sesshoku.scene.io.vrml.geometry import Piece, affine, placed
 from sesshoku.scene.io.vrml.shapes import vrml_pieces
-from sesshoku.scene.sensors import ForceSensor, Imu, Sensor
 from sesshoku.spatial.rotation import axis_angle, matrix_to_quaternion, quaternion_to_matrix
 
 GROUPS = ("Transform", "Group", "RigidBody", "Visual", "Collision")

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.scene.actuators import Actuator, Tendon
 from sesshoku.scene.elements import Mimic
+from sesshoku.scene.elements.actuators import Actuator, Tendon
 from sesshoku.scene.io.mjcf.bodies import HINGE, SLIDE, ModelNames, usual
 from sesshoku.scene.io.spec import Unsupported
 from sesshoku.spatial.rotation import unit

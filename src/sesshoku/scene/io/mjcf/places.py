@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sesshoku.scene.elements import RobotDescription
-from sesshoku.scene.frames import MODES, Camera, Frame
+from sesshoku.scene.elements.frames import MODES, Camera, Frame
 from sesshoku.scene.io.mjcf.bodies import ModelNames
 from sesshoku.scene.io.mjcf.write_text import Naming, unless
 from sesshoku.scene.io.unsupported import Grade, Unsupported

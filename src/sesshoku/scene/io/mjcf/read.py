@@ -38,7 +38,7 @@ import numpy as np
 from sesshoku.errors import SceneError, in_file
 from sesshoku.scene import check
 from sesshoku.scene.elements import RobotDescription
-from sesshoku.scene.fluid import Fluid
+from sesshoku.scene.elements.fluid import Fluid
 from sesshoku.scene.io.mjcf import actuators as mjcf_actuators
 from sesshoku.scene.io.mjcf import bodies as mjcf_bodies
 from sesshoku.scene.io.mjcf import keyframes as mjcf_keyframes

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from sesshoku.scene.elements import RobotDescription
+from sesshoku.scene.elements.sensors import ForceSensor, Imu
+from sesshoku.scene.elements.state_sensors import KINDS, StateSensor
 from sesshoku.scene.io.mjcf.actuators import tendon_names
 from sesshoku.scene.io.mjcf.bodies import HINGE, SLIDE, ModelNames
 from sesshoku.scene.io.spec import Names
 from sesshoku.scene.io.unsupported import Grade, Unsupported
-from sesshoku.scene.sensors import ForceSensor, Imu
-from sesshoku.scene.state_sensors import KINDS, StateSensor
 
 #: the kinds that are mounted: our element, and the quantity it reads
 MOUNTED: dict[str, tuple[type, str]] = {

@@ -16,7 +16,7 @@ import numpy as np
 
 from sesshoku.errors import UnsupportedFeature
 from sesshoku.scene.elements import Body, Inertial, Joint, Loop
-from sesshoku.scene.fluid import principal_axes
+from sesshoku.scene.elements.fluid import principal_axes
 from sesshoku.scene.geometry.mass import combine
 from sesshoku.scene.io.mjcf.places import PlaceWriter
 from sesshoku.scene.io.mjcf.write_actuators import ActuatorWriter, force_bounds, start_control

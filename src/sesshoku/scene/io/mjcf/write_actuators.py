@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.scene.actuators import Actuator
+from sesshoku.scene.elements.actuators import Actuator
 from sesshoku.scene.io.mjcf.places import PlaceWriter
 from sesshoku.scene.io.mjcf.write_text import Lost, Naming, Xml
 from sesshoku.scene.scene import Scene

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from sesshoku.scene.elements.sensors import ForceSensor
+from sesshoku.scene.elements.state_sensors import KINDS, StateSensor
 from sesshoku.scene.io.mjcf.places import PlaceWriter
 from sesshoku.scene.io.mjcf.write_text import Lost, Naming, Xml
 from sesshoku.scene.scene import Scene
-from sesshoku.scene.sensors import ForceSensor
-from sesshoku.scene.state_sensors import KINDS, StateSensor
 
 ELEMENTS = {"force": "force", "torque": "torque", "acceleration": "accelerometer", "gyro": "gyro"}
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from sesshoku.errors import SceneError, did_you_mean, in_file
 from sesshoku.scene import check
-from sesshoku.scene.actuators import belongs_to
 from sesshoku.scene.elements import Geometry, Joint, Material, Motion
+from sesshoku.scene.elements.actuators import belongs_to
 from sesshoku.scene.geometry.shapes import Shape
 from sesshoku.scene.io.described import is_described
 from sesshoku.scene.io.files import read_file

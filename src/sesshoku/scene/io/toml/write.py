@@ -13,17 +13,17 @@ import numpy as np
 from pydantic import ValidationError
 
 from sesshoku.errors import SceneError, in_file
-from sesshoku.scene.actuators import Actuator, Tendon, belongs_to
 from sesshoku.scene.elements import Body, Geometry, Inertial, Joint, Loop, Material, Mimic, Motion
-from sesshoku.scene.fluid import Fluid
-from sesshoku.scene.frames import Camera, Frame
+from sesshoku.scene.elements.actuators import Actuator, Tendon, belongs_to
+from sesshoku.scene.elements.fluid import Fluid
+from sesshoku.scene.elements.frames import Camera, Frame
+from sesshoku.scene.elements.sensors import ForceSensor, Imu
+from sesshoku.scene.elements.state_sensors import StateSensor
 from sesshoku.scene.geometry.shapes import ConvexMesh, HeightField, Mesh, Shape
 from sesshoku.scene.io.toml.schema import RunTable
 from sesshoku.scene.io.toml.shapes import make_shape
 from sesshoku.scene.recheck import recheck
 from sesshoku.scene.scene import Robot, Scene
-from sesshoku.scene.sensors import ForceSensor, Imu
-from sesshoku.scene.state_sensors import StateSensor
 
 LINE_LENGTH = 110
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from sesshoku.errors import SceneError
-from sesshoku.scene.actuators import Actuator
 from sesshoku.scene.elements import Body, Joint, Loop, Mimic
+from sesshoku.scene.elements.actuators import Actuator
 from sesshoku.scene.io.spec import Names
 from sesshoku.scene.io.unsupported import Grade
 from sesshoku.scene.io.usd.read import RigidPrim, Stage, reading
