@@ -1,6 +1,6 @@
 """A study of 10,000 runs: how far a thrown crate slides, against the closed form. See slide_study.toml.
 
-    sesshoku sweep examples/slide_study.toml
+    sesshoku sweep examples/studies/slide_study.toml
 """
 
 from __future__ import annotations
