@@ -37,5 +37,5 @@ def test_what_was_computed_is_kept_until_the_code_changes(tmp_path, monkeypatch)
 
 def test_a_walk_that_cannot_be_run_is_no_walk_that_stands(tmp_path, monkeypatch):
     monkeypatch.setattr(pushes, "CACHE_DIRECTORY", tmp_path)
-    with pytest.raises(ss.SesshokuError, match="unknown method"):
+    with pytest.raises(ss.SesshokuError, match="no such method"):
         pushes.falls([pushes.Case("nosuch", 0.5, 10.0, "ahead", pushes.TIMED)], lambda text: None, 0, "map")

@@ -85,9 +85,10 @@ def fall(case: Case) -> float | None:
     return None
 
 
-def fall_of(**case: Any) -> dict[str, float | None]:
+def fall_of(method: str, friction: float, push: float, direction: str, control: str,
+            moment: float) -> dict[str, float | None]:
     """A run of the sweep."""
-    return {"fell_at": fall(Case(**case))}
+    return {"fell_at": fall(Case(method, friction, push, direction, control, moment))}
 
 
 def falls(cases: Sequence[Case], progress: Callable[[str], None], workers: int | None,
