@@ -82,8 +82,10 @@ def learn(law: str, generations: int, worlds: int, seed: int,
 
 
 def near(sim: Any) -> bool:
-    """Success of an audit: the box is within 3 cm of the goal."""
-    return bool(np.hypot(*(sim.bodies["box"].position[:2] - GOAL)) < 0.03)
+    """Success of an audit: the goal lies under the box."""
+    box = sim.bodies["box"]
+    away = box.rotation_matrix.T @ (np.array([*GOAL, 0.03]) - box.position)
+    return bool(np.abs(away[:2]).max() < 0.06)
 
 
 def scene() -> Any:

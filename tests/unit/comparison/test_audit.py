@@ -12,10 +12,13 @@ import sesshoku as ss
 from command_line import caller
 from sesshoku.comparison.audit.conditions import Delay, Push, read_conditions, vary_scene
 from sesshoku.comparison.audit.controllers import base_body, make_controller
+from sesshoku.comparison.audit.parting import Trace, find_parting
 from sesshoku.comparison.audit.run import usual_laws
 from sesshoku.comparison.audit.statistics import holm, paired_chance, wilson
+from sesshoku.comparison.audit.touch import feel
 from sesshoku.comparison.audit.verdict import judge
 from sesshoku.experiments.scenes import crate_on_floor
+from sesshoku.simulation.contacts import Contact
 
 QUICK: dict[str, Any] = {"workers": 0, "progress": False}
 
@@ -168,6 +171,26 @@ def test_where_the_laws_part_and_at_which_contact(leaning: ss.Audit) -> None:
     assert parting.first.slip < 1e-9 < parting.second.slip
     assert parting.first.normal == pytest.approx(9.8, rel=0.03)
     assert parting.first.friction == pytest.approx(4.8, rel=0.01)
+
+
+def test_a_difference_that_no_contact_made() -> None:
+    """Two bodies that part in free flight: the one that touches nothing is named."""
+    def trace(speed: float) -> Trace:
+        made = Trace()
+        for n in range(100):
+            t = 0.002 * n
+            made.times.append(t)
+            made.places.append(np.array([[0.0, 0.0, 0.0], [speed * t, 0.0, 1.0]]))
+            made.felt.append(feel([Contact(0, ("ground", "crate"), np.zeros(3), np.array([0.0, 0, 1]), 0.0,
+                                           np.array([0.0, 0, 9.8 + speed]), "stick", 0.0, 0.5, 0.5)]))
+        return made
+
+    parents = {"crate": None, "ball": None, "ground": None}
+    found = find_parting(("exact", "lcp"), trace(0.0), trace(1.0), ["crate", "ball"], 0.01, parents)
+    assert found is not None and found.body == found.untouched == "ball" and "touched nothing" in found.sentence()
+    assert found.time == pytest.approx(0.012) and found.since == pytest.approx(0.002)
+    hung = find_parting(("exact", "lcp"), trace(0.0), trace(1.0), ["crate", "ball"], 0.01, parents | {"ball": "crate"})
+    assert hung is not None and hung.untouched is None and hung.pair == ("crate", "ground")
 
 
 def test_a_controller_that_does_not_depend() -> None:

@@ -205,3 +205,31 @@ def test_a_policy_is_audited(tmp_path: Path) -> None:
     weights(tmp_path, b0=np.array([0.5]))
     with pytest.raises(ss.RecordingError, match="another code"):  # of another policy
         ss.audit(path, **again)
+
+
+def test_policies_of_other_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is asked of Stable-Baselines3, by a stand-in; without the packages the error names them."""
+    import sys
+    from types import SimpleNamespace
+
+    class Ppo:
+        @staticmethod
+        def load(path: str, device: str) -> Any:
+            assert path.endswith("policy.zip") and device == "cpu"
+            return SimpleNamespace(predict=lambda observation, deterministic: (
+                -2.0 * observation[:1] if deterministic and observation.dtype == np.float32 else None, None))
+
+    for name in ("policy.zip", "policy.pt"):
+        (tmp_path / name).write_bytes(b"")
+    monkeypatch.setitem(sys.modules, "stable_baselines3", SimpleNamespace(PPO=Ppo))
+    np.testing.assert_array_equal(load_network(tmp_path / "policy.zip")(np.array([0.5, 1.0])), [-1.0])
+    with pytest.raises(ss.SceneError, match="no such algorithm"):
+        load_network(tmp_path / "policy.zip", "DQN2")
+    monkeypatch.setitem(sys.modules, "stable_baselines3", None)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    for name, package in (("policy.zip", "stable-baselines3"), ("policy.pt", "torch")):
+        with pytest.raises(ss.SceneError, match=f"pip install {package}"):
+            load_network(tmp_path / name)
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(ss.MissingExtra, match=r"sesshoku\[learn\]"):
+        load_network(Path(__file__).parents[2] / "data" / "policies" / "cart.onnx")

@@ -122,6 +122,8 @@ def _case(result: Audit, colors: dict[str, str], film: str) -> str:
 
 def _parting(parting: Parting) -> str:
     pair = "–" if parting.pair is None else " and ".join(parting.pair)
+    if parting.untouched is not None:
+        pair = f"none: {parting.untouched} had touched nothing when it began"
     rows = []
     for n, (law, felt) in enumerate(zip(parting.laws, (parting.first, parting.second))):
         lead = (f"<th rowspan='2'>{html.escape(' and '.join(parting.laws))}</th>"

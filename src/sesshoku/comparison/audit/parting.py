@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,8 +46,10 @@ def trace_of(trial: Trial) -> Trace:
 class Parting:
     """When two runs part (s), at which body and by how much (m), and the pair whose impulses differ the most by then.
 
-    since: when the difference begins, s. impulse: how much the pair's impulses differ by the parting, N s.
-    first, second: what the pair felt from then until the parting, on the mean, under the two laws.
+    since: when the difference begins, s. untouched: the body with which it begins, where that and all that hangs
+    together with it had touched nothing by then: contact did not make the difference. impulse: how much the
+    pair's impulses differ by the parting, N s. first, second: what the pair felt from then until the
+    parting, on the mean, under the two laws.
     """
 
     laws: tuple[str, str]
@@ -59,11 +61,15 @@ class Parting:
     impulse: float
     first: Felt | None
     second: Felt | None
+    untouched: str | None = None
 
     def sentence(self) -> str:
         """The parting in words."""
         head = (f"{self.laws[0]} and {self.laws[1]} part at {self.time:.2f} s "
                 f"({self.body} {say(self.distance, 'm')} apart)")
+        if self.untouched is not None:
+            return (f"{head}; the difference begins at {self.since:.2f} s with {self.untouched}, which had touched "
+                    "nothing by then: not contact made it, but servos, joints or the time step")
         if self.pair is None:
             return f"{head}; no contact differed before"
         a, b = in_words(self.pair)
@@ -78,7 +84,8 @@ class Parting:
                 "slip_speed": one.slip, "depth": one.depth, "held": one.held}
 
         return {"laws": list(self.laws), "time": self.time, "body": self.body, "distance": self.distance,
-                "since": self.since, "pair": None if self.pair is None else list(self.pair),
+                "since": self.since, "untouched": self.untouched,
+                "pair": None if self.pair is None else list(self.pair),
                 "impulse_difference": self.impulse, "felt": [felt(self.first), felt(self.second)],
                 "sentence": self.sentence()}
 
@@ -95,8 +102,11 @@ def describe(felt: Felt | None) -> str:
 
 
 def find_parting(laws: tuple[str, str], first: Trace, second: Trace, names: Sequence[str],
-                 threshold: float = THRESHOLD) -> Parting | None:
-    """Where two runs of the same robot part by more than a threshold; None: they do not, as long as both last."""
+                 threshold: float = THRESHOLD, parents: Mapping[str, str | None] | None = None) -> Parting | None:
+    """Where two runs of the same robot part by more than a threshold; None: they do not, as long as both last.
+
+    parents: of bodies, for what hangs together.
+    """
     count = min(len(first.times), len(second.times))
     if count == 0:
         return None
@@ -108,9 +118,26 @@ def find_parting(laws: tuple[str, str], first: Trace, second: Trace, names: Sequ
     begin = int(np.flatnonzero(apart[:end + 1] > EARLY * threshold)[0])
     body = int(np.linalg.norm(first.places[end] - second.places[end], axis=1).argmax())
     pair, impulse = _differing(first, second, end)
+    moved = names[int(np.linalg.norm(first.places[begin] - second.places[begin], axis=1).argmax())]
+    untouched = None if _touched(_tree(moved, parents or {}), (first, second), begin) else moved
     window = range(max(begin - 1, 0), end + 1)
     return Parting(laws, first.times[end], names[body], float(apart[end]), first.times[begin], pair, impulse,
-                   _mean(first, pair, window), _mean(second, pair, window))
+                   _mean(first, pair, window), _mean(second, pair, window), untouched)
+
+
+def _tree(body: str, parents: Mapping[str, str | None]) -> set[str]:
+    """All bodies that hang together with one by joints."""
+    def root(name: str) -> str:
+        while (above := parents.get(name)) is not None:
+            name = above
+        return name
+
+    return {name for name in parents if root(name) == root(body)} | {body}
+
+
+def _touched(bodies: set[str], traces: Sequence[Trace], end: int) -> bool:
+    """Whether any of some bodies carried load at a contact until a sample."""
+    return any(name in bodies for trace in traces for felt in trace.felt[:end + 1] for pair in felt for name in pair)
 
 
 def _differing(first: Trace, second: Trace, end: int) -> tuple[Pair | None, float]:

@@ -92,9 +92,9 @@ class Audit:
             return ""
         kinds = Counter(row["end"].partition(" at ")[0] for row in lost)
         kind, count = kinds.most_common(1)[0]
-        when = middles.median(row["time"] for row in lost if row["end"].startswith(kind))
-        return f"{count} of {len(lost)} {kind}, at {when:.2f} s in the middle" if len(lost) > 1 else \
-            f"{kind}, at {when:.2f} s"
+        times = [row["time"] for row in lost if row["end"].startswith(f"{kind} at ")]
+        when = f", at {middles.median(times):.2f} s{' (median)' if len(times) > 1 else ''}" if times else ""
+        return f"{count} of {len(lost)} {kind}{when}" if len(lost) > 1 else f"{kind}{when}"
 
     def cells(self, condition: Condition) -> tuple[list[str], dict[str, list[Share]]]:
         """The success map along one condition: headings, and law -> shares. A range is shown in four parts."""
@@ -255,9 +255,10 @@ def look_closely(setting: Setting, finding: Verdict, laws: list[str], threshold:
     case = Case(point, row["seed"])
     traces: dict[str, Trace] = {}
     names: list[str] = []
+    parents: dict[str, str | None] = {}
     for law in laws:
         trial, trace = Trial(setting, law, point, row["seed"]), Trace()
-        names = list(trial.scene.bodies)
+        names, parents = list(trial.scene.bodies), {body.name: body.parent for body in trial.scene.bodies.values()}
         watcher = Watcher(_watched(trial), max(round(trial.duration / trial.sim.dt), 1), trial.sim.dt)
         watcher.sample(trial.sim)
 
@@ -272,7 +273,7 @@ def look_closely(setting: Setting, finding: Verdict, laws: list[str], threshold:
     first = finding.pair[0]
     others = [finding.pair[1], *(law for law in laws if law not in finding.pair)]
     for law in others:
-        parting = find_parting((first, law), traces[first], traces[law], names, threshold)
+        parting = find_parting((first, law), traces[first], traces[law], names, threshold, parents)
         if parting is not None:
             case.partings.append(parting)
     return case

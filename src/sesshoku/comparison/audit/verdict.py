@@ -44,8 +44,11 @@ class Verdict:
                 f"under {b}")
         self.because = reasons(result, a, b)
         if self.depends:
-            tail = f", where {self.because[0]}" if self.because else ""
-            self.sentence = f"The controller depends on the contact law: {both}{tail}."
+            free = _untouched(result, a, b)
+            tail = f", where {self.because[0]}" if self.because and not free else ""
+            on = "the contact law" if not free else \
+                f"the simulator, and not by contact alone ({free} moves differently before it touches anything)"
+            self.sentence = f"The controller depends on {on}: {both}{tail}."
         elif not self.decided:
             self.sentence = (f"Whether the controller depends on the contact law is open: {both}, {self.differing} of "
                              f"{self.common} runs end differently, which may be chance (p = {self.chance:.2g}); more "
@@ -82,6 +85,12 @@ def judge(study: Study, laws: list[str], asked: list[str]) -> Verdict:
 def _run(row: dict[str, Any], study: Study) -> tuple[Any, ...]:
     """What is the same under all laws."""
     return (row["seed"], *(row[name] for name in study.conditions if name != "method"))
+
+
+def _untouched(result: Audit, a: str, b: str) -> str | None:
+    """The body with which two laws begin to differ in the run that tells, where nothing had touched it by then."""
+    found = result.case.partings[:1] if result.case is not None else []
+    return found[0].untouched if found and set(found[0].laws) == {a, b} else None
 
 
 def carries(touches: dict[str, dict[str, float]], pair: str) -> bool:
