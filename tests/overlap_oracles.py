@@ -16,6 +16,7 @@ from sesshoku.collision.contacts import make_contacts
 from sesshoku.collision.overlap.detect import FOUND, overlap_shapes
 from sesshoku.collision.overlap.overlaps import Overlaps, make_overlaps
 from sesshoku.collision.overlap.polyhedra import join_polyhedra, shape_polyhedron
+from sesshoku.model.arrays import SHAPE_CONVEX, SHAPE_SPHERE
 from sesshoku.scene.compiler import compile_scene
 from sesshoku.scene.elements import Geometry
 from sesshoku.scene.geometry.fine_polyhedra import Polyhedron
@@ -54,7 +55,7 @@ class Found(Measures):
 class Pairs:
     """Shapes in one record; `overlap(a, b)` calls the kernel, `placed(i)` gives a shape's polyhedron in the world."""
 
-    def __init__(self, *shapes: Shape) -> None:
+    def __init__(self, *shapes: Shape, balls_turn: bool = True) -> None:
         scene = Scene()
         for i, shape in enumerate(shapes):
             scene.add_body(f"body{i}", fixed=True, geometries=[Geometry(shape)])
@@ -64,6 +65,8 @@ class Pairs:
         self.shapes = [shape_polyhedron(self.model, i) for i in range(len(shapes))]
         self.polyhedra = join_polyhedra(self.shapes)
         self.overlaps: Overlaps = make_overlaps(self.contacts, self.polyhedra)
+        if balls_turn:  # a polyhedron like any other, not one that points a corner at what it meets
+            self.model.shape_type[self.model.shape_type == SHAPE_SPHERE] = SHAPE_CONVEX
 
     def place(self, i: int, position: Any, rotation: np.ndarray | None = None) -> None:
         self.contacts.shape_position[i] = position

@@ -209,3 +209,23 @@ def test_compare_plays_methods_side_by_side_in_sync(tab: Any, tmp_path: Path) ->
     assert times == pytest.approx([0.2, 0.2], abs=1e-3)
     places = tab.get("sesshokuPlayers[0].viewer.worlds.map((world) => world.bodies[1].position.x)")
     assert places == pytest.approx([2.0 * 0.2 - 0.5 * 4.9 * 0.04] * 2, abs=0.01)
+
+
+def test_in_a_notebook_it_stands_within_the_page(browser: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A page of another origin shows it in a frame; without the token, and without being asked for, it does not."""
+    from sesshoku import view
+
+    monkeypatch.setattr(view, "in_notebook", lambda: True)
+    sim = ss.Simulation(box_scene(1))
+    sim.step(0)
+    with sim.show() as made:  # neither blocks nor opens a browser
+        assert "?token=" in made.url
+        (tmp_path / "notebook.html").write_text(f"<p>a cell</p>{made._repr_html_()}")
+        tab = Tab(browser, 900, 700)
+        tab.page.goto((tmp_path / "notebook.html").as_uri())
+        frame = tab.page.frames[-1]
+        frame.wait_for_selector("body[data-drawn]")
+        assert frame.url == made.url
+        tab.page.goto(made.url.partition("?")[0])
+        assert "token" in tab.page.content() or not tab.page.query_selector("body[data-drawn]")
+        tab.page.close()

@@ -66,9 +66,13 @@ def test_a_ball_rolls_down_terrain_as_down_a_plane(method: str) -> None:
         scene.add_sphere("body", radius=RADIUS, mass=1.0, position=start, material=WOOD)
         ends.append(after(scene, method, 0.4).position.copy())
     rolled = 5 / 7 * 9.8 * np.sin(tilt) * 0.4**2 / 2
-    if method.startswith(("volume", "springs")):  # a ball there is a polyhedron: it rolls over its corners, and slower
+    if method.startswith("springs"):  # a ball there is a polyhedron: it rolls over its corners, and slower
         for end in ends:
             assert 0.5 * rolled < (end - start) @ way < 1.1 * rolled
+    # one that does not turn; on its small area the paper's lambda lets it slip a little
+    elif method.startswith("volume"):
+        for end in ends:
+            assert 0.98 * rolled < (end - start) @ way < (1.15 if method == "volume" else 1.02) * rolled
     else:
         assert ends[0] == pytest.approx(start + rolled * way, abs=5e-3)
         assert ends[1] == pytest.approx(ends[0], abs=1e-6)

@@ -58,15 +58,24 @@ def test_mechanisms_in_any_orientation_gain_nothing(method: str) -> None:
 
 
 def test_mechanisms_of_stiff_springs_gain_nothing_in_any_orientation() -> None:
-    """Armature only between a link and the frame: of other joints it turns with the child alone in this method."""
+    """With armature at all joints: it turns against the parent."""
     rng = np.random.default_rng([SEED, 19])
     for number in range(sample_count(16, 400)):
         name, scene = random_mechanism(rng, number)
-        for body in scene.bodies.values():
-            if body.parent != "frame":
-                body.joint.armature = 0.0
         expected = swing(scene, "none")
         kinetic, gain, error = swing(scene, "springs:recommended")
         assert kinetic <= 1.1 * expected[0], f"{number}: {name}"
         assert gain <= max(expected[1], 0.0) + 2e-3 * expected[0], f"{number}: {name}"
         assert error < 1e-3, f"{number}: {name}"
+
+
+def test_explicit_springs_warn_of_loops_that_may_gain_energy() -> None:
+    """And only of those: without armature between links, springs and dampers nothing is said."""
+    scene = four_bar(turned(0.3, 0.5, 0.7))
+    with pytest.warns(ss.UnstableStep, match=r"joint 'c\w+' \(and 2 more\).*closed loop.*springs:recommended"):
+        ss.Simulation(scene, "springs", dt=DT)
+    for body in scene.bodies.values():
+        body.joint.armature = body.joint.viscous = body.joint.stiffness = 0.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ss.Simulation(scene, "springs", dt=DT)

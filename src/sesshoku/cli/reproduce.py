@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
 from sesshoku.cli.console import err, out, print_json, print_written
@@ -71,26 +72,57 @@ def print_experiments(json: bool) -> None:
 
 
 def print_result(name: str, result: base.Result, folder: Path) -> None:
-    """The checks of one experiment as a table."""
+    """The checks of one experiment as a table, those of one run under its name; then its other tables."""
     table = Table(title=f"{name}: {base.title(name)}", title_justify="left")
-    for column in ("check", "measured", "expected", "within", ""):
+    for column in ("check", "measured", "wanted", ""):
         table.add_column(column, justify="left" if column in ("check", "") else "right", overflow="fold")
-    signs = {"near": "±", "at_most": "at most, +", "at_least": "at least, -", "report": ""}
+    group = None
     for check in result.checks:
+        run, colon, what = check.name.partition(": ")
+        if colon and run != group:
+            table.add_row(f"[bold]{escape(run)}[/]")
+        group = run if colon else None
         verdict = "" if check.kind == "report" else ("[green]pass[/]" if check.passed else "[red]FAIL[/]")
-        wanted = "" if check.kind == "report" else f"{check.expected:.6g} {check.unit}"
-        within = "" if check.kind == "report" else f"{signs[check.kind]} {check.tolerance:.2g}"
-        table.add_row(check.name, f"{check.measured:.6g} {check.unit}", wanted, within, verdict)
+        table.add_row(escape(f"  {what}" if colon else check.name), f"{check.measured:.4g} {check.unit}",
+                      wanted(check), verdict)
     out.print(table)
     for extra in result.tables:
-        shown = Table(title=extra.title, title_justify="left")
-        numbers = [all(not isinstance(row[n], str) for row in extra.rows) for n in range(len(extra.columns))]
-        for column, right in zip(extra.columns, numbers, strict=True):
-            shown.add_column(column, justify="right" if right else "left", overflow="fold")  # names are never cut
-        for row in extra.rows:
-            shown.add_row(*("" if cell is None else f"{cell:.4g}" if isinstance(cell, float) else str(cell)
-                            for cell in row))
-        out.print(shown)
+        print_table(extra)
     stem = folder / name.replace("/", "_")
     runs = f"; {len(result.recordings)} runs as {stem}_*.npz, .html plays them" if result.recordings else ""
     print_written([f"{stem}.png and .json{runs}"])
+
+
+def wanted(check: base.Check) -> str:
+    """What a check asks for, in few words."""
+    if check.kind == "report":
+        return ""
+    if check.kind == "at_most":
+        return f"≤ {check.expected + check.tolerance:.4g}"
+    if check.kind == "at_least":
+        return f"≥ {check.expected - check.tolerance:.4g}"
+    return f"{check.expected:.4g}" if check.tolerance == 0.0 else f"{check.expected:.4g} ± {check.tolerance:.2g}"
+
+
+def print_table(table: base.Table) -> None:
+    """A table of an experiment; one too wide for the terminal in parts, each with the columns of words again."""
+    cells = [["" if cell is None else f"{cell:.4g}" if isinstance(cell, float) else str(cell) for cell in row]
+             for row in table.rows]
+    words = [any(isinstance(row[n], str) for row in table.rows) for n in range(len(table.columns))]
+    width = [max(max((len(row[n]) for row in cells), default=0), max(map(len, table.columns[n].split(" ")))) + 3
+             for n in range(len(table.columns))]
+    keys = [n for n in range(len(table.columns)) if words[n]][:2]  # what a row is of
+    parts: list[list[int]] = [[]]
+    for n in (n for n in range(len(table.columns)) if n not in keys):
+        if parts[-1] and sum(width[k] for k in [*keys, *parts[-1], n]) > out.width:
+            parts.append([])
+        parts[-1].append(n)
+    for count, part in enumerate(parts):
+        shown = Table(title=table.title if count == 0 else None, title_justify="left")
+        for n in (*keys, *part):
+            # names are never cut, and those of rows not even broken
+            shown.add_column(escape(table.columns[n]), justify="left" if words[n] else "right", overflow="fold",
+                             no_wrap=n in keys and len(parts) > 1)
+        for row in cells:
+            shown.add_row(*(escape(row[n]) for n in (*keys, *part)))
+        out.print(shown)

@@ -98,14 +98,18 @@ class Comparison:
         return found
 
     def __iter__(self) -> Iterator[str]:
-        """The labels of the rows."""
-        return iter([outcome.method for outcome in self.outcomes])
+        """The names of the rows, as they were asked for: "mujoco"."""
+        return iter([outcome.asked or outcome.method for outcome in self.outcomes])
 
     def __contains__(self, method: object) -> bool:
         return any(method in (outcome.method, outcome.asked) for outcome in self.outcomes)
 
     def __len__(self) -> int:
         return len(self.outcomes)
+
+    def keys(self) -> list[str]:
+        """The names of the rows, as they were asked for."""
+        return list(self)
 
     def get(self, method: str, default: Any = None) -> Any:
         """The outcome of a method, or the default where it was not asked for."""

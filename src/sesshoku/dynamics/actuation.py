@@ -8,10 +8,10 @@ q + dt/2 v the same with half of dt, the spring where it is (`shift` 0), is the 
 stable. A damper that would turn the velocity round within the step there (dt/2 d above the inertia) counts as one that
 stops it: dt d less the inertia.
 
-A tendon's length is the sum of c_i q_i over its joints, and a spring, damper or servo along it adds s c c^T, which has
-no place in the ancestor chains of H. It adds the diagonal s |c_i| sum |c_j| instead. That is the same for joints that
-move along with the tendon's pull, and never less (by Cauchy's inequality): as stable, and first order in dt where the
-joints move against each other.
+A tendon's rate is the sum of c_i v_i over its dofs (tendons.py), and a spring, damper or servo along it adds s c c^T,
+which has no place in the ancestor chains of H. It adds the diagonal s |c_i| sum |c_j| instead. That is the same for
+joints that move along with the tendon's pull, and never less (by Cauchy's inequality): as stable, and first order in dt
+where the joints move against each other.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from math import exp
 
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.pushes import lift_on_joints
+from sesshoku.dynamics.tendons import arms_of, length_and_speed, tendon_mass, tendon_motion
 from sesshoku.model.arrays import DIRECT, FILTER_EXACT, GENERAL, INTEGRATOR, POSITION, TORQUE
 
 
@@ -28,21 +29,21 @@ def joint_forces(model, data, q, v, dt, shift):
     """Write joint_force, actuator_force and implicit_diagonal (V). dt > 0: implicit where allowed; dt = 0: explicit.
 
     shift: share of dt v by which q is behind the place where implicit springs are evaluated. Needs `kinematics` where
-    actuators bear gravity compensation (`has_lifted`).
+    actuators bear gravity compensation (`has_lifted`) and where there are spatial tendons.
     """
     force, diagonal, drive = data.joint_force, data.implicit_diagonal, data.drive_force
     for k in range(model.dof_count):
         force[k] = 0.0
         diagonal[k] = 0.0
         drive[k] = 0.0
-    passive_forces(model, force, diagonal, q, v, dt, shift)
+    passive_forces(model, data, force, diagonal, q, v, dt, shift)
     actuator_forces(model, data, q, v, dt, shift)
     for k in range(model.dof_count):
         force[k] += drive[k]
 
 
 @jit
-def passive_forces(model, force, diagonal, q, v, dt, shift):
+def passive_forces(model, data, force, diagonal, q, v, dt, shift):
     """Springs and viscous friction of joints and tendons."""
     for n in range(len(model.sprung_dofs)):
         k = model.sprung_dofs[n]
@@ -56,13 +57,12 @@ def passive_forces(model, force, diagonal, q, v, dt, shift):
     for n in range(model.tendon_count):
         stiffness, viscous = model.tendon_stiffness[n], model.tendon_viscous[n]
         if stiffness > 0.0 or viscous > 0.0:
-            first, last = model.tendon_drive[n], model.tendon_drive[n + 1]
-            dofs, arms = model.tendon_dof[first:last], model.tendon_arm[first:last]
-            length, speed = length_and_speed(model, dofs, arms, q, v)
+            dofs, arms = arms_of(model, data, n)
+            length, speed = tendon_motion(model, data, n, q, v)
             length += shift * dt * speed
             beyond = length - min(max(length, model.tendon_rest[n, 0]), model.tendon_rest[n, 1])
             pull(dofs, arms, -stiffness * beyond - viscous * speed, force)
-            slope = damped(dt * viscous, model.tendon_inertia[n], shift)
+            slope = damped(dt * viscous, tendon_mass(model, data, n), shift)
             stiffen(dofs, arms, slope + (dt * dt * stiffness if beyond != 0.0 else 0.0), diagonal)
 
 
@@ -70,17 +70,6 @@ def passive_forces(model, force, diagonal, q, v, dt, shift):
 def damped(slope, inertia, shift):
     """What a damper of slope h d adds to the inertia; at a midpoint (shift 0) more, if it would turn motion round."""
     return 2.0 * slope - inertia if shift == 0.0 and slope > inertia else slope
-
-
-@jit
-def length_and_speed(model, dofs, arms, q, v):
-    """Sum of arm * q, and of arm * v, over some dofs: length of a tendon, or position of a joint."""
-    length = speed = 0.0
-    for n in range(len(dofs)):
-        k = dofs[n]
-        length += arms[n] * q[model.dof_coordinate[k]]
-        speed += arms[n] * v[k]
-    return length, speed
 
 
 @jit
@@ -101,10 +90,28 @@ def stiffen(dofs, arms, slope, diagonal_out):
 
 
 @jit
-def drive_of(model, a):
+def drive_of(model, data, a):
     """Dofs and arms of what actuator a drives; none where it pushes a body."""
+    if model.actuator_tendon[a] >= 0:
+        return arms_of(model, data, model.actuator_tendon[a])
     first, last = model.actuator_drive[a], model.actuator_drive[a + 1]
     return model.drive_dof[first:last], model.drive_arm[first:last]
+
+
+@jit
+def drive_motion(model, data, a, q, v):
+    """Position and velocity of the joint that actuator a drives, or length and rate of its tendon."""
+    if model.actuator_tendon[a] >= 0:
+        return tendon_motion(model, data, model.actuator_tendon[a], q, v)
+    dofs, arms = drive_of(model, data, a)
+    return length_and_speed(model, dofs, arms, q, v)
+
+
+@jit
+def drive_inertia(model, data, a):
+    """What moves with the joint or tendon of actuator a: a scale."""
+    n = model.actuator_tendon[a]
+    return tendon_mass(model, data, n) if n >= 0 else model.actuator_inertia[a]
 
 
 @jit
@@ -115,12 +122,12 @@ def actuator_forces(model, data, q, v, dt, shift):
         force = within_effort(model, a, wanted)
         data.actuator_force[a], data.actuator_wanted[a], data.actuator_slope[a] = force, wanted, slope
         data.actuator_clipped[a] = 0 if force == wanted else 1
-        dofs, arms = drive_of(model, a)
+        dofs, arms = drive_of(model, data, a)
         pull(dofs, arms, force, data.drive_force)
     clip_joints(model, data)
     for a in range(model.actuator_count):
         if data.actuator_slope[a] > 0.0 and data.actuator_clipped[a] == 0:
-            dofs, arms = drive_of(model, a)
+            dofs, arms = drive_of(model, data, a)
             stiffen(dofs, arms, data.actuator_slope[a], data.implicit_diagonal)
 
 
@@ -139,7 +146,7 @@ def clip_joints(model, data):
         bounded = min(max(total, model.dof_effort[k, 0]), model.dof_effort[k, 1])
         if bounded != total:
             for a in range(model.actuator_count):
-                dofs, _ = drive_of(model, a)
+                dofs, _ = drive_of(model, data, a)
                 for n in range(len(dofs)):
                     if dofs[n] == k:
                         data.actuator_clipped[a] = 1
@@ -155,8 +162,7 @@ def wanted_force(model, data, a, q, v, dt, shift):
     kind, command, gear = model.actuator_kind[a], data.actuator_command[a], model.actuator_gear[a]
     low, high = model.actuator_command_range[a, 0], model.actuator_command_range[a, 1]
     h = dt if model.actuator_implicit[a] else 0.0
-    dofs, arms = drive_of(model, a)
-    length, speed = length_and_speed(model, dofs, arms, q, v)
+    length, speed = drive_motion(model, data, a, q, v)
     if kind == TORQUE:
         return gear * (command[2] + min(max(command[0], low), high)), 0.0
     if kind == GENERAL:
@@ -165,7 +171,7 @@ def wanted_force(model, data, a, q, v, dt, shift):
         kp, kd = -gear * gear * (gain[1] * u + bias[1]), -gear * gear * (gain[2] * u + bias[2])
         if kp > 0.0:
             length += shift * h * speed
-        slope = damped(h * max(kd, 0.0), model.actuator_inertia[a], shift) + h * h * max(kp, 0.0)
+        slope = damped(h * max(kd, 0.0), drive_inertia(model, data, a), shift) + h * h * max(kp, 0.0)
         return gear * (gain[0] * u + bias[0] + command[2]) - kp * length - kd * speed, slope
     kp, kd = model.actuator_kp[a] if kind == POSITION else 0.0, model.actuator_kd[a]
     if kind == POSITION:
@@ -173,7 +179,7 @@ def wanted_force(model, data, a, q, v, dt, shift):
     else:
         wanted = kd * (min(max(command[1], low), high) - speed)
     # (3), implicit: dt D + dt^2 K
-    slope = damped(gear * h * kd, model.actuator_inertia[a], shift) + gear * h * h * kp
+    slope = damped(gear * h * kd, drive_inertia(model, data, a), shift) + gear * h * h * kp
     return gear * (command[2] + wanted), slope if gear > 0.0 else 0.0
 
 

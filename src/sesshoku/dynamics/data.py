@@ -15,9 +15,9 @@ from sesshoku.scene.compiler import CompiledScene
 
 
 class Data(Record):
-    """L links, V dofs, Q coordinates, T trees, A actuators, C loops, M mimics, N tendons, R numbers in rows of the mass
-    matrix; W constraint rows and J their coefficients; K clusters with U rows, B and F numbers in bases and factors.
-    KL, KV, KT: links, dofs and trees where there are loops, else none. D dragged bodies.
+    """L links, V dofs, Q coordinates, T trees, A actuators, C loops, M mimics, N tendons, P of their arms, R
+    numbers in rows of the mass matrix; W constraint rows and J their coefficients; K clusters with U rows, B and F
+    numbers in bases and factors. KL, KV, KT: links, dofs and trees where there are loops, else none. D dragged bodies.
     """
 
     # ---- state
@@ -45,6 +45,11 @@ class Data(Record):
     offset = array(float, "L", 3)  # link origin from the tree's origin, world axes
     axis = array(float, "V", 6)  # motion of each dof (the columns of S)
     inertia = array(float, "L", 10)  # spatial inertia at the tree's origin
+    # ---- spatial tendons along which something acts, at the pose of the links; of others nothing is written
+    tendon_length = array(float, "N")  # m
+    tendon_drift = array(float, "N")  # m/s: what scripted roots give to its rate
+    tendon_arm = array(float, "P")  # change of length per dof, as model.tendon_dof
+    tendon_reach = array(float, "V")  # the same by dof, of one tendon at a time
     # ---- motion and forces
     velocity = array(float, "L", 6)
     velocity_product = array(float, "L", 6)  # acceleration at zero joint acceleration, from this joint alone
@@ -171,7 +176,8 @@ def make_data(compiled: CompiledScene) -> Data:
     chain = int(max(m.dof_depth, default=0)) + 1 if V else 0
     kept = 1 if m.loop_count else 0
     data = Data.sized({
-        "L": L, "V": V, "Q": Q, "T": T, "A": A, "C": m.loop_count, "M": m.mimic_count, "N": m.tendon_count, "R": R,
+        "L": L, "V": V, "Q": Q, "T": T, "A": A, "C": m.loop_count, "M": m.mimic_count, "N": m.tendon_count,
+        "P": len(m.tendon_dof), "R": R,
         "W": W, "J": 2 * W * chain, "K": m.cluster_count, "U": int(m.cluster_start[-1, 0]),
         "B": int(m.cluster_start[-1, 1]), "F": int(m.cluster_start[-1, 2]), "KL": kept * L, "KV": kept * V,
         "KT": kept * T, "D": m.drag_count})

@@ -49,7 +49,7 @@ def switch_servo(model, data, s, a, may_open):
         given = wanted
     if k >= 0 and data.drive_force[k] != given:
         return False
-    dofs, arms = drive_of(model, s)
+    dofs, arms = drive_of(model, data, s)
     force = wanted
     for n in range(len(dofs)):
         force -= slope * arms[n] * a[dofs[n]]

@@ -5,17 +5,21 @@ from __future__ import annotations
 from math import cos, sin
 
 from sesshoku.compiled.jit import jit
+from sesshoku.dynamics.tendons import place_tendons
 from sesshoku.model.arrays import FREE, KINEMATIC, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL
 from sesshoku.spatial.algebra import cross, quaternion_matrix
 
 
 @jit
 def kinematics(model, data, q):
-    """Poses, joint axes and inertias of all links at q (Q); writes tree_origin, rotation, offset, axis, inertia."""
+    """Poses, joint axes and inertias of all links at q (Q); writes tree_origin, rotation, offset, axis, inertia, and
+    where there are spatial tendons their lengths and arms."""
     for i in range(model.link_count):
         place_link(model, data, q, i)
         joint_axes(model, data, i)
         place_inertia(model, data, i)
+    if model.spatial_count > 0:
+        place_tendons(model, data)
 
 
 @jit

@@ -8,6 +8,7 @@ from sesshoku.dynamics.data import as_data
 from sesshoku.dynamics.frames import frame_poses, frame_velocities
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import link_velocities
+from sesshoku.dynamics.tendons import is_spatial, place_tendon, tendon_motion
 from sesshoku.model.arrays import as_model
 
 
@@ -55,3 +56,12 @@ def observe_energy(model_table, data_table):
     """Kinetic and potential energy, J. Needs `refresh`."""
     model, data = as_model(model_table), as_data(data_table)
     return kinetic_energy(model, data, data.v), potential_energy(model, data, data.q)
+
+
+@jit
+def observe_tendon(model_table, data_table, n):
+    """Length of tendon n and its rate. Needs `refresh`."""
+    model, data = as_model(model_table), as_data(data_table)
+    if is_spatial(model, n):
+        place_tendon(model, data, n)
+    return tendon_motion(model, data, n, data.q, data.v)

@@ -23,7 +23,7 @@ def runge_kutta(model, data, tableau, dt, q_out, v_out):
     time = 0.0
     for s in range(4):
         time = start_stage(model, data, tableau, s, time, dt)
-        if model.has_lifted:
+        if model.has_lifted or model.spatial_count > 0:
             kinematics(model, data, stage_q)
         joint_forces(model, data, stage_q, stage_v, 0.0, 1.0)
         for k in range(model.dof_count):

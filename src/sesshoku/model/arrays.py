@@ -26,6 +26,9 @@ DIRECT, INTEGRATOR, FILTER, FILTER_EXACT = range(4)
 # loop kinds
 BALL, HINGE, WELD = range(3)
 LOOP_ROWS = (3, 5, 6)  # rows of each
+# what the path of a spatial tendon runs through
+PATH_SITE, PATH_PULLEY, PATH_SPHERE, PATH_CYLINDER = range(4)
+NO_SIDE = -2  # path_side_link of a path that goes round either way
 # shape types
 (SHAPE_PLANE, SHAPE_BOX, SHAPE_SPHERE, SHAPE_CAPSULE, SHAPE_CYLINDER, SHAPE_CONVEX, SHAPE_ELLIPSOID,
  SHAPE_FIELD) = range(8)
@@ -41,8 +44,8 @@ NO_RULE, APART, TOGETHER = range(3)
 
 
 class Model(Record):
-    """L links, V dofs, T trees, F frames, A actuators, N tendons, C loops, M mimics, K clusters, G shapes, D dragged
-    bodies.
+    """L links, V dofs, T trees, F frames, A actuators, N tendons, P places on their paths, C loops, M mimics, K
+    clusters, G shapes, D dragged bodies.
     """
 
     link_count = scalar()
@@ -52,6 +55,7 @@ class Model(Record):
     frame_count = scalar()
     actuator_count = scalar()
     tendon_count = scalar()
+    spatial_count = scalar()  # tendons that are paths through space
     has_lifted = scalar()  # 1: some joint's actuators bear its gravity compensation (dof_lifted)
     drag_count = scalar()  # bodies that a fluid resists; 0 without a fluid
     loop_count = scalar()
@@ -119,8 +123,9 @@ class Model(Record):
     frame_position = array(float, "F", 3)  # in the link frame
     frame_rotation = array(float, "F", 3, 3)
 
-    # an actuator acts along the sum of arm * q over its range of driven dofs: one joint, or a tendon's; or as a wrench
+    # an actuator acts along a joint (its range of driven dofs, with arm 1) or a tendon, or as a wrench
     actuator_dof = array(int, "A")  # the dof of its joint, -1: it drives a tendon or pushes a body
+    actuator_tendon = array(int, "A")  # the tendon it pulls, -1: none
     actuator_drive = array(int, "A + 1")  # ranges of drive_dof
     drive_dof = array(int, "driven")
     drive_arm = array(float, "driven")
@@ -133,7 +138,7 @@ class Model(Record):
     actuator_effort = array(float, "A", 2)  # least and largest force before the gear
     actuator_gear = array(float, "A")
     actuator_implicit = array(int, "A")
-    actuator_inertia = array(float, "A")  # what moves with its joint or tendon, as tendon_inertia
+    actuator_inertia = array(float, "A")  # what moves with its joint, as tendon_inertia; of one on a tendon that counts
     actuator_dynamics = array(int, "A")  # how its activation follows the command
     actuator_time = array(float, "A")  # s, time constant of a filter
     actuator_activation_range = array(float, "A", 2)
@@ -143,8 +148,8 @@ class Model(Record):
     actuator_wrench = array(float, "A", 6)  # force and torque per unit of its force, in the axes of actuator_base
 
     tendon_drive = array(int, "N + 1")  # ranges of tendon_dof
-    tendon_dof = array(int, "pulled")
-    tendon_arm = array(float, "pulled")
+    tendon_dof = array(int, "pulled")  # of a spatial tendon all dofs that may change its length
+    tendon_arm = array(float, "pulled")  # of a spatial tendon zero: they change with the pose (data.tendon_arm)
     tendon_stiffness = array(float, "N")  # N/m, where the length leaves tendon_rest
     tendon_rest = array(float, "N", 2)
     tendon_viscous = array(float, "N")
@@ -155,7 +160,19 @@ class Model(Record):
     rowed_tendons = array(int, "rowed")  # tendons with limits or friction, group by group
     tendon_end = array(int, "N", 2)  # last dofs of the chains its dofs lie on, -1: none
     tendon_start = array(int, "N", 2)  # where the chains' coefficients begin in tendon_row
-    tendon_row = array(float, "tendon_rows")  # coefficients along the chains, zero between
+    tendon_row = array(int, "tendon_rows")  # along the chains: place in tendon_dof, -1 for dofs between
+
+    # paths of spatial tendons: sites, pulleys, and shapes they wrap round (dynamics/tendons.py)
+    tendon_path = array(int, "N + 1")  # ranges of the places; none: a sum over joints
+    tendon_acts = array(int, "N")  # 1: a spring, damper, limit, friction or actuator acts along it
+    path_kind = array(int, "P")
+    path_link = array(int, "P")  # link, -1 for the world
+    path_dof = array(int, "P")  # last dof at or above that link, -1: none
+    path_position = array(float, "P", 3)  # in the link frame: a site, or the centre of a shape
+    path_rotation = array(float, "P", 3, 3)  # axes of a shape in the link frame; z is a cylinder's
+    path_size = array(float, "P")  # radius, m; of a pulley its divisor
+    path_side_link = array(int, "P")  # link of the place that says on which side of a shape it passes, or NO_SIDE
+    path_side = array(float, "P", 3)  # that place, in its link frame
 
     loop_kind = array(int, "C")
     loop_link = array(int, "C", 2)  # links a and b, -1 for the world

@@ -122,10 +122,14 @@ def _per_body(name: str, compiled: Any, parts: tuple[str, ...], units: tuple[str
 
 
 def _turns(compiled: Any) -> list[bool]:
-    """For each actuator, whether it turns (N m) rather than pushes (N); one on a tendon as its first joint does."""
-    model = compiled.model
-    driven = [model.drive_dof[first:last] for first, last in zip(model.actuator_drive, model.actuator_drive[1:])]
-    return [len(dofs) > 0 and int(model.link_joint[model.dof_link[dofs[0]]]) == REVOLUTE for dofs in driven]
+    """For each actuator, whether it turns (N m) rather than pushes (N); one on a tendon over joints as the first does,
+    one on a path through space pulls."""
+    model, found = compiled.model, []
+    for dof, tendon in zip(model.actuator_dof, model.actuator_tendon):
+        if tendon >= 0 and model.tendon_path[tendon] == model.tendon_path[tendon + 1]:
+            dof = model.tendon_dof[model.tendon_drive[tendon]]
+        found.append(bool(dof >= 0 and model.link_joint[model.dof_link[dof]] == REVOLUTE))
+    return found
 
 
 def _actuator_force(compiled: Any) -> Channel:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from sesshoku.errors import SceneError
 from sesshoku.scene.contents import Contents, listed
 from sesshoku.scene.elements import SINGLE_AXIS, Loop, Mimic
 from sesshoku.scene.elements.actuators import Actuator, ActuatorKind, Tendon, belongs_to
+from sesshoku.scene.elements.tendon_paths import PathPoint
 
 
 class Mechanisms(Contents):
@@ -60,10 +61,21 @@ class Mechanisms(Contents):
         self.actuators[actuator.name] = actuator
         return actuator
 
-    def add_tendon(self, name: str, joints: Mapping[str, float], **options: Any) -> Tendon:
-        """Tie joints together: `add_tendon("grip", {"left": 0.5, "right": 0.5}, stiffness=10)`; see `Tendon`."""
-        tendon = Tendon(name, joints, **options)
-        return self._insert_tendon(tendon)
+    def add_tendon(self, name: str, joints: Mapping[str, float] | None = None, *, path: Any = (),
+                   **options: Any) -> Tendon:
+        """Tie joints together: `add_tendon("grip", {"left": 0.5, "right": 0.5}, stiffness=10)`; or run a cord through
+        space: `path=["anchor", {"body": "arm", "position": (0, 0, 0.1)}]`, names of frames and places on bodies. See
+        `Tendon` and `PathPoint`."""
+        if not isinstance(path, (str, Mapping)) and isinstance(path, Iterable):
+            path = [self._at_frame(place, name) if isinstance(place, str) else place for place in path]
+        return self._insert_tendon(Tendon(name, {} if joints is None else joints, path=path, **options))
+
+    def _at_frame(self, name: str, tendon: str) -> PathPoint:
+        """A site where a frame of the scene is."""
+        if name not in self.frames:
+            raise SceneError("no such frame", element=f"tendon {tendon!r}", value=name,
+                             remedy=f"frames: {listed(self.frames)}")
+        return PathPoint("site", self.frames[name].body, self.frames[name].position)
 
     def _insert_tendon(self, tendon: Tendon) -> Tendon:
         element = f"tendon {tendon.name!r}"
@@ -73,6 +85,8 @@ class Mechanisms(Contents):
             if self.joint(joint).kind not in SINGLE_AXIS:
                 raise SceneError("a tendon runs over joints of one axis", element=element, value=joint,
                                  remedy="name a revolute, continuous or prismatic joint")
+        for body in tendon.bodies:
+            self._body(body, element)
         self.tendons[tendon.name] = tendon
         return tendon
 

@@ -21,6 +21,7 @@ from sesshoku.scene.elements.fluid import Fluid
 from sesshoku.scene.elements.frames import NamedPlaces
 from sesshoku.scene.elements.sensors import SensorMounts
 from sesshoku.scene.elements.state_sensors import StateSensors
+from sesshoku.scene.elements.tendon_paths import PathPoint
 from sesshoku.scene.io.unsupported import Item, summary
 from sesshoku.scene.materials import ContactPairs
 from sesshoku.scene.mechanisms import Mechanisms
@@ -100,8 +101,10 @@ class RobotPlacing(Bodies, Mechanisms, ContactPairs, SensorMounts, StateSensors,
         bodies = [prefix + body.name for body in description.bodies]
         joints = [self.bodies[body].joint.name for body in bodies if self.bodies[body].joint.kind != "fixed"]
         for tendon in description.tendons:
-            self._insert_tendon(replace(tendon, name=prefix + tendon.name,
-                                        joints={prefix + joint: arm for joint, arm in tendon.joints.items()}))
+            joints_of = {prefix + joint: arm for joint, arm in tendon.joints.items()}
+            self._insert_tendon(replace(tendon, name=prefix + tendon.name, joints=joints_of,
+                                        path=[placed_point(point, prefix, position, rotation)
+                                              for point in tendon.path]))
         for actuator in description.actuators:
             named = {key: prefix + getattr(actuator, key) for key in ("name", "joint", "tendon", "body", "base")
                      if getattr(actuator, key) is not None}
@@ -202,6 +205,23 @@ class RobotPlacing(Bodies, Mechanisms, ContactPairs, SensorMounts, StateSensors,
                        rotation=multiply(turn, body.rotation))
 
 
+def placed_point(point: PathPoint, prefix: str, position: Any, rotation: Any) -> PathPoint:
+    """A place on a tendon's path under the names of a scene; one of the file's world goes where that is placed."""
+    turn = np.array([1.0, 0, 0, 0]) if rotation is None else check.quaternion(rotation, "rotation", "load")
+    shift = np.zeros(3) if position is None else check.vector(position, "position", "load")
+    moved: dict[str, Any] = {}
+    if point.body is not None:
+        moved["body"] = prefix + point.body
+    elif point.kind != "pulley":
+        moved |= {"position": shift + quaternion_to_matrix(turn) @ point.position,
+                  "rotation": multiply(turn, np.array(point.rotation))}
+    if point.side_body is not None:
+        moved["side_body"] = prefix + point.side_body
+    elif point.side is not None:
+        moved["side"] = shift + quaternion_to_matrix(turn) @ point.side
+    return replace(point, **moved)
+
+
 def in_pose(description: RobotDescription, pose: str) -> RobotDescription:
     """The description with its joints, free bodies and actuators' commands in one of its named poses."""
     if pose not in description.poses:
@@ -224,7 +244,7 @@ def in_pose(description: RobotDescription, pose: str) -> RobotDescription:
         bodies.append(body)
     commands = description.pose_commands.get(pose)
     lengths = {tendon.name: sum(arm * float(wanted.get(joint, 0.0)) for joint, arm in tendon.joints.items())
-               for tendon in description.tendons}
+               for tendon in description.tendons if tendon.joints} | description.pose_lengths.get(pose, {})
     activations = description.pose_activations.get(pose, {})
     actuators = [replace(_commanded(actuator, wanted, lengths, commands),
                          activation=activations.get(actuator.name, actuator.activation))

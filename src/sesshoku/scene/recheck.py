@@ -95,6 +95,9 @@ def _recheck_companions(scene: Scene, joints: dict[str, str]) -> None:
         tendon.__post_init__()
         for joint in tendon.joints:
             _recheck_axis(joint, joints, f"tendon {tendon.name!r}")
+        for body in tendon.bodies:
+            if body not in scene.bodies:
+                raise SceneError("no such body", element=f"tendon {tendon.name!r}", value=body, remedy="name a body")
     for loop in scene.loops.values():
         loop.__post_init__()
         for name in (loop.body_a, loop.body_b):

@@ -274,9 +274,11 @@ class Simulation(SavedState, ControllerDynamics):
         return self.recording
 
     def show(self, *, controller: Callable[[Simulation], None] | None = None, page: Any = None,
-             host: str = "127.0.0.1", port: int = 0, block: bool = True, browser: bool = True, playing: bool = True,
-             speed: float = 1.0) -> Any:
+             host: str = "127.0.0.1", port: int = 0, block: bool | None = None, browser: bool | None = None,
+             playing: bool = True, speed: float = 1.0) -> Any:
         """Show the simulation in the browser, running by the clock, until Ctrl-C; needs the extra `view`.
+
+        In a notebook it stands below the cell and runs on; `viewer = sim.show()`, `viewer.stop()` ends it.
 
         The arguments are those of `sesshoku.view.show`.
         """

@@ -39,7 +39,7 @@ PARTS: dict[str, Callable[[CompiledScene, Method], tuple[Any, ...]]] = {
     "actuators": lambda c, _: (c.actuator_names, c.model.actuator_kind, c.model.actuator_dof),
     "loops": lambda c, _: (c.loop_names, c.model.loop_kind, c.model.loop_link, c.model.loop_position),
     "mimics and tendons": lambda c, _: (c.model.mimic_dof, c.model.mimic_source, c.model.tendon_drive,
-                                        c.model.tendon_dof),
+                                        c.model.tendon_dof, c.model.tendon_path, c.model.path_kind),
     "sensors": lambda c, _: (tuple(c.scene.sensors), tuple(c.scene.state_sensors)),
 }
 SHORT = 8  # bytes of a part's hash

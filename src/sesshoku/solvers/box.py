@@ -35,10 +35,11 @@ def residual(n, G, b, low, high, x):
 
 
 @jit
-def solve_box(n, system, bounds, tolerance, x, space):
+def solve_box(n, system, bounds, tolerance, x, space, least=1e-13):
     """Improve x (n, in place, also the start) until `residual` <= tolerance; returns (residual, passes).
 
-    factor (n, n), work (>= 3, n), active (n): work space.
+    factor (n, n), work (>= 3, n), active (n): work space. least: of the largest diagonal entry, what eps falls to; rows
+    nearer to depending on each other than its root are met as far as small forces meet them.
     """
     G, b = system
     low, high = bounds
@@ -61,7 +62,7 @@ def solve_box(n, system, bounds, tolerance, x, space):
         best = residual(n, G, b, low, high, x)
         if best <= tolerance:
             break
-        eps = max(0.1 * eps, 1e-13 * scale) if settled else min(10.0 * eps, scale)
+        eps = max(0.1 * eps, least * scale) if settled else min(10.0 * eps, scale)
     return best, passes
 
 

@@ -217,7 +217,7 @@ def finish(model, data, scheme, dt):
 @jit
 def end_step(model, data, fast, dt):
     """What follows once q and v are taken over. fast: trees whose joints turn far in the step (`note_start`)."""
-    return_to_limits(model, data.q)
+    return_to_limits(model, data, data.q)
     close_loops(model, data, dt)
     advance_activations(model, data, dt)
     if fast > 0:

@@ -8,9 +8,20 @@ static one.
 
 from __future__ import annotations
 
+from math import sqrt
+
 from sesshoku.compiled.jit import jit
-from sesshoku.dynamics.constraints.rows import LIMIT_CORRECTION, ROW_FRICTION, ROW_UPPER, group_rows, store_impulse
-from sesshoku.dynamics.constraints.tendon_rows import return_tendons, tendon_excess
+from sesshoku.dynamics.constraints.independent import ROUNDING, mobility
+from sesshoku.dynamics.constraints.rows import (
+    LIMIT_CORRECTION,
+    ROW_FRICTION,
+    ROW_LOOP,
+    ROW_MIMIC,
+    ROW_UPPER,
+    group_rows,
+    store_impulse,
+)
+from sesshoku.dynamics.constraints.tendon_rows import tendon_excess
 from sesshoku.dynamics.delassus import half_row, row_delassus
 from sesshoku.dynamics.factor import multiply, solve
 from sesshoku.dynamics.jacobian import add_chain, chain_times
@@ -25,9 +36,12 @@ from sesshoku.stages.report import (
     RESIDUAL,
     ROWS,
 )
+from sesshoku.stages.tendon_limits import return_tendons
 
 STICK_SPEED = 1e-7  # rad/s or m/s: a joint that moves faster than this slips
 FRICTION_ROUNDS = 8
+ENOUGH = 100.0  # times the tolerance, of rows that may depend on each other, at their natural size
+NEARLY = 1e-8  # square of the share of a row's size below which its part that others do not say is left alone
 
 
 @jit
@@ -45,7 +59,10 @@ def constrain_joints(model, data, q, v, dt, tolerance):
         count = group_rows(model, data, group, q, v, dt)
         if count > 0:
             build_rows(model, data, count, v)
-            solve_group(model, data, count, v, dt, tolerance)
+            dependent = model.group_cluster[group + 1] > model.group_cluster[group]
+            if dependent:
+                weigh_rows(model, data, count)
+            solve_group(model, data, count, dependent, dt, tolerance)
             store_group(model, data, count)
             for row in range(count):
                 for side in range(2):
@@ -70,15 +87,68 @@ def build_rows(model, data, count, v):
 
 
 @jit
-def solve_group(model, data, count, v, dt, tolerance):
+def weigh_rows(model, data, count):
+    """row_work[4]: the natural size of every row, sqrt(J H^-1 J^T); of loops as in `independent.scale_rows`.
+
+    Rows of loops and mimics may depend on each other. They start from no impulse: along what they have in common any
+    would do, and rounding would add up from step to step.
+    """
+    size, G = data.row_work[4], data.row_matrix
+    for row in range(count):
+        kind, number = data.row_source[row, 0], data.row_source[row, 1]
+        size[row] = sqrt(max(G[row, row], 0.0))
+        if kind == ROW_LOOP:
+            shift, turn = mobility(model, data, number // 6)
+            for other in range(count):
+                if data.row_source[other, 0] == ROW_LOOP and data.row_source[other, 1] // 3 == number // 3:
+                    size[row] = max(size[row], sqrt(max(G[other, other], 0.0)))
+            if number % 6 >= 3:
+                size[row] = turn
+            elif size[row] <= ROUNDING * shift:
+                size[row] = shift
+        if kind == ROW_LOOP or kind == ROW_MIMIC:
+            data.row_force[row] = 0.0
+        if not size[row] > 0.0:
+            size[row] = 1.0
+
+
+@jit
+def scale_rows(data, count, sign):
+    """Rows divided by their natural size (sign 1), impulses and bounds multiplied by it; and back (-1)."""
+    size = data.row_work[4]
+    for row in range(count):
+        s = size[row] if sign > 0 else 1.0 / size[row]
+        for other in range(count):
+            data.row_matrix[row, other] /= s * (size[other] if sign > 0 else 1.0 / size[other])
+        data.row_bias[row] /= s
+        data.row_force[row] *= s
+        data.row_low[row] *= s
+        data.row_high[row] *= s
+
+
+@jit
+def solve_rows(data, count, dependent, tolerance):
+    """`solve_box` of the rows; those that may depend on each other at their natural sizes, so that none drowns in the
+    rounding of others."""
+    system, bounds = (data.row_matrix, data.row_bias), (data.row_low, data.row_high)
+    space = (data.row_solver, data.row_work, data.row_active)
+    if not dependent:
+        return solve_box(count, system, bounds, tolerance, data.row_force, space)
+    scale_rows(data, count, 1)
+    residual, passes = solve_box(count, system, bounds, ENOUGH * tolerance, data.row_force, space, NEARLY)
+    scale_rows(data, count, -1)
+    return residual / ENOUGH, passes
+
+
+@jit
+def solve_group(model, data, count, dependent, dt, tolerance):
     """Solve the rows, switching joint friction between its static and kinetic bound until it agrees with the motion."""
     report, fixed = data.report, data.row_work[5]
     for row in range(count):
         fixed[row] = 0.0  # 1: slipping for the rest of this step; 2: static tried
     rounds = 0
     while True:
-        residual, passes = solve_box(count, (data.row_matrix, data.row_bias), (data.row_low, data.row_high), tolerance,
-                                     data.row_force, (data.row_solver, data.row_work, data.row_active))
+        residual, passes = solve_rows(data, count, dependent, tolerance)
         report[ITERATIONS] += passes
         rounds += 1
         if not switch_friction(model, data, count, fixed, dt) or rounds >= FRICTION_ROUNDS:
@@ -146,7 +216,7 @@ def apply_impulse(model, data, v, impulse):
 
 
 @jit
-def return_to_limits(model, q):
+def return_to_limits(model, data, q):
     """Move joints (and tendons) that are beyond a limit part of the way back; a shift of q, so that it leaves no
     velocity behind."""
     for n in range(len(model.limited_dofs)):
@@ -154,7 +224,7 @@ def return_to_limits(model, q):
         at = model.dof_coordinate[k]
         beyond = q[at] - min(max(q[at], model.dof_lower[k]), model.dof_upper[k])
         q[at] -= LIMIT_CORRECTION * beyond
-    return_tendons(model, q, LIMIT_CORRECTION)
+    return_tendons(model, data, q, LIMIT_CORRECTION)
 
 
 @jit
@@ -166,5 +236,5 @@ def measure_errors(model, data, q):
         position = q[model.dof_coordinate[k]]
         worst = max(worst, model.dof_lower[k] - position, position - model.dof_upper[k])
     for n in range(len(model.rowed_tendons)):
-        worst = max(worst, abs(tendon_excess(model, model.rowed_tendons[n], q)))
+        worst = max(worst, abs(tendon_excess(model, data, model.rowed_tendons[n], q)))
     report[LIMIT_VIOLATION] = worst

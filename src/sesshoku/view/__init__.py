@@ -58,6 +58,7 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import sys
 import threading
 import webbrowser
 from collections.abc import Callable, Iterator
@@ -73,7 +74,7 @@ class Viewer:
     """A viewer that is open: `sim` is the simulation shown now (another one once the method was switched)."""
 
     def __init__(self, sim: Simulation, page: Page | None, host: str, port: int,
-                 controller: Callable[[Any], None] | None, playing: bool, speed: float) -> None:
+                 controller: Callable[[Any], None] | None, playing: bool, speed: float, framed: bool = False) -> None:
         from sesshoku.view.bundle import require
 
         require()
@@ -81,7 +82,7 @@ class Viewer:
         from sesshoku.view.server import ViewServer
 
         self.runner = Runner(sim, page, controller=controller, playing=playing, speed=speed)
-        self.server = ViewServer(self.runner, host, port)
+        self.server = ViewServer(self.runner, host, port, framed)
         self.server.start()
 
     @property
@@ -92,6 +93,11 @@ class Viewer:
     def url(self) -> str:
         """The address to open; it holds the token where one is needed."""
         return self.server.url
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the viewer within the page; its kernel must run where the browser can reach it."""
+        return (f"<iframe src='{self.url}' style='width:100%;height:560px;border:0' allow='fullscreen'></iframe>"
+                if self.server.framed else f"<a href='{self.url}'>{self.url}</a>")
 
     def wait(self) -> None:
         """Until Ctrl-C or a signal to end, or `stop` from elsewhere."""
@@ -129,15 +135,24 @@ def _ended_by_signals() -> Iterator[None]:
             signal.signal(number, signal.SIG_DFL)
 
 
+def in_notebook() -> bool:
+    """Whether a notebook's kernel runs this process."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return shell is not None and hasattr(shell, "kernel")
+
+
 def show(sim: Simulation, *, page: Page | None = None, controller: Callable[[Any], None] | None = None,
-         host: str = "127.0.0.1", port: int = 0, block: bool = True, browser: bool = True, playing: bool = True,
-         speed: float = 1.0) -> Viewer:
+         host: str = "127.0.0.1", port: int = 0, block: bool | None = None, browser: bool | None = None,
+         playing: bool = True, speed: float = 1.0) -> Viewer:
     """Show a simulation in the browser and let it run by the clock.
 
     controller(sim) is called before every step. host, port: where to listen; a host that is not this machine's loopback
-    puts a random token into the address. block: return only when the viewer ends (Ctrl-C). browser: open one.
+    puts a random token into the address. block: return only when the viewer ends (Ctrl-C). browser: open one. In a
+    notebook neither is done by default: the viewer stands below the cell, and `viewer.stop()` ends it.
     """
-    viewer = Viewer(sim, page, host, port, controller, playing, speed)
+    notebook = in_notebook()
+    block, browser = (not notebook if given is None else given for given in (block, browser))
+    viewer = Viewer(sim, page, host, port, controller, playing, speed, framed=notebook and not block)
     with _ended_by_signals() if block else contextlib.nullcontext():  # before the address is known to anybody
         try:
             print(f"viewer: {viewer.url}" + ("   (Ctrl-C ends it)" if block else ""), flush=True)

@@ -14,11 +14,11 @@ HEAD = ("<!doctype html><html lang='en'><head><meta charset='utf-8'>"
         "<meta name='viewport' content='width=device-width, initial-scale=1'><link rel='icon' href='data:,'>")
 
 
-def policy(nonce: str) -> dict[str, str]:
-    """Headers of the live page: nothing but this server's own files, and no page may frame it."""
+def policy(nonce: str, framed: bool = False) -> dict[str, str]:
+    """Headers of the live page: nothing but this server's own files, and unless `framed` no page may frame it."""
     allowed = (f"default-src 'none'; script-src 'self' 'nonce-{nonce}'; style-src 'self' 'unsafe-inline'; "
-               "connect-src 'self'; img-src 'self' data: blob:; frame-ancestors 'none'; base-uri 'none'; "
-               "form-action 'none'")
+               "connect-src 'self'; img-src 'self' data: blob:; base-uri 'none'; form-action 'none'"
+               + ("" if framed else "; frame-ancestors 'none'"))
     return {"Content-Security-Policy": allowed, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
             "Cache-Control": "no-store"}
 

@@ -40,12 +40,16 @@ LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
 
 
 class ViewServer:
-    """Serves a `Runner`. host: an address of this machine; port 0: any free one."""
+    """Serves a `Runner`. host: an address of this machine; port 0: any free one.
 
-    def __init__(self, runner: Runner, host: str = LOOPBACK, port: int = 0) -> None:
+    framed: other pages (a notebook) may show it within themselves, those that know its token.
+    """
+
+    def __init__(self, runner: Runner, host: str = LOOPBACK, port: int = 0, framed: bool = False) -> None:
         self.runner, self.host = runner, host
         self.loopback = is_loopback(host)
-        self.token = None if self.loopback else secrets.token_urlsafe(24)
+        self.framed = framed
+        self.token = None if self.loopback and not framed else secrets.token_urlsafe(24)
         self._socket = _listen(host, port)
         self.port = int(self._socket.getsockname()[1])
         self.refused = 0  # messages dropped: malformed, too long or too many
@@ -123,7 +127,8 @@ class ViewServer:
         nonce = secrets.token_urlsafe(16)
         imports = {name: f"/module/{name}.js" for name in self._modules}
         styles = [path for path in self._paths if path.startswith("/style/")]
-        return HTMLResponse(html.live_page(self.runner.page.title, imports, styles, nonce), headers=html.policy(nonce))
+        return HTMLResponse(html.live_page(self.runner.page.title, imports, styles, nonce),
+                            headers=html.policy(nonce, self.framed))
 
     async def _file(self, request: Request) -> Response:
         path = self._paths.get(request.url.path)  # a fixed list: no path of a request is ever opened

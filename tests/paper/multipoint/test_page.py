@@ -10,5 +10,5 @@ PAGE = (Path(__file__).parents[3] / "docs" / "methods" / "multipoint.md").read_t
 
 def test_its_pictures_are_there():
     pictures = re.findall(r"\]\(\.\./images/([^)]+)\)", PAGE)
-    assert len(pictures) == 9
+    assert len(pictures) == 11
     assert all((Path(__file__).parents[3] / "docs" / "images" / name).stat().st_size > 5000 for name in pictures)

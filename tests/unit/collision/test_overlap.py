@@ -12,7 +12,7 @@ from overlap_oracles import Measures, Pairs, booleans, exact_clipping, half_spac
 from sesshoku.collision.overlap.detect import FOUND, NESTED, NOTHING
 from sesshoku.collision.overlap.overlaps import AREA, FACES, SECTION, THICKNESS
 from sesshoku.scene.geometry.fine_polyhedra import Polyhedron
-from sesshoku.scene.geometry.shapes import Box, Shape
+from sesshoku.scene.geometry.shapes import Box, Plane, Shape, Sphere
 from shape_pairs import random_polyhedron, random_rotation, random_shape, turn
 from support import sample_count
 
@@ -153,3 +153,19 @@ def test_swapping_the_bodies_turns_the_normal_only(rng: np.random.Generator) -> 
         assert one.volume == pytest.approx(other.volume, rel=1e-9)
         assert one.depth_moment[0] == pytest.approx(other.depth_moment[0], rel=1e-6)
         assert one.area_moment[0] == pytest.approx(other.area_moment[0], rel=1e-6)
+
+
+@pytest.mark.parametrize("other", [Box((0.3, 0.2, 0.4)), Sphere(0.15), Plane()])
+def test_a_ball_is_the_same_however_it_is_turned(other: Shape, rng: np.random.Generator) -> None:
+    """Its polyhedron points a corner at the other shape: it reaches as deep as the ball does, whatever its rotation."""
+    pairs, radius = Pairs(Sphere(0.1), other, balls_turn=False), 0.1
+    pairs.place(1, np.zeros(3), np.eye(3))
+    top = 0.0 if isinstance(other, Plane) else 0.15 if isinstance(other, Sphere) else 0.2
+    found = []
+    for _ in range(4):
+        pairs.place(0, (0.0, 0.0, top + radius - 1e-3), random_rotation(rng))
+        overlap = pairs.overlap()
+        assert overlap is not None
+        found.append([overlap.volume, overlap.depth, *overlap.barycentre])
+    assert np.ptp(found, axis=0).max() == 0.0
+    assert found[0][1] == pytest.approx(1e-3, rel=0.01)

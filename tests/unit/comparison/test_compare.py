@@ -175,3 +175,11 @@ def test_mujoco_carries_the_weight_and_slips_with_the_crate() -> None:
     assert np.median(outcome.traces["force"][-20:]) == pytest.approx(9.8, rel=1e-3)
     assert 0.0 < outcome.measures["slip"] < 2 * outcome.measures["travel"]
     assert np.isnan(outcome.measures["residual"])
+
+
+def test_rows_are_named_as_they_were_asked_for() -> None:
+    """What a comparison lists is what it is asked by, and what it is a dictionary of."""
+    result = compare(crate_on_floor(0.5), ["none", "exact:recommended"], time=0.01, dt=1e-3, peers=["mujoco"])
+    assert list(result) == result.keys() == ["none", "exact:recommended", "mujoco"]
+    assert [result[name] for name in result] == result.outcomes
+    assert dict(result) == {name: result[name] for name in result}

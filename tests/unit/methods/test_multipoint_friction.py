@@ -161,3 +161,39 @@ def test_joint_friction_holds_or_opposes_the_motion_it_ends_with(method, rng):
         wrong += int((force * sim.v > 1e-9)[moving].sum())
         assert np.abs(force[moving]) == pytest.approx(friction[moving], rel=1e-9)
     assert wrong == 0
+
+
+# ---- joint rows beside contacts that slip ----------------------------------------------------------------------------
+
+
+def arm_at_its_stop() -> ss.Scene:
+    """A floating trunk, an upper arm and a light forearm whose elbow is at its stop; its tip is a small ball."""
+    scene = ss.Scene(gravity=(0, 0, 0))
+    scene.add_ground(material=ss.Material(0.3))
+    scene.add_body("trunk", position=(0, 0, 0.6), inertial=ss.Inertial(5.0, matrix=0.2 * np.eye(3)))
+    scene.add_body("upper", parent="trunk", joint=ss.Joint("revolute", axis=(0, 1, 0), position=0.4, velocity=1.0),
+                   inertial=ss.Inertial(1.0, (0, 0, -0.15), 0.01 * np.eye(3)))
+    scene.add_body("fore", parent="upper", position=(0, 0, -0.3),
+                   joint=ss.Joint("revolute", name="elbow", axis=(0, 1, 0), lower=-2.0, upper=0.3, position=0.3),
+                   inertial=ss.Inertial(0.2, (0, 0, -0.15), 0.001 * np.eye(3)),
+                   geometries=[ss.Geometry(ss.Sphere(0.02), position=(0, 0, -0.3), material=ss.Material(0.3))])
+    return scene
+
+
+@pytest.mark.parametrize(("method", "dense_rows"), [*((method, 900) for method in METHODS), ("multipoint", 1)])
+@pytest.mark.parametrize("sideways", [-2.0, -1.0, 0.5])
+def test_a_stop_holds_where_a_point_slips(method, dense_rows, sideways, monkeypatch):
+    """A stop gives what it must under friction as it was cut, not as the trial had it: nothing goes through."""
+    monkeypatch.setattr("sesshoku.methods.multipoint.work.DENSE_ROWS", dense_rows)
+    sim = ss.Simulation(arm_at_its_stop(), method, 1e-3)
+    sim.step(0)
+    fore = sim.bodies["fore"]
+    tip = (fore.position + fore.rotation_matrix @ (0, 0, -0.3))[2] - 0.02
+    q, v = sim.q.copy(), sim.v.copy()
+    q[2] -= tip + 1e-6
+    q[-1] += 1e-6
+    v[0], v[2], v[-1] = sideways, -1.0, 2.0
+    sim.set_state(q=q, v=v)
+    sim.step()
+    assert [contact.state for contact in sim.contacts] == ["slip"]
+    assert abs(float(sim.joints["elbow"].velocity)) < 1e-9

@@ -4,6 +4,9 @@ The smaller of two shapes is cut by the planes of the other (clip.py), then meas
 is reckoned from the middle of the smaller shape, so far from the world's origin no digits are lost but those the poses
 have lost already; all tolerances go with the smaller shape.
 
+A ball is a fine polyhedron that does not turn with it: it always has a corner towards what it touches. So a ball rolls
+on as a ball does, where one that turned would rock from face to face.
+
 What is no proper overlap. Touching without volume: nothing. One inside the other (no normal): counted in
 `overlaps.counts[DEGENERATE]`, no contact; but a half-space has its normal always, so a body that was pushed wholly
 below the ground comes up again. Flush faces, owned by both: no say in the normal. Without a polygon (an edge that
@@ -12,7 +15,7 @@ merely grazes), or thinner than `thin`: POINT.
 
 from __future__ import annotations
 
-from math import sqrt
+from math import inf, sqrt
 
 from sesshoku.collision.broadphase import find_pairs
 from sesshoku.collision.contacts import CONTACTS, OLD_CONTACTS, OVERFLOW, PAIR_OVERFLOW, PAIRS, SMOOTH
@@ -27,7 +30,7 @@ from sesshoku.collision.points.detect import tangents
 from sesshoku.collision.points.fields import field_cells, set_cell
 from sesshoku.collision.shapes import place_shapes
 from sesshoku.compiled.jit import jit
-from sesshoku.model.arrays import SHAPE_FIELD, SHAPE_PLANE
+from sesshoku.model.arrays import SHAPE_FIELD, SHAPE_PLANE, SHAPE_SPHERE
 from sesshoku.spatial.algebra import turned
 
 FLUSH = 1e-9  # of the smaller shape's radius: faces so near each other are one
@@ -152,7 +155,7 @@ def overlap_shapes(model, contacts, polyhedra, overlaps, pair, k, rule):
         return NOTHING
     swapped = polyhedra.radius[b] < polyhedra.radius[a]
     small, large, side = (b, a, 1) if swapped else (a, b, 0)
-    result = intersect(contacts, polyhedra, overlaps, small, large, side)
+    result = intersect(model, contacts, polyhedra, overlaps, small, large, side)
     if result == EMPTY:
         return NOTHING
     if result == UNFIT_CUT:
@@ -182,10 +185,13 @@ def overlap_shapes(model, contacts, polyhedra, overlaps, pair, k, rule):
 
 
 @jit
-def intersect(contacts, polyhedra, overlaps, small, large, side):
+def intersect(model, contacts, polyhedra, overlaps, small, large, side):
     """Cut shape `small` (side 0: a, 1: b) by all planes of shape `large`: the last outcome of `cut`."""
-    R, p, center = contacts.shape_rotation[small], contacts.shape_position[small], polyhedra.center[small]
-    R_large, p_large, origin = contacts.shape_rotation[large], contacts.shape_position[large], overlaps.origin
+    R, R_large = overlaps.turn[0], overlaps.turn[1]
+    turn_shape(model, contacts, polyhedra, small, large, R)
+    turn_shape(model, contacts, polyhedra, large, small, R_large)
+    p, center = contacts.shape_position[small], polyhedra.center[small]
+    p_large, origin = contacts.shape_position[large], overlaps.origin
     for i in range(3):
         origin[i] = p[i] + (R[i, 0] * center[0] + R[i, 1] * center[1] + R[i, 2] * center[2])
     x, y, z = origin[0] - p_large[0], origin[1] - p_large[1], origin[2] - p_large[2]
@@ -217,6 +223,46 @@ def intersect(contacts, polyhedra, overlaps, small, large, side):
             if result == EMPTY or result == UNFIT_CUT:
                 return result
     return CUT
+
+
+@jit
+def turn_shape(model, contacts, polyhedra, shape, other, R_out):
+    """The rotation in which a shape is cut: its own; of a ball, one that points a corner at the other shape."""
+    if model.shape_type[shape] != SHAPE_SPHERE:
+        R = contacts.shape_rotation[shape]
+        for i in range(3):
+            for j in range(3):
+                R_out[i, j] = R[i, j]
+        return
+    x, y, z = towards(model, contacts, polyhedra, shape, other)
+    t = tangents(x, y, z)
+    R_out[0, 2], R_out[1, 2], R_out[2, 2] = x, y, z  # the polyhedron has a corner on its axes
+    for i in range(3):
+        R_out[i, 0], R_out[i, 1] = t[i], t[3 + i]
+
+
+@jit
+def towards(model, contacts, polyhedra, ball, other):
+    """Unit vector from a ball to another shape: to its middle if that is a ball, else against its nearest face."""
+    c, p, R = contacts.shape_position[ball], contacts.shape_position[other], contacts.shape_rotation[other]
+    x, y, z = c[0] - p[0], c[1] - p[1], c[2] - p[2]
+    if model.shape_type[other] == SHAPE_SPHERE:
+        length = sqrt(x * x + y * y + z * z)
+        return (-x / length, -y / length, -z / length) if length > 0.0 else (0.0, 0.0, 1.0)
+    u = R[0, 0] * x + R[1, 0] * y + R[2, 0] * z
+    v = R[0, 1] * x + R[1, 1] * y + R[2, 1] * z
+    w = R[0, 2] * x + R[1, 2] * y + R[2, 2] * z
+    normal, first = polyhedra.normal, polyhedra.face_start[other]
+    nearest, height = first, -inf
+    # of a height field's prism the top: its walls are no surface
+    last = first + 1 if model.shape_type[other] == SHAPE_FIELD else polyhedra.face_start[other + 1]
+    for f in range(first, last):
+        above = normal[f, 0] * u + normal[f, 1] * v + normal[f, 2] * w - polyhedra.offset[f]
+        if above > height:
+            nearest, height = f, above
+    n = normal[nearest]
+    return (-(R[0, 0] * n[0] + R[0, 1] * n[1] + R[0, 2] * n[2]), -(R[1, 0] * n[0] + R[1, 1] * n[1] + R[1, 2] * n[2]),
+            -(R[2, 0] * n[0] + R[2, 1] * n[1] + R[2, 2] * n[2]))
 
 
 @jit

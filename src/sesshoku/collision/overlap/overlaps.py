@@ -49,6 +49,7 @@ class Overlaps(Record):
     loop = array(int, 2, "H")  # vertex numbers, face by face, counter-clockwise seen from outside
     owner = array(int, 2, "F")  # 0: face of a, 1: of b, 2: of both (flush)
     origin = array(float, 3)  # m, world: middle of the shape that is cut
+    turn = array(float, 2, 3, 3)  # rotations in which the smaller and the larger shape are cut, if balls
     center = array(float, 3)  # m, the barycentre from there
     height = array(float, "N")  # m, of the vertices above the plane that cuts
     number = array(int, "N")  # of a kept vertex in the other buffer

@@ -12,7 +12,9 @@ The offset d of a vertex solves n_f . d = -margin for all faces f around it:
 
 Reflex edges need nothing special: the same equations move both of their faces into the solid. The margin of a shape
 is halved until no edge turns back, no triangle's normal turns by 90 degrees or more, and no vertex passes through
-another face.
+another face. A convex shape with needles that allow little or none (hulls of robots' meshes) is scaled down about its
+middle instead, so that no face moves by more than the margin: that turns nothing over, and faces near the middle move
+less.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ SAME = 1e-6  # normals closer than this are one
 DEPENDENT = 1e-9  # three normals whose determinant is smaller are dependent
 LONGEST = 1e3  # offsets longer than this many margins come of ill-matched planes, not of a corner
 LEAST = 1e-6  # smallest margin that halving may lead to, as a share of the shape's diagonal
+FEW = 0.2  # of the margin: where no more than this is left, a convex shape may rather be scaled
 KEPT = 0.01  # share of its length that every edge keeps at least
 
 
@@ -37,14 +40,35 @@ def shrink(mesh: Polyhedron, margin: float, element: str) -> tuple[np.ndarray, f
     """Shrunken vertices (V, 3) and the margin (m) really applied: the wanted one, halved as often as it must be."""
     directions = vertex_offsets(mesh)  # for a margin of one
     tree = face_tree(mesh.vertices, mesh.faces)
-    reach = margin
+    reach, scaled = margin, None
     while reach == margin or reach > LEAST * mesh.diagonal:
+        if reach < FEW * margin:
+            scaled = scale_down(mesh, margin) if scaled is None else scaled
+            if scaled is not None and scaled[1] > reach:
+                return scaled
         inner = mesh.vertices + reach * directions
         if _keeps_shape(mesh, inner) and not passes_through(mesh.vertices, inner, mesh.faces, *tree):
             return inner, reach
         reach *= 0.5
+    scaled = scale_down(mesh, margin)
+    if scaled is not None:
+        return scaled
     raise SceneError(f"the mesh has no shrunken copy: even {LEAST:g} of its size turns a triangle over",
                      element=element, value=margin, remedy="remove needles and folds from the mesh, or load its hull")
+
+
+def scale_down(mesh: Polyhedron, margin: float) -> tuple[np.ndarray, float] | None:
+    """A convex shape about its middle so much smaller that its farthest face moves by the margin; how far the nearest
+    does. None where the shape is not convex."""
+    middle = mesh.vertices.mean(axis=0)
+    real = mesh.face_area > 1e-12 * mesh.diagonal**2  # slivers have no normal
+    normals, corners = mesh.face_normal[real], mesh.vertices[mesh.faces[real, 0]]
+    heights = np.einsum("ij,ij->i", normals, corners - middle)
+    beyond = (mesh.vertices - middle) @ normals.T - heights
+    if heights.min() <= LEAST * mesh.diagonal or beyond.max() > 1e-6 * mesh.diagonal:
+        return None
+    share = min(margin / float(heights.max()), 0.5)
+    return middle + (1.0 - share) * (mesh.vertices - middle), share * float(heights.min())
 
 
 def vertex_offsets(mesh: Polyhedron) -> np.ndarray:

@@ -1,13 +1,13 @@
 """Rows of tendons: limits of their length and dry friction along them. See `rows` for what a row is.
 
-A tendon's joints lie on one or two ways to the root, so its rows have the two chains that rows have. The coefficients
-do not change: they stand ready along the chains (`tendon_row`).
+A tendon's joints lie on one or two ways to the root, so its rows have the two chains that rows have: `tendon_row` says
+which of its arms belongs where along them.
 """
 
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
-from sesshoku.dynamics.actuation import length_and_speed
+from sesshoku.dynamics.tendons import arms_of, is_spatial, tendon_motion
 
 ROW_TENDON_LOWER, ROW_TENDON_UPPER, ROW_TENDON_FRICTION = range(6, 9)  # behind the kinds of `rows`
 UNBOUNDED = 1e300
@@ -19,8 +19,8 @@ def tendon_rows(model, data, n, state, dt, used):
     """Rows of tendon n: the limits that the step may reach, and its friction."""
     q, v_free = state
     count, free = used
-    first, last = model.tendon_drive[n], model.tendon_drive[n + 1]
-    length, speed = length_and_speed(model, model.tendon_dof[first:last], model.tendon_arm[first:last], q, v_free)
+    length, speed = tendon_motion(model, data, n, q, v_free)
+    drift = data.tendon_drift[n] if is_spatial(model, n) else 0.0  # the scripts' share of the rate is given
     near, kept = dt * (4.0 * abs(speed) + 0.1), data.tendon_impulse[n]
     for side in range(2):
         sign = 1.0 if side == 0 else -1.0
@@ -29,7 +29,7 @@ def tendon_rows(model, data, n, state, dt, used):
             kind = ROW_TENDON_LOWER if side == 0 else ROW_TENDON_UPPER
             free = tendon_row(model, data, n, sign, kind, count, free)
             data.row_low[count], data.row_high[count] = 0.0, UNBOUNDED
-            data.row_target[count] = -gap / dt if gap > 0.0 else 0.0
+            data.row_target[count] = (-gap / dt if gap > 0.0 else 0.0) - sign * drift
             data.row_force[count] = max(0.0, sign * kept[TENDON_LIMIT])
             count += 1
         elif sign * kept[TENDON_LIMIT] > 0.0:
@@ -37,7 +37,7 @@ def tendon_rows(model, data, n, state, dt, used):
     if model.tendon_friction[n] > 0.0:
         free = tendon_row(model, data, n, 1.0, ROW_TENDON_FRICTION, count, free)
         bound = dt * model.tendon_friction[n]
-        data.row_low[count], data.row_high[count], data.row_target[count] = -bound, bound, 0.0
+        data.row_low[count], data.row_high[count], data.row_target[count] = -bound, bound, -drift
         data.row_force[count] = kept[TENDON_FRICTION]
         count += 1
     return count, free
@@ -46,12 +46,14 @@ def tendon_rows(model, data, n, state, dt, used):
 @jit
 def tendon_row(model, data, n, sign, kind, count, free):
     """The row of tendon n's rate, as row `count`; the next free place in row_jacobian."""
+    arms, first = arms_of(model, data, n)[1], model.tendon_drive[n]
     for side in range(2):
         end, start = model.tendon_end[n, side], model.tendon_start[n, side]
         data.row_end[count, side], data.row_start[count, side] = end, free
         if end >= 0:
             for e in range(model.dof_depth[end] + 1):
-                data.row_jacobian[free + e] = sign * model.tendon_row[start + e]
+                at = model.tendon_row[start + e]
+                data.row_jacobian[free + e] = sign * arms[at - first] if at >= 0 else 0.0
             free += model.dof_depth[end] + 1
     data.row_source[count, 0], data.row_source[count, 1] = kind, n
     return free
@@ -71,25 +73,10 @@ def store_tendon_impulse(data, kind, n, x):
 
 
 @jit
-def tendon_excess(model, n, q):
-    """How far the length of tendon n is beyond its limits: negative below the lower, positive above the upper."""
-    length = 0.0
-    for e in range(model.tendon_drive[n], model.tendon_drive[n + 1]):
-        length += model.tendon_arm[e] * q[model.dof_coordinate[model.tendon_dof[e]]]
+def tendon_excess(model, data, n, q):
+    """How far the length of tendon n is beyond its limits: negative below the lower, positive above the upper.
+
+    Of a spatial tendon at the pose of the links, of others at q.
+    """
+    length, _ = tendon_motion(model, data, n, q, data.v)
     return length - min(max(length, model.tendon_lower[n]), model.tendon_upper[n])
-
-
-@jit
-def return_tendons(model, q, share):
-    """Move joints so that `share` of what tendons are beyond their limits is undone; heavy joints move less."""
-    for m in range(len(model.rowed_tendons)):
-        n = model.rowed_tendons[m]
-        beyond = tendon_excess(model, n, q)
-        if beyond == 0.0:
-            continue
-        whole = 0.0
-        for e in range(model.tendon_drive[n], model.tendon_drive[n + 1]):
-            whole += model.tendon_arm[e] * model.tendon_arm[e] / model.dof_inertia[model.tendon_dof[e]]
-        for e in range(model.tendon_drive[n], model.tendon_drive[n + 1]):
-            k = model.tendon_dof[e]
-            q[model.dof_coordinate[k]] -= share * beyond * model.tendon_arm[e] / (model.dof_inertia[k] * whole)

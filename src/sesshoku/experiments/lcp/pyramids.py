@@ -76,15 +76,15 @@ def run(progress: Callable[[str], None]) -> Result:
             "circumscribed: capacity / closed form",
             float(np.abs(curves["circumscribed"] / square - 1).max()),
             0.0,
-            2e-3,
+            1e-3,
         ),
         Check(
             "inscribed: capacity / closed form",
             float(np.abs(curves["inscribed"] * np.sqrt(2) / square - 1).max()),
             0.0,
-            2e-3,
+            1e-3,
         ),
-        Check("cone: capacity", float(np.abs(curves["cone"] - 1.0).max()), 0.0, 2e-3),
+        Check("cone: capacity", float(np.abs(curves["cone"] - 1.0).max()), 0.0, 1e-3),
     ]
     means = {}
     rng = np.random.default_rng(4)

@@ -44,7 +44,7 @@ def run(progress: Callable[[str], None]) -> Result:
         felt.append(touchdown_peak(with_rotors(share).run("lcp", True)))
     hard, sound = touchdown_peak(rigid.run("lcp", True)), 100 * np.array(heard)
     checks = [
-        Check("noise in double support at 1e-5 m", float(sound[MARGINS.searchsorted(0.99e-5), 0]), 0.3, 0.0,
+        Check("noise in double support at 1e-5 m", float(sound[MARGINS.searchsorted(0.99e-5), 0]), 0.2, 0.0,
               "% of the weight", "at_most"),
         Check("noise in double support at 1e-7 m", float(sound[0, 0]), 1.0, 0.0, "% of the weight", "at_least"),
         Check("landing, rigid over bush", hard / felt[0], 1.5, 0.0, "", "at_least"),

@@ -15,8 +15,8 @@ import numpy as np
 
 from sesshoku.control import humanoids
 from sesshoku.control.fall import lean, limp
-from sesshoku.experiments.base import Check, Result
-from sesshoku.experiments.multipoint.humanoid import DT, Run, common_checks, draw_strip, watch, with_base_sensor
+from sesshoku.experiments.base import Check, Result, Table
+from sesshoku.experiments.multipoint.humanoid import DT, Run, common_checks, cost, draw_strip, watch, with_base_sensor
 from sesshoku.experiments.multipoint.scenes import multipoint
 from sesshoku.methods.registry import Method
 from sesshoku.simulation.simulation import Simulation
@@ -32,7 +32,13 @@ METHODS: dict[str, str | Method] = {"paper": "multipoint", "resolve": multipoint
                                     REVERSALS: multipoint(friction_coupling="resolve", stop_reversals=True),
                                     "recommended": "multipoint:recommended"}
 GAIN = 1e-6  # of the kinetic energy, that counts as a rise
-SHARE, SPEED = (1e-3, 1e-2), (0.1, 0.5)  # of steps that may raise it, speed at the end; under the paper's friction
+#: by method, worst of the three: way of the centre of mass in the last second (mm); fastest coordinate at the end (m/s
+#: or rad/s), limp joints apart; steps in which contact raises the kinetic energy, and by how much of it; passes beyond
+#: the points, where friction is found in rounds
+LEVELS = {"paper": (4.0, 1.5, 0.01, 12.0, 0.0), "resolve": (1.0, 4e-3, 5e-4, 1e-5, 0.0),
+          REVERSALS: (1.0, 4e-3, 0.0, 0.0, 0.0), "recommended": (1.0, 4e-3, 0.0, 0.0, 10.0)}
+#: peak force, mean of 10 ms, of the weight: held, damped, limp
+PEAKS = (17.6, 7.1, 10.0)
 
 
 def tumble(method: str | Method, damping: float | None, duration: float = DURATION) -> Run:
@@ -45,33 +51,44 @@ def tumble(method: str | Method, damping: float | None, duration: float = DURATI
     return watch(sim, biped, duration, FRAMES)
 
 
+def at_the_end(seen: Run) -> tuple[float, float]:
+    """Way of the centre of mass in the last second (mm), and the fastest coordinate of the last 100 steps."""
+    return 1e3 * float(np.ptp(seen.com[-1000:], axis=0).max()), float(seen.speed[-100:].max())
+
+
+def checks_of(label: str, falls: list[Run]) -> list[Check]:
+    """The worst of a method's three falls, held, damped and limp."""
+    way, speed, share, rise, more = LEVELS[label]
+    ends = [at_the_end(seen) for seen in falls]
+    off = [float(seen.smooth_force.max()) / peak - 1.0 for seen, peak in zip(falls, PEAKS, strict=True)]
+    return [
+        Check(f"{label}: height of the centre of mass at the end", max(float(seen.com[-1, 2]) for seen in falls), 0.06,
+              0.0, "m", "at_most"),
+        Check(f"{label}: its way in the last second", max(end[0] for end in ends), way, 0.0, "mm", "at_most"),
+        # a limb on a limp joint may have come to stand on end, and topples when it likes
+        Check(f"{label}: fastest coordinate at the end, not limp", max(end[1] for end in ends[:2]), speed, 0.0,
+              "m/s or rad/s", "at_most"),
+        Check(f"{label}: mean force of the last second, off the weight by",
+              max(abs(float(seen.force[-1000:].mean()) / seen.weight - 1.0) for seen in falls), 1e-4, 0.0, "",
+              "at_most"),
+        Check(f"{label}: peak force, off {', '.join(str(peak) for peak in PEAKS)} weights by", max(map(abs, off)),
+              0.1 if label == "paper" else 0.03,
+              0.0, "", "at_most"),
+        Check(f"{label}: steps in which contact raised the kinetic energy",
+              max(float((seen.gain > GAIN).mean()) for seen in falls), share, 0.0, "", "at_most"),
+        Check(f"{label}: largest rise, of the energy", max(float(seen.gain.max()) for seen in falls), rise, 1e-9, "",
+              "at_most"),
+        *common_checks(label, falls, more)]
+
+
 def run(progress: Callable[[str], None]) -> Result:
     runs: dict[tuple[str, str], Run] = {}
     checks = []
     for label, method in METHODS.items():
         for joints, damping in JOINTS.items():
             progress(f"{label}, joints {joints}")
-            seen = runs[label, joints] = tumble(method, damping)
-            rises = seen.gain > GAIN
-            name = f"{label}, joints {joints}"
-            checks += [
-                Check(f"{name}: height of the centre of mass at the end", float(seen.com[-1, 2]), 0.1, 0.0, "m",
-                      kind="at_most"),
-                Check(f"{name}: way of the centre of mass in the last second",
-                      1e3 * float(np.ptp(seen.com[-1000:], axis=0).max()), 10.0, 0.0, "mm", kind="at_most"),
-                Check(f"{name}: fastest coordinate at the end", float(seen.speed[-100:].max()), SPEED[label == "paper"],
-                      0.0, "m/s or rad/s",
-                      # a limb on a limp joint may have come to stand on end, and topples when it likes
-                      kind="report" if joints == "limp" else "at_most"),
-                Check(f"{name}: mean force over the last second", float(seen.force[-1000:].mean()) / seen.weight, 1.0,
-                      0.02, "of the weight"),
-                Check(f"{name}: peak force, mean of 10 ms", float(seen.smooth_force.max()), 0.0, 0.0,
-                      "of the weight", kind="report"),
-                Check(f"{name}: share of steps in which contact raised the kinetic energy", float(rises.mean()),
-                      SHARE[label == "paper"], 0.0, kind="at_most"),
-                Check(f"{name}: largest rise, of the energy", float(max(seen.gain.max(), 0.0)), 0.0, 0.0,
-                      kind="report"),
-                *common_checks(name, seen, label == "paper")]
+            runs[label, joints] = tumble(method, damping)
+        checks += checks_of(label, [runs[label, joints] for joints in JOINTS])
 
     def draw(figure: Any) -> None:
         top, bottom = figure.subfigures(2, 1, height_ratios=(0.36, 1.0))
@@ -93,4 +110,8 @@ def run(progress: Callable[[str], None]) -> Result:
 
     recordings = {f"{label}, {joints}": seen.recording for (label, joints), seen in runs.items()
                   if not label.startswith("resolve")}
-    return Result(checks, draw, {"lean": LEAN}, figure_size=(10.5, 8.6), recordings=recordings)
+    rows = [[label, joints, float(seen.smooth_force.max()), 100 * float((seen.gain > GAIN).mean()), *at_the_end(seen),
+             *cost(seen)] for (label, joints), seen in runs.items()]
+    columns = ["method", "joints", "peak / weight", "rises, %", "way, mm", "speed", "passes", "step, ms"]
+    return Result(checks, draw, {"lean": LEAN}, figure_size=(10.5, 8.6), recordings=recordings,
+                  tables=[Table("falls (a step took 4 ms in the paper)", columns, rows)])

@@ -16,12 +16,13 @@ from sesshoku.control import humanoids
 from sesshoku.control.biped import Biped
 from sesshoku.control.jump import JumpPattern, jump
 from sesshoku.control.walking.walker import Walker
-from sesshoku.experiments.base import Check, Result
+from sesshoku.experiments.base import Check, Result, Table
 from sesshoku.experiments.multipoint.humanoid import (
     DT,
     LABELS,
     Run,
     common_checks,
+    cost,
     draw_strip,
     smooth,
     watch,
@@ -32,6 +33,8 @@ from sesshoku.simulation.simulation import Simulation
 
 TITLE = "the small humanoid jumps: crouch, thrust, flight and landing at 1 ms"
 SPEED = 0.6  # m/s at take-off
+#: by method: tilt at the end (rad), place off the plan (m), depth (mm), peak of the landing (of the weight)
+LEVELS = {"paper": (1e-4, 5e-5, 0.05, 3.0), "recommended": (1e-5, 4e-4, 1e-6, 3.6)}
 FLIGHT = 0.08  # s over which the drift of momentum is measured
 
 
@@ -82,20 +85,23 @@ def run(progress: Callable[[str], None]) -> Result:
         landing = float(seen.force[last:].max()) / seen.weight
         error = seen.com[-1] - pattern.com[-1]
         checks += [
-            Check(f"{label}: longest time without contact force", seen.time[last] - seen.time[first], 0.08, 0.0, "s",
+            Check(f"{label}: longest time without contact force", seen.time[last] - seen.time[first], 0.11, 0.0, "s",
                   kind="at_least"),
             Check(f"{label}: contact points in that time", float(seen.touching[first:last + 1].max()), 0.0, 0.0),
-            Check(f"{label}: apex of the centre of mass", float(seen.com[:, 2].max()), pattern.apex, 0.003, "m"),
+            Check(f"{label}: apex of the centre of mass", float(seen.com[:, 2].max()), pattern.apex, 3e-4, "m"),
             Check(f"{label}: fell", float(walker.fallen_at is not None), 0.0, 0.0),
-            Check(f"{label}: tilt of the trunk at the end", tilt, 0.0, 1e-3, "rad"),
-            Check(f"{label}: place at the end off the plan", float(np.linalg.norm(error[:2])), 0.0, 1e-3, "m"),
-            Check(f"{label}: peak force of the landing", landing, 4.0, 0.0, "of the weight", kind="at_most"),
-            Check(f"{label}: deepest penetration", 1e3 * float(seen.depth.max()), 0.1, 0.0, "mm", kind="at_most"),
-            *common_checks(label, seen, keyword == "multipoint")]
+            Check(f"{label}: tilt of the trunk at the end", tilt, 0.0, LEVELS[label][0], "rad"),
+            Check(f"{label}: place at the end off the plan", float(np.linalg.norm(error[:2])), 0.0, LEVELS[label][1],
+                  "m"),
+            Check(f"{label}: peak force of the landing", landing, LEVELS[label][3], 0.0, "of the weight",
+                  kind="at_most"),
+            Check(f"{label}: deepest penetration", 1e3 * float(seen.depth.max()), LEVELS[label][2], 0.0, "mm",
+                  kind="at_most"),
+            *common_checks(label, [seen])]
     progress("momentum in flight")
     drifts = {dt: drift("multipoint", dt) for dt in (DT, DT / 2)}
     checks += [
-        Check("drift of horizontal momentum in flight, 1 ms", drifts[DT], 1e-3, 0.0, kind="at_most"),
+        Check("drift of horizontal momentum in flight, 1 ms", drifts[DT], 1e-4, 0.0, kind="at_most"),
         Check("the same with half the step, of it", drifts[DT / 2] / drifts[DT], 0.5, 0.1)]
     values = {"phases": pattern.phases, "speed": pattern.speed, "drift": {str(dt): d for dt, d in drifts.items()}}
 
@@ -122,4 +128,6 @@ def run(progress: Callable[[str], None]) -> Result:
             axis.axvspan(*pattern.phases["flight"], color="#000000", alpha=0.07, linewidth=0)
 
     recordings = {LABELS[keyword]: seen.recording for keyword, seen in runs.items()}
-    return Result(checks, draw, values, figure_size=(10.5, 8.6), recordings=recordings)
+    table = Table("cost", ["method", "passes, mean", "step, ms (paper: 4)"], [[LABELS[keyword], *cost(seen)]
+                                                                            for keyword, seen in runs.items()])
+    return Result(checks, draw, values, figure_size=(10.5, 8.6), recordings=recordings, tables=[table])

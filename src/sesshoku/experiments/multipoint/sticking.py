@@ -64,9 +64,9 @@ def run(progress: Callable[[str], None]) -> Result:
     curves, checks = {}, []
     sticks = np.tan(angles) < STATIC
     for label, method, tolerance in (
-        ("paper", "multipoint", 0.03),
-        ("resolve, stick zero", multipoint(**RESOLVED), 1e-3),
-        ("recommended", "multipoint:recommended", 1e-3),
+        ("paper", "multipoint", 1e-9),
+        ("resolve, stick zero", multipoint(**RESOLVED), 1e-9),
+        ("recommended", "multipoint:recommended", 1e-9),
     ):
         progress(label)
         curves[label] = np.array([acceleration(angle, method) for angle in angles])

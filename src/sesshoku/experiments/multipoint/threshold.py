@@ -47,10 +47,10 @@ def run(progress: Callable[[str], None]) -> Result:
         curves[label] = np.array([measured(multipoint(slip_threshold=float(e), stick_target=law)) for e in THRESHOLDS])
     checks = [
         Check("default: speed left of a slid cube", own[0], 0.0, 1e-12, "m/s"),
-        Check("default: centre of mass off its plan", own[1], 1.5, 0.0, "mm", "at_most"),
+        Check("default: centre of mass off its plan", own[1], 0.6, 0.0, "mm", "at_most"),
         Check("default: slip of a standing foot", own[2], 0.2, 0.0, "mm", "at_most"),
         Check("(12) to the letter: least slip of a standing foot above 1 mm/s",
-              float(curves["(12) to the letter"][THRESHOLDS > 1e-3, 2].min()), 0.5, 0.0, "mm", "at_least"),
+              float(curves["(12) to the letter"][THRESHOLDS > 1e-3, 2].min()), 2.0, 0.0, "mm", "at_least"),
     ]
 
     def draw(figure: Any) -> None:

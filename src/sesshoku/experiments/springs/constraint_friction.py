@@ -50,7 +50,7 @@ def run(progress: Callable[[str], None]) -> Result:
     checks = []
     for law in LAWS:
         for share, (ratio, carried) in zip(SHARES, found[law], strict=True):
-            wanted, tolerance = (1.0 - carried, 0.03) if law == "spring" else (1.0, 0.02)
+            wanted, tolerance = (1.0 - carried, 3e-3) if law == "spring" else (1.0, 1e-3)
             name = f"{law}: friction, {share:.0%} carried by the constraint"
             checks.append(Check(name, ratio, wanted, tolerance, "mu m g"))
 

@@ -61,9 +61,9 @@ def traces(progress: Callable[[str], None]) -> Result:
         progress(f"dt = 1/{parts} s")
         rows[parts] = drag(3.92, 1 / parts, method())
         late = rows[parts][rows[parts][:, 0] > 5.0, 1]
-        checks.append(Check(f"moved by 15 s, 1/{parts} s", float(late[-1]), 0.1, 0.0, "m", "at_most"))
+        checks.append(Check(f"moved by 15 s, 1/{parts} s", float(late[-1]), 0.01, 0.0, "m", "at_most"))
         spread = float(late.max() - late.min())
-        checks.append(Check(f"spread after 5 s, 1/{parts} s", spread, 1e-3, 0.0, "m", "at_most"))
+        checks.append(Check(f"spread after 5 s, 1/{parts} s", spread, 1e-4, 0.0, "m", "at_most"))
 
     def draw(figure: Any) -> None:
         axis = figure.add_subplot()

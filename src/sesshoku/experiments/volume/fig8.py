@@ -24,9 +24,14 @@ from sesshoku.experiments.volume.base import (
 from sesshoku.methods.registry import make
 
 TITLE = "static friction region in the plane of force and torque, proposed and previous method (Fig. 8)"
-RAYS = 25
+RAYS = 13  # in a quadrant
 SEPARATED = np.array([[0.0, 1.0], [1.0, 1.0], [1.0, 0.0]])
 LEVELS = (0.0, 0.15, 0.3, 0.45, 0.6, 0.75, 0.9)
+
+
+def folded(angle: float) -> float:
+    """The same load with force and torque both positive."""
+    return float(np.arctan2(abs(np.sin(angle)), abs(np.cos(angle))))
 
 
 def programme_limit(angle: float, sides: int = 8) -> float:
@@ -45,21 +50,27 @@ def run(progress: Callable[[str], None]) -> Result:
     methods = {"proposed": make("volume", {"integrator": "rkg"}),
                "previous": make("volume", {"integrator": "rkg", "friction_limit": "separated"})}
     expected = {"proposed": PYRAMID, "previous": SEPARATED}
-    angles, curve = np.linspace(0.0, 0.5 * np.pi, RAYS), exact_curve()
+    turns = np.linspace(0.0, 2 * np.pi, 4 * (RAYS - 1) + 1)[:-1]  # of the rays in all four quadrants
+    angles, curve = turns[:RAYS], exact_curve()
     limits, checks = {}, []
     for name, method in methods.items():
         radii = []
-        for n, angle in enumerate(angles):
-            progress(f"{name} method: ray {n + 1} of {RAYS}")
-            radii.append(ramp(method, float(angle), limit_along(expected[name], float(angle))))
+        for n, angle in enumerate(turns):
+            progress(f"{name} method: ray {n + 1} of {len(turns)}")
+            radii.append(ramp(method, float(angle), limit_along(expected[name], folded(float(angle)))))
         limits[name] = np.array(radii)
-        off = max(abs(r / limit_along(expected[name], float(a)) - 1.0) for r, a in zip(radii, angles, strict=True))
+        off = max(abs(r / limit_along(expected[name], folded(float(a))) - 1.0) for r,
+                  a in zip(radii, turns, strict=True))
         shape = "polygon" if name == "proposed" else "rectangle"
-        checks.append(Check(f"{name} method, ramped: farthest from its {shape}", float(off), 0.0, 0.01, "", "near"))
-    areas = {name: quarter_area(angles, radii) for name, radii in limits.items()}
-    checks.append(Check("area of the region, proposed / previous", areas["proposed"] / areas["previous"], 0.655, 0.01))
-    inside = max(float(r) / limit_along(curve, float(a)) for r, a in
-                 zip(limits["proposed"][1:-1], angles[1:-1], strict=True))
+        checks.append(Check(f"{name} method, ramped: farthest from its {shape}", float(off), 0.0, 0.004))
+        quarters = limits[name].reshape(4, -1)
+        checks.append(Check(f"{name} method, ramped: quadrants apart", float(np.ptp(quarters[:, 1:], axis=0).max()),
+                            1e-9,
+                            0.0, "", "at_most"))
+    areas = {name: quarter_area(angles, radii[:RAYS]) for name, radii in limits.items()}
+    checks.append(Check("area of the region, proposed / previous", areas["proposed"] / areas["previous"], 0.655, 2e-3))
+    inside = max(float(r) / limit_along(curve, folded(float(a))) for r, a in zip(limits["proposed"], turns, strict=True)
+                 if abs(np.sin(2 * a)) > 1e-9)
     checks.append(Check("proposed region within the exact curve, ramped (steps of 0.2 %)", inside, 1.0, 2e-3, "",
                         "at_most"))
     checks += [*friction_test(methods["proposed"], angles, curve), *verdicts(methods["proposed"], progress)]
@@ -71,20 +82,24 @@ def run(progress: Callable[[str], None]) -> Result:
     def draw(figure: Any) -> None:
         axis = figure.add_subplot()
         for name, color in (("previous", "#2e8b57"), ("proposed", "#c0392b")):
-            x, y = limits[name] * np.cos(angles), limits[name] * np.sin(angles)
-            axis.fill(np.r_[0, x], np.r_[0, y], color=color, alpha=0.18, linewidth=0)
+            x, y = limits[name] * np.cos(turns), limits[name] * np.sin(turns)
+            axis.fill(x, y, color=color, alpha=0.18, linewidth=0)
             axis.plot(x, y, "o", color=color, markersize=4, label=f"{name} method, ramped")
-        axis.plot(*PYRAMID.T, color="#c0392b", linewidth=1.2, label="pyramids of 8 sides, closed form")
-        axis.plot(*curve.T, color="#202020", linewidth=1.2, linestyle=(0, (5, 2)), label="round cone, exact")
+        for quadrant in ((1, 1), (-1, 1), (-1, -1), (1, -1)):
+            first = quadrant == (1, 1)
+            axis.plot(*(PYRAMID * quadrant).T, color="#c0392b", linewidth=1.2,
+                      label="pyramids of 8 sides, closed form" if first else None)
+            axis.plot(*(curve * quadrant).T, color="#202020", linewidth=1.2, linestyle=(0, (5, 2)),
+                      label="round cone, exact" if first else None)
         axis.set_xlabel("force / ($\\mu_s N$)")
         axis.set_ylabel("torque / ($\\mu_s N r$)")
-        axis.set_xlim(0, 1.12)
-        axis.set_ylim(0, 1.12)
+        axis.set_xlim(-1.12, 1.12)
+        axis.set_ylim(-1.12, 1.12)
         axis.set_aspect("equal")
         axis.set_title("loads that static friction holds")
         axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncol=2, frameon=False)
 
-    values = {"angles": [float(a) for a in angles], **{name: [float(r) for r in radii]
+    values = {"angles": [float(a) for a in turns], **{name: [float(r) for r in radii]
                                                        for name, radii in limits.items()}, "areas": areas}
     return Result(checks, draw, values, figure_size=(6.0, 6.4))
 

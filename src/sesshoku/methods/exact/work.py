@@ -150,19 +150,28 @@ def make_work(compiled: CompiledScene, options: Options) -> Work:
 
 
 def lone_bodies(model: Model) -> np.ndarray:
-    """1 for trees of one free link that no loop, mimic or armature takes hold of."""
+    """1 for trees of one free link that no loop, mimic, tendon or armature takes hold of."""
     roots = model.tree_link[:-1]
     single = (np.diff(model.tree_link) == 1) & (model.link_joint[roots] == FREE)
     joined = np.bincount(model.tree_joined, minlength=model.tree_count)[model.tree_joined] > 1
     heavy = np.zeros(model.tree_count, bool)
     np.logical_or.at(heavy, model.link_tree[model.dof_link], model.dof_armature > 0.0)
-    return (single & ~joined & ~heavy).astype(int)
+    return (single & ~joined & ~heavy & ~pulled_trees(model)).astype(int)
+
+
+def pulled_trees(model: Model) -> np.ndarray:
+    """Whether a spatial tendon may move each tree as a whole: by its free joint."""
+    pulled = np.zeros(model.tree_count, bool)
+    links = model.dof_link[model.tendon_dof]
+    pulled[model.link_tree[links[model.link_joint[links] == FREE]]] = True
+    return pulled
 
 
 def floating_trees(model: Model) -> np.ndarray:
-    """1 for trees on a free joint without armature that no loop ties to the world or to a scripted body."""
+    """1 for trees on a free joint without armature that no loop ties to the world or to a scripted body, and no tendon
+    to anything else."""
     roots = model.tree_link[:-1]
-    floats = model.link_joint[roots] == FREE
+    floats = (model.link_joint[roots] == FREE) & ~pulled_trees(model)
     for t in np.flatnonzero(floats):
         k = model.link_dof[roots[t]]
         floats[t] = not np.any(model.dof_armature[k : k + 6] > 0.0)

@@ -12,6 +12,7 @@ from math import sqrt
 
 from sesshoku.collision.contacts import CONTACTS
 from sesshoku.compiled.jit import jit
+from sesshoku.dynamics.actuation import drive_of
 from sesshoku.dynamics.assembly.tree import assemble_tree, disassemble_tree
 from sesshoku.dynamics.efforts import switch_servo
 from sesshoku.methods.implicit.coupling import acts, couple, has_pairs
@@ -164,7 +165,8 @@ def update_states(model, data, work, dt, group, letting_go):
             settled = update_joint_friction(model, data, work, dt, k, letting_go) and settled
     for s in range(model.actuator_count):
         if data.actuator_slope[s] > 0.0:
-            t = model.link_tree[model.dof_link[model.drive_dof[model.actuator_drive[s]]]]
+            dofs, _ = drive_of(model, data, s)
+            t = model.link_tree[model.dof_link[dofs[0]]] if len(dofs) > 0 else 0
             if work.tree_group[t] == group and switch_servo(model, data, s, data.free_acceleration, not letting_go):
                 settled = False
     return settled

@@ -25,7 +25,8 @@ Deviations from the paper. b = a^0 - a^d (the paper prints +; a box then falls t
 (12)-(14) are not strict. The four friction directions are two axes with both signs (the same forces). Random axes are
 drawn once per contact from (seed, id). The centripetal term J' v enters for contact points fixed on a link, not for
 rolling ones. Forces are held through the stages of RK4 as joint-space forces; a lone free body that turns by more than
-a radian per step, where RK4 is unstable, turns by the midpoint rule instead. Rows of joint limits, joint friction,
+a radian per step, where RK4 is unstable, turns by the midpoint rule instead; where servos or dampers are too stiff for
+it the step is semi-implicit (stiffness.py). Rows of joint limits, joint friction,
 loops and mimics join the same problem. An island with more than `DENSE_ROWS` rows is swept matrix-free whatever
 `delassus_by` says. Defaults: 120 sweeps, start at zero, 1e-3 m/s: the paper's. Speed threshold of restitution 1e-2
 m/s, early stop 1e-9: ours.
@@ -46,6 +47,7 @@ from sesshoku.methods.features import rolling_friction
 from sesshoku.methods.lcp.options import PRESETS, RK4, Options
 from sesshoku.methods.lcp.problem import build_problem
 from sesshoku.methods.lcp.solve import solve_islands
+from sesshoku.methods.lcp.stiffness import TOO_STIFF, cautions, stage_step
 from sesshoku.methods.lcp.work import Work, make_work
 from sesshoku.methods.registry import register
 from sesshoku.stages.common import find_points, place_links
@@ -67,7 +69,7 @@ from sesshoku.stages.tunnelling import count_tunnelling
 def free_motion(model, data, work, dt):
     """new_v: the velocity at the end without contacts, limits or joint friction."""
     options = work.options
-    unconstrained_velocity(model, data, dt, 0.0 if options.integrator == RK4 else dt)
+    unconstrained_velocity(model, data, dt, stage_step(model, data, dt) if options.integrator == RK4 else dt)
     coast(model, data, dt, RUNGE_KUTTA_FAST if options.integrator == RK4 else FAST)
 
 
@@ -82,9 +84,10 @@ def apply(model, data, work, dt):
 
 @jit
 def advance(model, data, work, dt):
-    """RK4 with the forces held, or semi-implicit Euler with the solved velocity; so too where joints turn fast."""
+    """RK4 with the forces held, or semi-implicit Euler with the solved velocity; so too where joints turn fast or are
+    driven too stiffly."""
     options = work.options
-    if options.integrator == RK4 and data.counters[FAST_TREES] == 0:
+    if options.integrator == RK4 and data.counters[FAST_TREES] == 0 and data.counters[TOO_STIFF] == 0:
         for k in range(model.dof_count):
             data.start_v[k] = data.new_v[k]
         hold_fast_turns(model, data, dt)
@@ -103,7 +106,8 @@ def advance(model, data, work, dt):
 METHOD = Definition(
     __name__, Options, Work, make_work,
     Stages((place_links, find_points, free_motion, build_problem, solve_islands, apply, advance)),
-    presets=PRESETS, leaves_out=rolling_friction, ends_within=lambda options: options.integrator == "rk4",
+    presets=PRESETS, leaves_out=rolling_friction, cautions=cautions,
+    ends_within=lambda options: options.integrator == "rk4",
     guarantees={
         # friction beyond mu_s times the normal force: the circumscribed square reaches sqrt(2)
         "friction_bound": lambda options: 2**0.5 if options.static_pyramid == "circumscribed" else 1.0,

@@ -9,9 +9,9 @@ The paper has no joint friction: ours.
 from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
-from sesshoku.dynamics.actuation import length_and_speed
 from sesshoku.dynamics.constraints.rows import ROW_FRICTION
 from sesshoku.dynamics.constraints.tendon_rows import ROW_TENDON_FRICTION
+from sesshoku.dynamics.tendons import tendon_motion
 from sesshoku.methods.multipoint.work import HELD, IN
 
 TURNS = 2  # once a row went over from pushing to holding so often, rows change one at a time, the first of them
@@ -54,8 +54,7 @@ def start_friction(model, data, work, dt, m, joint_list):
         if kind == ROW_FRICTION:
             speed, data.friction_slips[n] = data.v[n], 0
         else:
-            own = slice(model.tendon_drive[n], model.tendon_drive[n + 1])
-            _, speed = length_and_speed(model, model.tendon_dof[own], model.tendon_arm[own], data.q, data.v)
+            _, speed = tendon_motion(model, data, n, data.q, data.v)
         if abs(speed) > 0.5 * problem.joint_block[row] * kinetic_bound(model, work, dt, row):
             push_against(model, data, work, dt, m, (j, row), speed)
 

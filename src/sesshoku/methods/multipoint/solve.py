@@ -7,13 +7,13 @@ from math import inf, sqrt
 from sesshoku.compiled.jit import jit
 from sesshoku.methods.multipoint.friction import classify, cut_friction, resolve_loop
 from sesshoku.methods.multipoint.joint_friction import start_friction
-from sesshoku.methods.multipoint.large import solve_large
+from sesshoku.methods.multipoint.large import large_loop, solve_large, zero
 from sesshoku.methods.multipoint.options import RESOLVE
 from sesshoku.methods.multipoint.removal import put_back, removal_loop, seen_before
 from sesshoku.methods.multipoint.thresholds import fit_thresholds
 from sesshoku.methods.multipoint.work import AWAY, IN
 from sesshoku.solvers.island_matrix import fill_contacts, fill_joints
-from sesshoku.solvers.problem import push_contact, push_joint
+from sesshoku.solvers.problem import push_contact, push_joint, read_joint
 from sesshoku.stages.island_rows import group_joint_rows, island_dofs, island_lists, start_solve
 from sesshoku.stages.report import CONVERGED, ITERATIONS, ROWS
 
@@ -50,6 +50,9 @@ def solve_island(model, data, work, dt, lists):
     m, nj, report = len(contact_list), len(joint_list), data.report
     if 3 * m + nj > work.dense_rows:
         passes = solve_large(model, data, work, dt, lists)
+        cut_friction(work, contact_list)
+        if nj > 0 and options.friction_coupling != RESOLVE:
+            settle_joints(model, data, work, dt, lists)
         finish_island(model, work, report, contact_list, joint_list, passes)
         return
     fill_island(model, work, contact_list, joint_list, dof_list)
@@ -59,6 +62,10 @@ def solve_island(model, data, work, dt, lists):
     slipping = classify(work, contact_list)
     if slipping > 0 and options.friction_coupling == RESOLVE:
         passes += resolve_loop(model, data, work, dt, contact_list, joint_list)
+        slipping = 0
+    cut_friction(work, contact_list)
+    if nj > 0 and slipping > 0:
+        settle_joints(model, data, work, dt, lists)
     finish_island(model, work, report, contact_list, joint_list, passes)
 
 
@@ -83,9 +90,41 @@ def trial_forces(model, data, work, dt, contact_list, joint_list):
 
 
 @jit
+def settle_joints(model, data, work, dt, lists):
+    """Limits, loops, mimics and joint friction again, under the contacts' impulses as friction was cut.
+
+    What they gave with the trial's friction is no answer any more: a light link at its stop would be flung off it.
+    """
+    contact_list, joint_list, dof_list = lists
+    problem, x, part, chains, y = work.problem, work.impulse, work.part, model.row_dof, work.lines[2]
+    m, nj, slips = len(contact_list), len(joint_list), False
+    zero(dof_list, y)
+    for i in range(m):
+        c = contact_list[i]
+        slips = slips or work.slips[c] != 0
+        push_contact(chains, problem, c, x[3 * i], x[3 * i + 1], x[3 * i + 2], y)
+    if not slips:
+        return
+    for j in range(nj):
+        work.wanted[3 * m + j] -= work.scale[j] * read_joint(chains, problem, joint_list[j], y)
+        part[m + j] = IN
+    for i in range(m):
+        part[i] = AWAY
+        for e in range(3):
+            problem.impulse[contact_list[i], e] = x[3 * i + e]  # the loop clears what does not take part
+    start_friction(model, data, work, dt, m, joint_list)
+    if 3 * m + nj > work.dense_rows:
+        large_loop(model, data, work, dt, lists, False, 0)
+    else:
+        removal_loop(model, data, work, dt, m, joint_list)
+    for i in range(m):
+        for e in range(3):
+            x[3 * i + e] = problem.impulse[contact_list[i], e]
+
+
+@jit
 def finish_island(model, work, report, contact_list, joint_list, passes):
-    """Friction cut to its law, impulses taken over, the island's share in the report."""
-    cut_friction(work, contact_list)
+    """Impulses taken over, the island's share in the report."""
     take_impulses(model, work, report, contact_list, joint_list)
     report[ROWS] += 3 * len(contact_list) + len(joint_list)
     report[ITERATIONS] = max(report[ITERATIONS], passes)

@@ -38,8 +38,9 @@ Deviations from the thesis, and why:
 - 3-D rotations by exponentials; the gyroscopic torque of a fast spin is its mean over the step.
 - Servos, joint springs and dampers are linearly implicit: explicit ones are far beyond what the inertia of a single
   small link bears. In joint space, with the joints' reactions (joint/drives.py); or, where joints' springs are implicit
-  too (an option), all in the inertia the descent works with (joint/coupling.py). Armature turns with the child link
-  alone, and is no gyroscope: the rotor of a light link would nutate far faster than steps can follow.
+  too (an option), all in the inertia the descent works with (joint/coupling.py). Armature then turns against the
+  parent, as it should; with explicit joints with the child link alone. It is no gyroscope: the rotor of a light link
+  would nutate far faster than steps can follow.
 - A descent takes at least one step while any spring is beyond its limit, if only within the tolerance: otherwise a load
   that sinks by less than it in a step is borne by every second step, twice as hard.
 - The anchor shift of (5.10) is measured in metres: parameters of a triangle jump at its borders.
@@ -174,7 +175,7 @@ def forces(model, data, work, dt):
     want_drives(model, data, joints, dt)
     load_bodies(model, data, work, dt)
     place_anchors(model, data, work, dt)
-    start_coupling(model, bodies, joints, springs, options.joint_springs)
+    start_coupling(model, data, bodies, joints, springs, options.joint_springs)
     pull_joints(model, work, dt)
     turn_axes(model, bodies, joints, springs, dt)
     stiffen_contacts(work)

@@ -20,7 +20,7 @@ from sesshoku.errors import UnsupportedFeature
 from sesshoku.methods.springs.contact.overlaps import overlap_cautions
 from sesshoku.methods.springs.options import Options
 from sesshoku.methods.springs.work import STOP, body_inertia, symmetric
-from sesshoku.model.arrays import GENERAL, PLANAR, POSITION, REVOLUTE, SPHERICAL
+from sesshoku.model.arrays import FREE, GENERAL, PLANAR, POSITION, REVOLUTE, SPHERICAL
 from sesshoku.model.arrays import TORQUE as ACTUATOR_TORQUE
 from sesshoku.scene.compiler import CompiledScene, link_poses
 
@@ -65,7 +65,25 @@ def cautions(compiled: CompiledScene, options: Options, work: Any, dt: float) ->
         most = largest_step(k * joint_modes(compiled, work), c / k)
         if dt > most:
             found.append(_text("the springs of the joints", k, c, most, dt))
-    return [*found, *servo_cautions(compiled, dt)]
+    return [*found, *servo_cautions(compiled, dt), *loop_cautions(compiled)]
+
+
+def loop_cautions(compiled: CompiledScene) -> list[str]:
+    """Loops of explicit springs around joints with armature, springs or dampers, which do not know of them."""
+    model = compiled.model
+    looped = {int(model.tree_joined[model.link_tree[link]]) for pair in model.loop_link for link in pair if link >= 0}
+    around, sprung = [], set(model.sprung_dofs.tolist())
+    for k in range(model.dof_count):
+        i = int(model.dof_link[k])
+        between = model.link_parent[i] >= 0 and model.dof_armature[k] > 0.0
+        if int(model.tree_joined[model.link_tree[i]]) in looped and model.link_joint[i] != FREE and (
+                between or k in sprung and model.dof_implicit[k]):
+            around.append((0.0, compiled.joint_names[i]))
+    if not around:
+        return []
+    return [f"joint {around[0][1]!r}{_more(around)} has armature, a spring or a damper and is part of a closed loop: "
+            f"with explicit joint springs those do not know of the loop, and it may gain energy; use "
+            f'joint_springs="implicit" (springs:recommended)']
 
 
 def narrow_shapes(compiled: CompiledScene, breps: Any, presses: Any) -> list[Warning]:

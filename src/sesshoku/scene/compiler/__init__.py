@@ -21,12 +21,13 @@ from sesshoku.model.arrays import (
     WELD,
     Model,
 )
-from sesshoku.scene.compiler.actuator_arrays import actuator_arrays, lift_array, tendon_arrays
+from sesshoku.scene.compiler.actuator_arrays import actuator_arrays, lift_array
 from sesshoku.scene.compiler.bounds import bound_arrays
 from sesshoku.scene.compiler.drag_arrays import drag_arrays
 from sesshoku.scene.compiler.group_arrays import group_arrays, joined_trees
 from sesshoku.scene.compiler.inertias import inertia_arrays
 from sesshoku.scene.compiler.shape_arrays import shape_arrays
+from sesshoku.scene.compiler.tendon_arrays import tendon_arrays
 from sesshoku.scene.elements import JOINT_SIZES, Body, Inertial, Material
 from sesshoku.scene.filters import filter_arrays
 from sesshoku.scene.geometry import mesh
@@ -111,7 +112,7 @@ def compile_scene(scene: Scene) -> CompiledScene:
     frame_index = {body.name: i for i, (body, _, _) in enumerate(frames)}
     joint_link = {link.owner.joint.name or "": link.index for link in links if not link.owner.kinematic}
     arrays |= drag_arrays(scene.medium, links, frame_index)
-    arrays |= tendon_arrays(scene, arrays, joint_link)
+    arrays |= tendon_arrays(scene, arrays, joint_link, frame_index)
     arrays |= actuator_arrays(scene, arrays, joint_link, frame_index)
     q, v, kinematic_pose, kinematic_velocity = _start_state(links, arrays)
     arrays |= inertia_arrays(arrays, link_poses(arrays, q, kinematic_pose))

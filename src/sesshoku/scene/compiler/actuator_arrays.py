@@ -1,4 +1,4 @@
-"""Actuators, tendons and gravity compensation as the arrays of a model."""
+"""Actuators and gravity compensation as the arrays of a model."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.errors import SceneError
 from sesshoku.model.arrays import (
     DIRECT,
     FILTER,
@@ -18,8 +17,9 @@ from sesshoku.model.arrays import (
     TORQUE,
     VELOCITY,
 )
+from sesshoku.scene.compiler.tendon_arrays import flat, over_joints
 from sesshoku.scene.elements import Body
-from sesshoku.scene.elements.actuators import Actuator, Tendon
+from sesshoku.scene.elements.actuators import Actuator
 from sesshoku.scene.scene import Scene
 from sesshoku.spatial.poses import Pose, stack
 from sesshoku.spatial.rotation import quaternion_to_matrix
@@ -33,12 +33,15 @@ def actuator_arrays(scene: Scene, arrays: dict[str, Any], joint_link: dict[str, 
                     frame_index: dict[str, int]) -> dict[str, Any]:
     """What every actuator drives, and its law."""
     actuators = list(scene.actuators.values())
-    drives = [_drive(scene, actuator, arrays, joint_link) for actuator in actuators]
-    start, dofs, arms = _flat(drives)
+    drives = [[] if actuator.joint is None else over_joints({actuator.joint: 1.0}, arrays, joint_link)
+              for actuator in actuators]
+    tendons = {name: n for n, name in enumerate(scene.tendons)}
+    start, dofs, arms = flat(drives)
     places = [_place(actuator, arrays, frame_index) for actuator in actuators]
     return {
         "actuator_count": len(actuators),
         "actuator_dof": [-1 if a.joint is None else drive[0][0] for a, drive in zip(actuators, drives, strict=True)],
+        "actuator_tendon": [-1 if a.tendon is None else tendons[a.tendon] for a in actuators],
         "actuator_drive": start, "drive_dof": dofs, "drive_arm": arms,
         "actuator_kind": [KINDS[a.kind] for a in actuators], "actuator_kp": [a.kp for a in actuators],
         "actuator_kd": [a.kd for a in actuators], "actuator_gain": stack([a.gain for a in actuators], 3),
@@ -55,44 +58,6 @@ def actuator_arrays(scene: Scene, arrays: dict[str, Any], joint_link: dict[str, 
     }
 
 
-def tendon_arrays(scene: Scene, arrays: dict[str, Any], joint_link: dict[str, int]) -> dict[str, Any]:
-    """Dofs and arms of every tendon, and what acts along it by itself."""
-    tendons = list(scene.tendons.values())
-    drives = [_over_joints(tendon.joints, arrays, joint_link) for tendon in tendons]
-    start, dofs, arms = _flat(drives)
-    rowed = [n for n, tendon in enumerate(tendons) if tendon.has_rows]
-    rows = [_chains(tendons[n], drives[n] if n in rowed else [], arrays) for n in range(len(tendons))]
-    places = np.cumsum([0, *(len(part) for row in rows for _, part in row)])[:-1].reshape(-1, 2)
-    return {
-        "tendon_count": len(tendons), "tendon_drive": start, "tendon_dof": dofs, "tendon_arm": arms,
-        "tendon_stiffness": [tendon.stiffness for tendon in tendons],
-        "tendon_rest": stack([tendon.rests for tendon in tendons], 2),
-        "tendon_viscous": [tendon.viscous for tendon in tendons],
-        "tendon_lower": [tendon.lower for tendon in tendons], "tendon_upper": [tendon.upper for tendon in tendons],
-        "tendon_friction": [tendon.friction for tendon in tendons], "rowed_tendons": rowed,
-        "tendon_end": np.array([[end for end, _ in row] for row in rows], dtype=np.int64).reshape(-1, 2),
-        "tendon_start": places.astype(np.int64),
-        "tendon_row": np.array([value for row in rows for _, part in row for value in part], dtype=float),
-    }
-
-
-def _chains(tendon: Tendon, drive: list[tuple[int, float]],
-            arrays: dict[str, Any]) -> list[tuple[int, list[float]]]:
-    """The last dof (-1: none) and the coefficients of each of the two chains that a tendon's joints lie on."""
-    rows, starts = np.asarray(arrays["row_dof"]), np.asarray(arrays["dof_row"])
-    chains: list[tuple[int, list[float]]] = []
-    left = dict(drive)
-    while left:
-        end = max(left)  # parents come first, so the last one carries none of the others
-        chain = rows[starts[end]:starts[end + 1]].tolist()
-        chains.append((end, [left.pop(k, 0.0) for k in chain]))
-    if len(chains) > 2:
-        raise SceneError("limits and friction are for tendons whose joints lie on one or two branches",
-                         element=f"tendon {tendon.name!r}", value=list(tendon.joints),
-                         remedy="leave lower, upper and friction out, or divide it into several tendons")
-    return [*chains, *[(-1, [])] * (2 - len(chains))]
-
-
 def lift_array(bodies: list[tuple[Body, Pose]], frame: Pose) -> np.ndarray:
     """The mass (1) whose weight gravity compensation bears, and its centre (3) in the link frame.
 
@@ -107,26 +72,6 @@ def lift_array(bodies: list[tuple[Body, Pose]], frame: Pose) -> np.ndarray:
     if total == 0.0:  # shares that cancel leave a couple, which no body of one mass has
         return np.zeros(4)
     return np.concatenate([[total], frame[1].T @ moment / total])
-
-
-def _over_joints(joints: Any, arrays: dict[str, Any], joint_link: dict[str, int]) -> list[tuple[int, float]]:
-    return [(int(arrays["link_dof"][joint_link[joint]]), arm) for joint, arm in joints.items()]
-
-
-def _drive(scene: Scene, actuator: Actuator, arrays: dict[str, Any],
-           joint_link: dict[str, int]) -> list[tuple[int, float]]:
-    if actuator.joint is not None:
-        return _over_joints({actuator.joint: 1.0}, arrays, joint_link)
-    if actuator.tendon is not None:
-        return _over_joints(scene.tendons[actuator.tendon].joints, arrays, joint_link)
-    return []
-
-
-def _flat(drives: list[list[tuple[int, float]]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Ranges, dofs and arms of lists one after the other."""
-    start = np.concatenate([[0], np.cumsum([len(drive) for drive in drives])]).astype(np.int64)
-    pairs = [pair for drive in drives for pair in drive]
-    return start, np.array([k for k, _ in pairs], dtype=np.int64), np.array([arm for _, arm in pairs], dtype=float)
 
 
 def _place(actuator: Actuator, arrays: dict[str, Any],

@@ -12,9 +12,10 @@ from sesshoku.scene.elements.joint import JOINT_SIZES, SINGLE_AXIS, Joint, Joint
 from sesshoku.scene.elements.material import Material
 from sesshoku.scene.elements.sensors import ForceSensor, Imu, Sensor
 from sesshoku.scene.elements.state_sensors import StateSensor
+from sesshoku.scene.elements.tendon_paths import PathPoint
 
 __all__ = [
     "JOINT_SIZES", "SINGLE_AXIS", "Actuator", "Body", "Camera", "Fluid", "ForceSensor", "Frame", "Geometry",
-    "GeometryPair", "Imu", "Inertial", "Joint", "JointKind", "Loop", "Material", "Mimic", "Motion", "RobotDescription",
-    "Sensor", "StateSensor", "Tendon", "is_physical",
+    "GeometryPair", "Imu", "Inertial", "Joint", "JointKind", "Loop", "Material", "Mimic", "Motion", "PathPoint",
+    "RobotDescription", "Sensor", "StateSensor", "Tendon", "is_physical",
 ]  # fmt: skip

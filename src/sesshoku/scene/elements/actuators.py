@@ -11,6 +11,7 @@ import numpy as np
 from sesshoku.errors import SceneError
 from sesshoku.scene import check
 from sesshoku.scene.calls import checked
+from sesshoku.scene.elements.tendon_paths import check_path
 
 ActuatorKind = Literal["torque", "position", "velocity", "general"]
 KINDS = ("torque", "position", "velocity", "general")
@@ -142,18 +143,20 @@ def belongs_to(actuator: Actuator, tendons: Mapping[str, Tendon], bodies: Collec
                joints: Collection[str]) -> bool:
     """Whether an actuator drives one of some joints, a tendon over one of them, or one of some bodies."""
     if actuator.tendon is not None:
-        return any(joint in joints for joint in tendons[actuator.tendon].joints)
+        tendon = tendons[actuator.tendon]
+        return any(joint in joints for joint in tendon.joints) or any(body in bodies for body in tendon.bodies)
     return actuator.joint in joints or actuator.body in bodies
 
 
 @checked
 @dataclass
 class Tendon:
-    """A tendon over joints of one axis: its length is the sum of coefficient times position.
+    """A tendon over joints of one axis, its length the sum of coefficient times position; or a path through space.
 
-    joints: joint name -> coefficient. stiffness (N/m): a spring where the length leaves `rest`, a length or a range of
+    joints: joint name -> coefficient. path: instead of joints, the places it runs through, straight from one to the
+    next (see `PathPoint`). stiffness (N/m): a spring where the length leaves `rest`, a length or a range of
     lengths. viscous (N s/m): resists its rate. lower, upper: limits of its length. friction (N): dry friction against
-    its rate. A tendon with limits or friction runs over joints of one or two branches of a tree (or of two trees).
+    its rate. A tendon with limits or friction moves joints of one or two branches of a tree (or of two trees).
     """
 
     name: str
@@ -164,12 +167,17 @@ class Tendon:
     lower: float = -np.inf
     upper: float = np.inf
     friction: float = 0.0
+    path: Any = ()
 
     def __post_init__(self) -> None:
         element = f"tendon {check.name(self.name, 'name of a tendon')!r}"
-        if not isinstance(self.joints, Mapping) or not self.joints:
+        self.path = check_path(self.path, element)
+        if self.path and self.joints:
+            raise SceneError("it has joints or a path, not both", element=element, value=list(self.joints),
+                             remedy="make two tendons of it")
+        if not isinstance(self.joints, Mapping) or not (self.joints or self.path):
             raise SceneError("joints is not a table of coefficients", element=element, value=self.joints,
-                             remedy='give {"left": 0.5, "right": 0.5}')
+                             remedy='give {"left": 0.5, "right": 0.5}, or path=')
         self.joints = {check.name(joint, "joint", element): check.number(arm, f"coefficient of {joint!r}", element)
                        for joint, arm in self.joints.items()}
         for attribute in ("stiffness", "viscous", "friction"):
@@ -179,6 +187,11 @@ class Tendon:
             self.rest = check.number(self.rest, "rest", element)
         else:
             self.rest = check.bounds(self.rest, "rest", element)
+
+    @property
+    def bodies(self) -> list[str]:
+        """The bodies its path names."""
+        return [body for point in self.path for body in point.bodies]
 
     @property
     def has_rows(self) -> bool:

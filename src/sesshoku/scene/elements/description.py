@@ -28,7 +28,7 @@ class RobotDescription:
     geometry_pairs: see `Scene.add_geometry_pair`.
     poses: named start positions (MJCF keyframes): joint name -> position, free joints and scripted bodies as position
     and quaternion. pose_velocities: joint name -> velocity (free joints: world axes). pose_commands: actuator name ->
-    command; a pose without them aims position servos at itself.
+    command; a pose without them aims position servos at itself. pose_lengths: spatial tendon -> length.
     """
 
     name: str
@@ -50,6 +50,7 @@ class RobotDescription:
     pose_velocities: dict[str, dict[str, Any]] = field(default_factory=dict)
     pose_commands: dict[str, dict[str, float]] = field(default_factory=dict)
     pose_activations: dict[str, dict[str, float]] = field(default_factory=dict)
+    pose_lengths: dict[str, dict[str, float]] = field(default_factory=dict)
     sensors: list[Sensor] = field(default_factory=list)
     state_sensors: list[StateSensor] = field(default_factory=list)
     frames: list[Frame] = field(default_factory=list)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sesshoku.dynamics.observe import observe_energy
+from sesshoku.dynamics.observe import observe_energy, observe_tendon
 from sesshoku.scene.calls import checked
 from sesshoku.scene.elements.state_sensors import ACCELERATIONS, KINDS, StateSensor
 from sesshoku.simulation.sensors.memory import Part, bodies_below, link_parts
@@ -61,21 +61,16 @@ def _driven(sim: Any, sensor: StateSensor) -> float:
     return float(sim.data.drive_force[sim.model.link_dof[sim.compiled.joint_link[sensor.of]]])
 
 
-def _arms(sim: Any, sensor: StateSensor) -> dict[str, float]:
-    """joint -> what its position adds to the length of the sensor's tendon or actuator."""
-    if KINDS[sensor.kind].of == "tendon":
-        return dict(sim.scene.tendons[sensor.of].joints)
-    actuator = sim.scene.actuators[sensor.of]
-    joints = {actuator.joint: 1.0} if actuator.joint is not None else sim.scene.tendons[actuator.tendon].joints
-    return {joint: sensor.scale * arm for joint, arm in joints.items()}
-
-
-def _length(sim: Any, sensor: StateSensor) -> float:
-    return float(sum(arm * sim.joints[joint].position for joint, arm in _arms(sim, sensor).items()))
-
-
-def _rate(sim: Any, sensor: StateSensor) -> float:
-    return float(sum(arm * sim.joints[joint].velocity for joint, arm in _arms(sim, sensor).items()))
+def _motion(sim: Any, sensor: StateSensor) -> tuple[float, float]:
+    """Length and rate of the sensor's tendon, or position and velocity of its actuator."""
+    tendon, scale, joint = sensor.of, 1.0, None
+    if KINDS[sensor.kind].of == "actuator":
+        tendon, scale, joint = sim.scene.actuators[sensor.of].tendon, sensor.scale, sim.scene.actuators[sensor.of].joint
+    if joint is not None:
+        return scale * sim.joints[joint].position, scale * sim.joints[joint].velocity
+    sim.refresh()
+    length, rate = observe_tendon(sim.model.table, sim.data.table, list(sim.scene.tendons).index(tendon))
+    return scale * length, scale * rate
 
 
 # ---- places --------------------------------------------------------------------------------------------------------
@@ -191,10 +186,10 @@ READ: dict[str, Read] = {
     "jointlimitfrc": lambda sim, s: _limit(sim, s)[2],
     "ballquat": lambda sim, s: sim.joints[s.of].position,
     "ballangvel": lambda sim, s: sim.joints[s.of].velocity,
-    "tendonpos": _length,
-    "tendonvel": _rate,
-    "actuatorpos": _length,
-    "actuatorvel": _rate,
+    "tendonpos": lambda sim, s: _motion(sim, s)[0],
+    "tendonvel": lambda sim, s: _motion(sim, s)[1],
+    "actuatorpos": lambda sim, s: _motion(sim, s)[0],
+    "actuatorvel": lambda sim, s: _motion(sim, s)[1],
     "actuatorfrc": lambda sim, s: sim.actuators[s.of].force / s.scale if s.scale else 0.0,
     "framepos": lambda sim, s: _pose(sim, s)[0],
     "framequat": lambda sim, s: matrix_to_quaternion(_pose(sim, s)[1]),

@@ -1,4 +1,4 @@
-"""Implicit forces of joints as inertia: servos, joint dampers, and the joints' own springs if they are implicit.
+"""Implicit forces of joints as inertia: servos, joint dampers, armature, and the joints' own springs if implicit.
 
 A force that sees the end of the step is its value at present velocities less S times the acceleration along it,
 S = dt^2 k + dt c. Those terms couple a link to its parent (methods/springs/solve/inertia.py), so all that pushes the
@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.actuation import drive_of
-from sesshoku.methods.springs.bodies import joint_frame, link_origin
+from sesshoku.methods.springs.bodies import joint_frame, link_origin, world_inertia
 from sesshoku.methods.springs.solve.inertia import answer, clear_reply
 from sesshoku.model.arrays import FREE, KINEMATIC, PLANAR, REVOLUTE, SPHERICAL
 from sesshoku.spatial.algebra import cross
 
 
 @jit
-def start_coupling(model, bodies, joints, springs, implicit_joints):
+def start_coupling(model, data, bodies, joints, springs, implicit_joints):
     """Groups of this step, and the bodies' own inertia in their blocks."""
     needed = springs.iwork
     for b in range(springs.body_count):
@@ -28,7 +28,7 @@ def start_coupling(model, bodies, joints, springs, implicit_joints):
             needed[bodies.top[model.dof_link[k]]] = 1
     for a in range(model.actuator_count):
         if joints.slope[a] > 0.0:
-            dofs, _ = drive_of(model, a)
+            dofs, _ = drive_of(model, data, a)
             for n in range(len(dofs)):
                 needed[bodies.top[model.dof_link[dofs[n]]]] = 1
     for i in range(model.link_count):
@@ -43,6 +43,9 @@ def start_coupling(model, bodies, joints, springs, implicit_joints):
         springs.group[i], springs.above[i] = bodies.top[i], bodies.above[i]
         springs.group_end[bodies.top[i]] = i + 1
         A, C, I = bodies.block[i], bodies.cross[i], bodies.inertia[i]
+        if model.link_joint[i] == REVOLUTE:  # the armature of its joint turns against the parent (`drive_coupled`)
+            I = bodies.ten[4:]
+            world_inertia(bodies.rotation[i], bodies.own_plain[i], I)
         for a in range(6):
             for b in range(6):
                 A[a, b] = C[a, b] = 0.0

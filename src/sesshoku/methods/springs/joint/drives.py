@@ -21,7 +21,7 @@ from sesshoku.dynamics.crba import mass_matrix
 from sesshoku.dynamics.factor import factorize, solve
 from sesshoku.dynamics.kinematics import kinematics
 from sesshoku.dynamics.rnea import bias_at_velocities, external_wrenches, link_velocities
-from sesshoku.methods.springs.bodies import times_inertia
+from sesshoku.methods.springs.bodies import joint_frame, link_origin, times_inertia
 from sesshoku.methods.springs.joint.coupling import (
     couple_drives,
     dof_reply,
@@ -32,7 +32,7 @@ from sesshoku.methods.springs.joint.coupling import (
 from sesshoku.methods.springs.options import IMPLICIT_JOINTS
 from sesshoku.methods.springs.solve.inertia import add_reply, answer, factor_groups
 from sesshoku.methods.springs.work import AT_REST
-from sesshoku.model.arrays import FREE
+from sesshoku.model.arrays import FREE, PRISMATIC, REVOLUTE
 from sesshoku.spatial.algebra import cross
 
 MIMIC_RATE, MIMIC_DAMPING = 0.3, 1.0  # k dt^2 and c dt of a mimic's spring, in inverse inertias: implicit, stable
@@ -48,7 +48,9 @@ def want_drives(model, data, joints, dt):
     """What springs, dampers and actuators ask for at present velocities, and how it falls with acceleration."""
     for k in range(model.dof_count):
         data.joint_force[k] = data.implicit_diagonal[k] = joints.friction[k] = 0.0
-    passive_forces(model, data.joint_force, data.implicit_diagonal, data.q, data.v, dt, 1.0)
+    if model.spatial_count > 0:
+        kinematics(model, data, data.q)
+    passive_forces(model, data, data.joint_force, data.implicit_diagonal, data.q, data.v, dt, 1.0)
     for k in range(model.dof_count):
         joints.own_slope[k] = data.implicit_diagonal[k]
     for a in range(model.actuator_count):
@@ -69,7 +71,7 @@ def drive_joints(model, data, work, dt):
     for a in range(model.actuator_count):
         stiff = stiff or joints.slope[a] > 0.0
     if options.joint_springs == IMPLICIT_JOINTS:
-        drive_coupled(model, data, joints, dt)
+        drive_coupled(model, data, bodies, joints, dt)
         couple_drives(model, bodies, joints, springs)
         factor_groups(springs)
     elif stiff:
@@ -79,7 +81,7 @@ def drive_joints(model, data, work, dt):
         for k in range(model.dof_count):
             joints.given[k] = data.joint_force[k]
         for a in range(model.actuator_count):
-            dofs, arms = drive_of(model, a)
+            dofs, arms = drive_of(model, data, a)
             pull(dofs, arms, data.actuator_force[a], joints.given)
     for k in range(model.dof_count):
         joints.torque[k] = joints.given[k]
@@ -89,12 +91,15 @@ def drive_joints(model, data, work, dt):
 
 
 @jit
-def drive_coupled(model, data, joints, dt):
-    """Torques at present velocities into `given`, and how they fall with acceleration into `total_slope`."""
+def drive_coupled(model, data, bodies, joints, dt):
+    """Torques at present velocities into `given`, and how they fall with acceleration into `total_slope`.
+
+    So does the torque that speeds a rotor up, its armature: between the link and its parent.
+    """
     for k in range(model.dof_count):
         joints.constant[k], joints.given[k], joints.total_slope[k] = 0.0, data.joint_force[k], joints.own_slope[k]
     for a in range(model.actuator_count):
-        dofs, arms = drive_of(model, a)
+        dofs, arms = drive_of(model, data, a)
         if joints.slope[a] > 0.0 and not joints.clipped[a]:
             pull(dofs, arms, joints.wanted[a], joints.given)
             stiffen(dofs, arms, joints.slope[a], joints.total_slope)
@@ -105,6 +110,29 @@ def drive_coupled(model, data, joints, dt):
         joints.inert[k] = lent if lent > 0.0 else 0.0
         joints.total_slope[k] += joints.inert[k]
         joints.given[k] += joints.constant[k] + joints.inert[k] * joints.reference[k]
+        i, armature = model.dof_link[k], model.dof_armature[k]
+        if armature > 0.0 and (model.link_joint[i] == REVOLUTE or model.link_joint[i] == PRISMATIC):
+            joints.total_slope[k] += armature
+            joints.given[k] -= armature * turning_rate(model, bodies, i)
+
+
+@jit
+def turning_rate(model, bodies, i):
+    """How fast the speed of a sliding joint grows because its bodies turn, m/s^2: its row's rate times velocities."""
+    if model.link_joint[i] != PRISMATIC:
+        return 0.0
+    p, o, n = joint_frame(model, bodies, i, bodies.frame), link_origin(bodies, i), bodies.frame[2]
+    return outward(bodies, i, o, n) - outward(bodies, p, o, n)
+
+
+@jit
+def outward(bodies, b, at, n):
+    """w x (w x r) . n of body b, r from its centre of mass to a world point."""
+    w, x = bodies.velocity[b], bodies.position[b]
+    rx, ry, rz = at[0] - x[0], at[1] - x[1], at[2] - x[2]
+    vx, vy, vz = cross(w[3], w[4], w[5], rx, ry, rz)
+    ax, ay, az = cross(w[3], w[4], w[5], vx, vy, vz)
+    return ax * n[0] + ay * n[1] + az * n[2]
 
 
 @jit
@@ -143,7 +171,7 @@ def implicit_torques(model, data, joints):
         for k in range(model.dof_count):
             x[k], D[k] = passive[k] - data.bias_force[k], joints.own_slope[k]
         for a in range(model.actuator_count):
-            dofs, arms = drive_of(model, a)
+            dofs, arms = drive_of(model, data, a)
             pull(dofs, arms, data.actuator_force[a] if joints.clipped[a] else joints.wanted[a], x)
             stiffen(dofs, arms, 0.0 if joints.clipped[a] else joints.slope[a], D)
         factorize(model, data.mass_matrix, D, data.factor, data.factor_dinv)
@@ -151,7 +179,7 @@ def implicit_torques(model, data, joints):
         more = False
         for a in range(model.actuator_count):
             if not joints.clipped[a]:
-                dofs, arms = drive_of(model, a)
+                dofs, arms = drive_of(model, data, a)
                 torque = joints.wanted[a] - joints.slope[a] * along(dofs, arms, x)
                 data.actuator_force[a] = within_joint(model, data, a, torque)
                 if data.actuator_force[a] != torque:
@@ -162,7 +190,7 @@ def implicit_torques(model, data, joints):
     for k in range(model.dof_count):
         joints.torque[k] = passive[k] - joints.own_slope[k] * x[k]
     for a in range(model.actuator_count):
-        dofs, arms = drive_of(model, a)
+        dofs, arms = drive_of(model, data, a)
         pull(dofs, arms, data.actuator_force[a], joints.torque)
 
 
@@ -193,7 +221,7 @@ def settle_drives(model, data, work, dt):
                 old - miss * (old - joints.old_reference[k]) / fall)
             joints.old_reference[k], joints.old_miss[k] = old, miss
     for n in range(model.actuator_count):
-        dofs, arms = drive_of(model, n)
+        dofs, arms = drive_of(model, data, n)
         if joints.slope[n] > 0.0 and not joints.clipped[n]:
             torque = joints.wanted[n]
             for m in range(len(dofs)):

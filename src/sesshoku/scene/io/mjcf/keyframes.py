@@ -36,11 +36,25 @@ def read_keyframes(spec: Any, model: Any, names: ModelNames, description: RobotD
             ctrl = model.key_ctrl[n][model.actuator_ctrladr]
             description.pose_commands[name] = {
                 actuator.name: float(ctrl[names.actuator.index(actuator.name)]) for actuator in description.actuators}
+        else:
+            description.pose_lengths[name] = _lengths(model, n, description)
         if model.na and model.key_act[n].any():
             places = {actuator: int(at) for actuator, at in zip(names.actuator, model.actuator_actadr)}
             description.pose_activations[name] = {
                 actuator.name: float(model.key_act[n][places[actuator.name]]) for actuator in description.actuators
                 if actuator.dynamics != "none"}
+
+
+def _lengths(model: Any, n: int, description: RobotDescription) -> dict[str, float]:
+    """Spatial tendon -> its length in a keyframe."""
+    import mujoco
+
+    if not any(tendon.path for tendon in description.tendons):
+        return {}
+    data = mujoco.MjData(model)
+    mujoco.mj_resetDataKeyframe(model, data, n)
+    mujoco.mj_fwdPosition(model, data)
+    return {tendon.name: float(data.ten_length[t]) for t, tendon in enumerate(description.tendons) if tendon.path}
 
 
 def _positions(model: Any, names: ModelNames, n: int, name: str, unsupported: Unsupported) -> dict[str, Any]:

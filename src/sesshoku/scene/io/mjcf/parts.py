@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from sesshoku.scene.elements import Loop, Material, Mimic, RobotDescription
-from sesshoku.scene.io.mjcf.actuators import read_tendon_equality
 from sesshoku.scene.io.mjcf.bodies import ModelNames, usual
+from sesshoku.scene.io.mjcf.tendons import read_tendon_equality
 from sesshoku.scene.io.spec import Unsupported
 from sesshoku.scene.io.unsupported import Grade
 from sesshoku.spatial.rotation import multiply

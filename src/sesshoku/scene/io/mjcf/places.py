@@ -51,6 +51,7 @@ class PlaceWriter:
     def __init__(self, scene: Scene, names: Naming) -> None:
         self.scene, self.names = scene, names
         self.sites: dict[str | None, list[dict[str, Any]]] = {}
+        self.wraps: dict[str | None, list[dict[str, Any]]] = {}  # shapes that tendons wrap round
         for frame in scene.frames.values():
             self._add(names.fresh("site", frame.name), frame.body, frame.position, frame.rotation)
 
@@ -62,6 +63,16 @@ class PlaceWriter:
             return wish
         name = self.names.fresh("site", wish)
         self._add(name, body, position, rotation, **looks)
+        return name
+
+    def wrapped(self, wish: str, body: str | None, kind: str, radius: float, position: np.ndarray,
+                rotation: np.ndarray) -> str:
+        """The name of a geom without mass that touches nothing, for a tendon to wrap round."""
+        name = self.names.fresh("geom", wish)
+        size = [radius] if kind == "sphere" else [radius, radius]
+        self.wraps.setdefault(body, []).append(
+            {"name": name, "type": kind, "size": size, "pos": unless(position, np.zeros(3)),
+             "quat": unless(rotation, [1, 0, 0, 0]), "contype": 0, "conaffinity": 0, "mass": 0, "group": 4})
         return name
 
     def _add(self, name: str, body: str | None, position: np.ndarray, rotation: np.ndarray, **looks: Any) -> None:

@@ -45,6 +45,7 @@ from sesshoku.scene.io.mjcf import keyframes as mjcf_keyframes
 from sesshoku.scene.io.mjcf import parts as mjcf_parts
 from sesshoku.scene.io.mjcf import places as mjcf_places
 from sesshoku.scene.io.mjcf import sensors as mjcf_sensors
+from sesshoku.scene.io.mjcf import tendons as mjcf_tendons
 from sesshoku.scene.io.mjcf.guard import Guard
 from sesshoku.scene.io.mjcf.trial import try_parsing
 from sesshoku.scene.io.spec import Unsupported, read_xml, repaired
@@ -109,7 +110,7 @@ def load_mjcf(path: str | Path, *, decompose: bool = False, repair_inertia: bool
         _read_options(spec, description, unsupported)
         names = mjcf_bodies.ModelNames(model)
         description.bodies = mjcf_bodies.read_bodies(spec, model, names, Path(path), decompose, unsupported)
-        description.tendons = mjcf_actuators.read_tendons(model, names, unsupported)
+        description.tendons = mjcf_tendons.read_tendons(model, names, unsupported)
         description.actuators = mjcf_actuators.read_actuators(model, names, {body.name for body in description.bodies},
                                                               unsupported)
         mjcf_sensors.read_sensors(model, names, description, unsupported)

@@ -17,8 +17,8 @@ import numpy as np
 from sesshoku.scene.elements import RobotDescription
 from sesshoku.scene.elements.sensors import ForceSensor, Imu
 from sesshoku.scene.elements.state_sensors import KINDS, StateSensor
-from sesshoku.scene.io.mjcf.actuators import tendon_names
 from sesshoku.scene.io.mjcf.bodies import HINGE, SLIDE, ModelNames
+from sesshoku.scene.io.mjcf.tendons import tendon_names
 from sesshoku.scene.io.spec import Names
 from sesshoku.scene.io.unsupported import Grade, Unsupported
 

@@ -137,7 +137,9 @@ class _Export:
         self.place(xml, body.name)
 
     def place(self, xml: Xml, body: str | None) -> None:
-        """Sites and cameras of a body, or of the world."""
+        """Sites, cameras and shapes for tendons of a body, or of the world."""
+        for shape in self.places.wraps.get(body, []):
+            xml.add("geom", **shape)
         for site in self.places.sites.get(body, []):
             xml.add("site", **site)
         for camera in self.places.cameras(body, self.body_names):

@@ -40,7 +40,7 @@ class ActuatorWriter:
                  places: PlaceWriter) -> None:
         self.scene, self.lost, self.joint_names, self.places = scene, lost, joint_names, places
         self.tendon_names = {name: names.fresh("tendon", name) for name in scene.tendons}
-        self.ends = self.place_actuators()
+        self.ends, self.paths = self.place_actuators(), self.place_paths()
 
     def bounds(self, given: Any, name: str) -> list[float] | None:
         return force_bounds(given, name, self.lost)
@@ -84,14 +84,37 @@ class ActuatorWriter:
         xml = Xml()
         for tendon in self.scene.tendons.values():
             low, high = tendon.rests
-            xml.open("fixed", name=self.tendon_names[tendon.name], stiffness=tendon.stiffness or None,
+            kind = "spatial" if tendon.path else "fixed"
+            xml.open(kind, name=self.tendon_names[tendon.name], stiffness=tendon.stiffness or None,
                      springlength=None if not tendon.stiffness else low if low == high else [low, high],
                      damping=tendon.viscous or None, range=self.bounds((tendon.lower, tendon.upper), tendon.name),
                      frictionloss=tendon.friction or None)
             for joint, arm in tendon.joints.items():
                 xml.add("joint", joint=self.joint_names[joint], coef=arm)
-            xml.close("fixed")
+            for element, attributes in self.paths[tendon.name]:
+                xml.add(element, **attributes)
+            xml.close(kind)
         return xml
+
+    def place_paths(self) -> dict[str, list[tuple[str, dict[str, Any]]]]:
+        """Sites and shapes of the tendons' paths: tendon -> elements of its path."""
+        plain = np.array([1.0, 0, 0, 0])
+        found: dict[str, list[tuple[str, dict[str, Any]]]] = {}
+        for tendon in self.scene.tendons.values():
+            path = found.setdefault(tendon.name, [])
+            for n, point in enumerate(tendon.path):
+                name = f"{tendon.name}/{n}"
+                if point.kind == "pulley":
+                    path.append(("pulley", {"divisor": point.divisor}))
+                elif point.kind == "site":
+                    path.append(("site", {"site": self.places.site(name, point.body, np.array(point.position), plain)}))
+                else:
+                    side = None if point.side is None else self.places.site(
+                        f"{name}/side", point.side_body, np.array(point.side), plain)
+                    shape = self.places.wrapped(name, point.body, point.kind, point.radius, np.array(point.position),
+                                                np.array(point.rotation))
+                    path.append(("geom", {"geom": shape, "sidesite": side}))
+        return found
 
     def actuator(self, xml: Xml, actuator: Actuator, common: dict[str, Any]) -> None:
         """A motor, position or velocity servo; <general> where a constant force or a gear comes in, or for one."""

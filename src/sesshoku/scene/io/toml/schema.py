@@ -288,9 +288,25 @@ class ActuatorTable(Turned):
     base: str | None = Field(None, description="body: another body, in whose axes it pushes and that is pushed back")
 
 
+class PathTable(Table):
+    kind: Literal["site", "pulley", "sphere", "cylinder"] = Field(
+        "site", description="site, pulley, or a shape it wraps round: sphere, cylinder")
+    body: str | None = Field(None, description="body it moves with (default: the world)")
+    position: Vector = Field([0.0, 0.0, 0.0], description="a site, or the centre of a shape, in that body's frame, m")
+    rotation: Quaternion = Field([1.0, 0.0, 0.0, 0.0], description="of a cylinder, whose axis is z: [w, x, y, z]")
+    radius: NotNegative = Field(0.0, description="of a sphere or cylinder, m")
+    divisor: Positive = Field(1.0, description="of a pulley: lengths behind it count by 1 / divisor")
+    side: Vector | None = Field(
+        None, description="a point on the side of a shape on which it passes, m; within the shape: it is a ring")
+    side_body: str | None = Field(None, description="body of that point (default: the world)")
+
+
 class TendonTable(Table):
     name: str = Field(description="name of the tendon, its own in the scene")
-    joints: dict[str, Number] = Field(description="its length is the sum of these times the joints' positions")
+    joints: dict[str, Number] = Field({}, description="its length is the sum of these times the joints' positions")
+    path: list[Annotated[Annotated[str, Tag("name")] | Annotated[PathTable, Tag("table")],
+                         Discriminator(_is_table)]] = Field(
+        [], description="instead of joints: the places it runs through, names of frames or tables `[[tendon.path]]`")
     stiffness: NotNegative = Field(0.0, description="spring where the length leaves `rest`, N/m")
     rest: Coordinates = Field(0.0, description="a length, or [least, largest] length at which the spring is relaxed")
     viscous: NotNegative = Field(0.0, description="resists its rate, N s/m")

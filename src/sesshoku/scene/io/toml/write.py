@@ -19,6 +19,7 @@ from sesshoku.scene.elements.fluid import Fluid
 from sesshoku.scene.elements.frames import Camera, Frame
 from sesshoku.scene.elements.sensors import ForceSensor, Imu
 from sesshoku.scene.elements.state_sensors import StateSensor
+from sesshoku.scene.elements.tendon_paths import PathPoint
 from sesshoku.scene.geometry.shapes import ConvexMesh, HeightField, Mesh, Shape
 from sesshoku.scene.io.toml.schema import RunTable
 from sesshoku.scene.io.toml.shapes import make_shape
@@ -60,8 +61,7 @@ def scene_to_tables(scene: Scene, folder: Path) -> dict[str, Any]:
     tables["materials"] = {name: _material_keys(material, "name") for name, material in materials.items()}
     tables["robot"] = [_robot(scene, robot) for robot in scene.robots.values()]
     tables["body"] = [_body(body, materials, folder) for body in scene.bodies.values()]
-    tables["tendon"] = [_changed(tendon, Tendon(tendon.name, tendon.joints), "", always=("name", "joints"))
-                        for tendon in scene.tendons.values()]
+    tables["tendon"] = [_tendon(tendon) for tendon in scene.tendons.values()]
     tables["actuator"] = [_actuator(actuator) for actuator in scene.actuators.values()]
     tables["loop"] = [_changed(loop, Loop(loop.name, loop.kind, loop.body_a), "", always=("name", "kind", "body_a"))
                       for loop in scene.loops.values()]
@@ -287,6 +287,13 @@ def _robot(scene: Scene, robot: Robot) -> dict[str, Any]:
         table["poses"] = {name: {"positions": pose.positions, "velocities": pose.velocities, "commands": pose.commands}
                           for name, pose in robot.poses.items()}
     return table
+
+
+def _tendon(tendon: Tendon) -> dict[str, Any]:
+    table = _changed(tendon, Tendon(tendon.name, tendon.joints, path=tendon.path), "", always=("name",))
+    if tendon.path:
+        return table | {"path": [_changed(point, PathPoint(), "", always=("kind",)) for point in tendon.path]}
+    return table | {"joints": tendon.joints}
 
 
 def _actuator(actuator: Actuator) -> dict[str, Any]:
