@@ -23,4 +23,4 @@ def slide(friction: float, speed: float, method: str, seed: int = 0) -> dict[str
             break
     way = float(sim.bodies["crate"].position[0])
     known = speed**2 / (2.0 * friction * GRAVITY)
-    return {"way": way, "known": known, "error": way / known - 1.0}
+    return {"way": way, "known": known, "off": way / known - 1.0}

@@ -385,3 +385,16 @@ def test_the_same_bit_for_bit_on_ray(tmp_path: Path) -> None:
     there = ss.sweep(slide, {"speed": [1.0, 3.0]}, on="ray", path=tmp_path / "study.jsonl", **options)
     names = ("run", "speed", "seed", "x", "y", "scene", "method", "versions", "key")
     assert not there.failed and json.dumps(results(there, *names)) == json.dumps(results(here, *names))
+
+
+def test_the_study_of_the_examples(tmp_path: Path) -> None:
+    """A few of its runs: the crate stops where the closed form says, under every law that is drawn."""
+    from sesshoku.comparison.sweep.file import run_study
+
+    folder = Path(__file__).parents[3] / "examples" / "studies"
+    for name in ("slide_study.py", "slide_study.toml"):
+        text = (folder / name).read_text().replace("count = 10000", "count = 8").replace(".parquet", ".jsonl")
+        (tmp_path / name).write_text(text)
+    study, _ = run_study(tmp_path / "slide_study.toml", workers=0, progress=False)
+    assert len(study) == 8 and not study.failed and np.abs(study.column("off")).max() < 0.05
+    assert (tmp_path / "slide_study.png").is_file()
