@@ -16,8 +16,11 @@ TEXT = (ROOT / "docs" / "methods" / "exact.md").read_text(encoding="utf-8")
 def test_what_the_page_says_of_the_solver_is_so() -> None:
     options = NewtonOptions()
     assert options.sigma == 0.01 and options.shrink == 0.3 and options.few == 3 and options.most_flops == 2e6
-    assert (options.inner, options.inner_many, options.large, options.sweeps, options.polish) == (8, 12, 250, 60, 10)
-    assert options.accept == 1e-8 and options.rescue == 50 and options.quiet == 1e-4 and options.calm == 40
+    assert (options.inner, options.inner_many, options.large) == (8, 12, 250)
+    assert options.accept == 1e-8 and options.rescue == 50
+    assert (options.quiet, options.batch, options.batches, options.ahead, options.rounds) == (3e-4, 10, 12, 6.0, 6)
+    assert exact.Options().pile_tolerance == 5e-4 and options.share == 0.1 and options.crowd == 12
+    assert (options.group_flops, options.group_outer, options.group_inner, options.group_cap) == (3e5, 4, 8, 20)
     assert exact.options.RELATIVE == 1e-3
 
 

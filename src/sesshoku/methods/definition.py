@@ -1,4 +1,4 @@
-"""What a method is made of: options, work, stages. `METHOD = Method...` in a method's module is one of these."""
+"""What a method is made of: options, work, stages. `METHOD = Definition(...)` in a method's module."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """keyword -> contact method. A method is a module of this package; it is imported when it is first asked for.
 
-A method's module declares itself by one line, `METHOD = Definition(Options, Work, make_work, stages, ...)`
+A method's module declares itself by one line, `METHOD = Definition(__name__, Options, Work, make_work, ...)`
 (methods/definition.py says what each is), and `register(__name__)` makes the module callable:
 `ss.methods.none(integrator="rk4")` is a method with options.
 """

@@ -97,3 +97,42 @@ def test_limit_of_force_and_torque_together(force, torque, kinetic):
     for share, holds in ((0.999, True), (1.001, False)):
         speed = measures.speed_under_load(Watched, force, torque, share * limit, kinetic)
         assert speed < 1e-10 if holds else speed > 1e-5, (share, speed)
+
+
+def spun_and_slid(height, speed, spin, dt):
+    """Friction of a crate (edge 1 m) in its first step, over the largest there can be: of all corners with equal loads
+    less what was found (force, torque), and of each corner with its own load less what it had."""
+    scene, material = ss.Scene(gravity=(0, 0, -G)), ss.Material(0.5)
+    scene.add_ground(material=material)
+    scene.add_box("crate", size=(1, 1, height), mass=1.0, position=(0, 0, 0.5 * height), velocity=(speed, 0, 0),
+                  angular_velocity=(0, 0, spin), material=material)
+    sim = ss.Simulation(scene, "exact", dt)
+    sim.step()
+    crate, most = sim.bodies["crate"], 0.5 * G
+    arms = np.array([contact.point for contact in sim.contacts]) - crate.position
+    force = np.array([contact.force for contact in sim.contacts])
+    slip = crate.velocity[:2] + crate.angular_velocity[2] * np.stack([-arms[:, 1], arms[:, 0]], axis=1)
+    along = -slip / np.linalg.norm(slip, axis=1)[:, None]
+
+    def wrench(friction):
+        turning = (arms[:, 0] * friction[:, 1] - arms[:, 1] * friction[:, 0]).sum() / np.sqrt(0.5)
+        return np.array([*friction.sum(0), turning]) / most
+
+    apart = np.abs(wrench(force[:, :2]) - wrench(0.25 * most * along))
+    own = np.abs(force[:, :2] - 0.5 * force[:, 2:] * along).max() / most
+    return apart[:2].max(), apart[2], own
+
+
+def test_spin_and_slide_is_that_of_corners_that_carry_what_tips_the_crate():
+    """A crate that is braked leans on its front corners, by its height: friction of each of them is its own load's.
+
+    Equal loads are the limit of a flat crate; a cube is 0.2 away from it in force, and 0.05 in torque.
+    """
+    for angle in np.linspace(0.1, 1.4, 9):
+        speed, spin = 2.0 * np.cos(angle), 2.0 * np.sqrt(2.0) * np.sin(angle)
+        for height in (1.0, 0.1, 0.01):
+            force, torque, own = spun_and_slid(height, speed, spin, 1e-4)
+            assert own < 2e-4  # directions are those of the step's end, places those of its middle
+            assert force < 0.25 * height + 2e-4 and torque < 0.06 * height + 2e-4
+        force, torque, _ = spun_and_slid(1.0, speed, spin, 1e-4)
+        assert force > 0.01 or torque > 0.01

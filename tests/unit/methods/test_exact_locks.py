@@ -9,6 +9,10 @@ import pytest
 
 import sesshoku as ss
 from mechanisms import everything
+from sesshoku.methods.exact.locks import keep_solution, start_from_solution
+from sesshoku.methods.exact.problem import build_problem
+from sesshoku.methods.exact.solve import solve_islands
+from sesshoku.stages.report import ITERATIONS
 from support import SEED, sample_count
 
 
@@ -70,3 +74,41 @@ def test_a_held_joint_stands_and_says_what_holds_it() -> None:
     assert abs(sim.joints["rod"].position - 0.1) < 1e-9
     assert abs(sim.joints["rod"].friction_force) == pytest.approx(9.8 * 0.5 * np.sin(0.1), rel=1e-9)
     assert not sim.joints["rod"].slipping and sim.report.residual < 1e-11
+
+
+def test_a_joint_on_the_point_of_slipping_begins_there() -> None:
+    """A rotor under a hair more than its friction hardly moves; only the first step has to find out that it slips."""
+    scene = ss.Scene(gravity=(0, 0, 0))
+    scene.add_body("wall", fixed=True)
+    scene.add_body("rotor", parent="wall", inertial=ss.Inertial(1.0, (0, 0, 0), np.eye(3)),
+                   joint=ss.Joint("continuous", axis=(0, 0, 1), static_friction=1.0))
+    scene.add_actuator("rotor", "torque", name="motor")
+    sim = ss.Simulation(scene, dt=1e-3)
+    sim.actuators["motor"].target = 1.0 + 1e-7
+    switches = []
+    for _ in range(20):
+        sim.step()
+        switches.append(int(sim.work.lock_switches.sum()))
+    assert switches[0] == 1 and not any(switches[1:])
+    assert 0.0 < sim.joints["rotor"].velocity < 1e-8
+    sim.actuators["motor"].target = 0.5
+    sim.step(2)
+    assert abs(sim.joints["rotor"].velocity) < 1e-11
+
+
+def test_a_second_solve_of_a_step_begins_with_the_first_ones_impulses() -> None:
+    sim = ss.Simulation(arm(np.random.default_rng(5), 0.2, 0.2, True), dt=1e-3)
+    sim.step(20)
+    for name, stage in sim.method.definition.stages_of(sim.method.options).named.items():
+        stage(sim.model, sim.data, sim.work, sim.dt)
+        if name == "solve islands":
+            break
+    problem, count = sim.work.problem, len(sim.contacts)
+    found = problem.impulse[:count].copy()
+    assert count > 0 and found.any()
+    keep_solution(sim.model, sim.data, sim.work)
+    build_problem(sim.model, sim.data, sim.work, sim.dt)
+    start_from_solution(sim.model, sim.work)
+    np.testing.assert_array_equal(problem.impulse[:count], found)
+    solve_islands(sim.model, sim.data, sim.work, sim.dt)
+    assert sim.data.report[ITERATIONS] == 0

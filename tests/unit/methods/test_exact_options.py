@@ -16,7 +16,7 @@ NUMBERS = sorted(name for name, (kind, _) in declared(Options).items() if kind i
 
 
 def test_every_number_has_bounds_and_its_default_lies_within():
-    assert set(NUMBERS) == set(Options.__dataclass_fields__) - {"integrator", "joint_friction"}
+    assert set(NUMBERS) == set(Options.__dataclass_fields__) - {"integrator", "joint_friction", "free_motion"}
     for name in NUMBERS:
         said = declared(Options)[name][1]
         assert said.least <= getattr(Options(), name) <= said.most
@@ -49,6 +49,8 @@ def test_names_that_do_not_exist_are_told_with_a_guess():
         ss.methods.exact(1e-9)
     with pytest.raises(MethodError, match="joint_friction must be locks or rows"):
         ss.methods.exact(joint_friction="glue")
+    with pytest.raises(MethodError, match="free_motion must be midpoint or rk4"):
+        ss.methods.exact(free_motion="rk5")
     assert ss.Simulation(ss.Scene(), "exact:recommended").method.options == Options()
 
 

@@ -49,12 +49,18 @@ def test_answers_obey_the_law_in_the_oracles_words(sets: dict[str, list[Island]]
                 assert violation(Z @ Z.T, island.free(), island.mu, island.impulses()) <= 1e-6, name
 
 
-def test_sweeps_first_leaves_a_small_residual(sets: dict[str, list[Island]]) -> None:
-    """The way of large islands on the pile: 60 sweeps and 10 Newton steps leave millimetres per second at most."""
+@pytest.mark.parametrize("moving", [5e-4, 1e-9])
+def test_large_islands_reach_the_tolerance_of_motion(sets: dict[str, list[Island]], moving: float) -> None:
+    """The way of large islands on the pile, from zero: what is called solved is, and hardly one is not."""
+    options, unsolved = NewtonOptions(form=SWEEPS_FIRST, moving=moving), 0
     for island in sets["pile of 27"]:
-        steps, residual, _ = island.solve(NewtonOptions(form=SWEEPS_FIRST))
-        assert steps <= 10 and residual <= 3e-2
+        _, residual, solved = island.solve(options)
         assert oracles.residual(island) == pytest.approx(residual, abs=1e-9)
+        Z = island.rows()
+        np.testing.assert_allclose(island.problem.y, Z.T @ island.impulses(), atol=1e-12 * max(1.0, np.abs(Z).max()))
+        assert residual < max(moving, 1e-8) if solved else residual <= 3e-2
+        unsolved += not solved
+    assert unsolved <= len(sets["pile of 27"]) // 4
 
 
 def test_the_stepper_slides_a_crate_as_far_as_theory_says() -> None:

@@ -23,6 +23,7 @@ from sesshoku.model.arrays import SHAPE_BOX, SHAPE_PLANE
 from sesshoku.spatial.algebra import turned_back
 
 ON = 2e-5  # m: a point is on a shape; bodies rest up to 1e-5 m deep
+AWAY = 1e-3  # m: so far from the box around a shape nothing is within ON of all its faces' planes
 ASIDE = 1e-4  # m: how far beside the point is looked
 FLAT = 1e-11  # m: over ASIDE the shape stays at the plane
 LEANS = 1e-7  # of a shape's size: it stands before a plane
@@ -74,10 +75,28 @@ def has_cover(model, contacts, shape, other, p):
     """Whether a shape beside this one, which `other` may touch as well, holds p and reaches further than it."""
     for m in range(model.beside_start[shape], model.beside_start[shape + 1]):
         u = model.beside[m]
-        if depth_of(model, contacts, u, p) <= ON and reaches_further(model, contacts, u, shape):
+        if holds(model, contacts, u, p) and reaches_further(model, contacts, u, shape):
             if may_touch(model, u, other):
                 return True
     return False
+
+
+@jit
+def holds(model, contacts, shape, p):
+    """Whether `depth_of` is at most ON. A mesh has a thousand faces: the box around it and the first face decide."""
+    if model.shape_type[shape] == SHAPE_BOX or model.shape_type[shape] == SHAPE_PLANE:
+        return depth_of(model, contacts, shape, p) <= ON
+    R, at = contacts.shape_rotation[shape], contacts.shape_position[shape]
+    x, y, z = turned_back(R, p[0] - at[0], p[1] - at[1], p[2] - at[2])
+    center, half = model.shape_box[shape, 0], model.shape_box[shape, 1]
+    if (abs(x - center[0]) > half[0] + AWAY or abs(y - center[1]) > half[1] + AWAY
+            or abs(z - center[2]) > half[2] + AWAY):
+        return False
+    for f in range(model.shape_polygon[shape, 0], model.shape_polygon[shape, 1]):
+        N = model.polygon_normal[f]
+        if x * N[0] + y * N[1] + z * N[2] - model.polygon_offset[f] > ON:
+            return False
+    return True
 
 
 @jit

@@ -25,6 +25,7 @@ from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.constraints.rows import ROW_LOOP
 from sesshoku.dynamics.kinematics import last_dof
 
+REASSOCIATE = {"contract", "reassoc"}
 DEPENDENT = 1e-8  # a row whose independent part is below this share of its size says what others say already
 ROUNDING = 1e-11  # an anchor that all its joints together move less than this share of what each could stands still
 NEARLY = 1e-3  # what is wanted of velocities along rows nearer to that than this is damped
@@ -82,9 +83,8 @@ def independent_rows(model, data, cluster, count, nearly):
 @jit
 def take_part(data, n, count, l, chosen, r, Z, R):
     """Take from row r its part along row l of the basis, which was row `chosen`, and what is wanted along it."""
-    mine, theirs, c = Z[r * n : r * n + n], Z[chosen * n : chosen * n + n], 0.0
-    for e in range(n):
-        c += theirs[e] * mine[e]
+    mine, theirs = Z[r * n : r * n + n], Z[chosen * n : chosen * n + n]
+    c = dot(theirs, mine)
     for e in range(n):
         mine[e] -= c * theirs[e]
     R[l * count + r] += c
@@ -92,12 +92,18 @@ def take_part(data, n, count, l, chosen, r, Z, R):
     data.row_turn[r] -= c * data.row_turn[chosen]
 
 
-@jit
-def norm2(x):
+@jit(fastmath=REASSOCIATE, into_callers=True)
+def dot(x, y):
+    """Scalar product; summed in any order, several at a time: one after the other it is most of the time of it all."""
     s = 0.0
     for e in range(len(x)):
-        s += x[e] * x[e]
+        s += x[e] * y[e]
     return s
+
+
+@jit(into_callers=True)
+def norm2(x):
+    return dot(x, x)
 
 
 @jit

@@ -15,7 +15,7 @@ proximal/newton.py solves that law, island by island, beside the rows of joints.
     solve       impulses; static and kinetic friction by what the solution does, and restitution lowered where it
                 would bring energy (`solve`)
     release     joints whose friction does not agree with the solution are switched, and it is solved again (`locks`)
-    apply       v+ = v_free + H^-1 J^T impulse; forces, report
+    apply       loads of patches at rest split evenly (`resting`); v+ = v_free + H^-1 J^T impulse; forces, report
     end         q+ = q_M (+) (dt/2 v+ + what impacts act longer or shorter than the rest of the step); lone bodies
                 turn from their instants on (`momentum`), and free islands keep theirs
                 (`island_momentum`, `floating`)
@@ -58,7 +58,7 @@ from sesshoku.methods.exact.momenta.floating import keep_floating, note_floating
 from sesshoku.methods.exact.momenta.island_momentum import keep_momenta, note_momenta
 from sesshoku.methods.exact.momenta.momentum import gather_torques, turn_from_instants
 from sesshoku.methods.exact.momenta.spin import spin_evenly, turn_along
-from sesshoku.methods.exact.options import MIDPOINT, Options
+from sesshoku.methods.exact.options import MIDPOINT, RK4, Options
 from sesshoku.methods.exact.problem import (
     add_impact,
     build_problem,
@@ -67,6 +67,9 @@ from sesshoku.methods.exact.problem import (
     is_backed,
     keep_anchors,
 )
+from sesshoku.methods.exact.resting import ease_patches
+from sesshoku.methods.exact.settle import settle
+from sesshoku.methods.exact.smooth import find_smooth, foresee, take_smooth
 from sesshoku.methods.exact.solve import count_unsolved, keep_states, solve_islands
 from sesshoku.methods.exact.speculative import speculative_leads
 from sesshoku.methods.exact.work import (
@@ -107,6 +110,8 @@ def middle(model, data, work, dt):
     """(E20): poses and velocities of the links in the middle of the step, new_q (semi-implicit: at its start)."""
     options = work.options
     if options.integrator == MIDPOINT:
+        if options.free_motion == RK4:
+            foresee(model, data, work, dt)
         to_middle(model, data, dt)
         if find_fast(model, data, data.v, dt, FAST_JOINT, False) > 0:
             carry_to_middle(model, data, dt)
@@ -164,6 +169,7 @@ def free_motion(model, data, work, dt):
 def apply(model, data, work, dt):
     """New velocity, forces and states of the contacts, report."""
     contacts, problem, options = work.contacts, work.problem, work.options
+    ease_patches(model, work)
     apply_forces(model, data, work, dt)
     if work.impacts[GIVEN] > 0:
         add_given(model, data, work, dt)
@@ -207,6 +213,8 @@ def end(model, data, work, dt):
     if options.integrator != MIDPOINT:
         return finish(model, data, SEMI_IMPLICIT, dt)
     free_islands = work.impacts[FREE_ISLANDS] > 0
+    for n in range(model.coordinate_count):
+        work.middle_q[n] = data.new_q[n]
     shift_impacts(model, data, work, dt)
     if not (all_slower(data.new_v, LIGHT) and all_slower(work.shift, LIGHT)):
         move_kinematic(model, data, -0.5 * dt)
@@ -222,10 +230,16 @@ def end(model, data, work, dt):
     floating = fast == 0 and work.impacts[FLOATING_ISLANDS] > 0
     if floating:
         note_floating(model, data, work, dt)
+    if options.free_motion == RK4:
+        find_smooth(model, data, work, dt)
     from_middle(model, data, work.shift, dt)
     finish_turns(model, data, data.q, data.v)
+    if fast == 0:
+        settle(model, data, work, dt)
     if free_islands:
         keep_momenta(model, data, work)
+    if options.free_motion == RK4:
+        take_smooth(model, work, data.q, data.v)
     end_step(model, data, fast, dt)
     if floating:
         keep_floating(model, data, work)

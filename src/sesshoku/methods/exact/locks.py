@@ -17,6 +17,7 @@ feet and joints in many ways, of which locks try one and rows find one.
 
 from __future__ import annotations
 
+from sesshoku.collision.contacts import CONTACTS
 from sesshoku.compiled.jit import jit
 from sesshoku.dynamics.constraints.rows import AS_ROW, near_limit
 from sesshoku.dynamics.factor import factorize, multiply, solve
@@ -24,6 +25,7 @@ from sesshoku.methods.exact.options import LOCKS
 from sesshoku.methods.exact.problem import build_problem
 from sesshoku.methods.exact.solve import PATIENCE, solve_islands
 from sesshoku.stages.contact_rows import velocity_change
+from sesshoku.stages.joint_rows import store_joint_impulses
 from sesshoku.stages.report import CONSTRAINT_WORK, ENERGY_CHANGE, ITERATIONS, RESIDUAL, ROWS
 
 # data.friction_state, beside AS_ROW: held; slips, and friction pushes up, or down
@@ -34,6 +36,7 @@ SWITCHES = 2  # of one joint within a step: it gets a row
 RESTLESS = 2  # steps one after the other in which a joint of a tree went to and fro: it has rows then, for a while:
 WAIT, LONGEST = 16, 1024  # steps at first, doubled each time, and at most
 BEYOND = 1.0 + 1e-9  # of its bound: what a held joint may bear by rounding
+AT_BOUND = 1.0 - 1e-9  # of static friction: a joint that bore as much, and hardly moves, is on the point of slipping
 
 
 @jit
@@ -54,6 +57,8 @@ def hold_joints(model, data, work, dt):
             data.friction_state[k] = AS_ROW
         elif abs(v[k]) > slip_speed or data.friction_slips[k] and v[k] != 0.0:
             data.friction_state[k] = PUSHED_DOWN if v[k] > 0.0 else PUSHED_UP
+        elif abs(data.friction_impulse[k]) > AT_BOUND * dt * model.dof_static_friction[k]:
+            data.friction_state[k] = PUSHED_UP if data.friction_impulse[k] > 0.0 else PUSHED_DOWN
         else:
             data.friction_state[k] = LOCKED
     lock(model, data, work, dt)
@@ -96,12 +101,36 @@ def release_joints(model, data, work, dt):
         if n == ROUNDS:  # it does not end: as rows
             for m in range(len(model.rubbing_dofs)):
                 data.friction_state[model.rubbing_dofs[m]] = AS_ROW
+        keep_solution(model, data, work)
         lock(model, data, work, dt)
         build_problem(model, data, work, dt)
+        start_from_solution(model, work)
         solve_islands(model, data, work, dt)
         made += data.report[ITERATIONS]
     data.report[ITERATIONS] = made
     judge_trees(model, work)
+
+
+@jit
+def keep_solution(model, data, work):
+    """Impulses of the solution for the next one of the step to start from; those of contacts in work.impulse_world."""
+    store_joint_impulses(model, data, work.problem)
+    for c in range(work.contacts.counts[CONTACTS]):
+        for d in range(3):
+            work.impulse_world[c, d] = work.problem.impulse[c, d]
+
+
+@jit
+def start_from_solution(model, work):
+    """The kept impulses, but where the island has no solution (`start_contact`)."""
+    contacts = work.contacts
+    for c in range(contacts.counts[CONTACTS]):
+        jammed = False
+        for side in range(2):
+            link = contacts.link[c, side]
+            jammed = jammed or link >= 0 and work.tree_jammed[model.link_tree[link]] == 1
+        for d in range(0 if jammed else 3):
+            work.problem.impulse[c, d] = work.impulse_world[c, d]
 
 
 @jit

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import floor
+
 from sesshoku.collision.contacts import CONTACTS, SMOOTH
 from sesshoku.compiled.jit import jit
 from sesshoku.integrate.midpoint import lead_scripts, script_lead
@@ -11,8 +13,9 @@ from sesshoku.methods.exact.impacts.until import carry_until_impacts
 from sesshoku.methods.exact.momenta.free_islands import contact_is_free, find_free_islands
 from sesshoku.methods.exact.momenta.spin import split_free
 from sesshoku.methods.exact.options import MIDPOINT
+from sesshoku.methods.exact.points import note_points
 from sesshoku.methods.exact.rate_terms import link_rates, measure_rates, turn_blocks, turn_contact, turn_loops
-from sesshoku.methods.exact.work import BOUNCE, GAINED, GIVEN, INSTANT, SPEED, SUPPORT, TAKEN
+from sesshoku.methods.exact.work import BOUNCE, GAINED, GIVEN, IMPACTS, INSTANT, SPEED, SUPPORT, TAKEN
 from sesshoku.solvers.problem import CHAIN, JOINT_ROWS, ROLLING, push_contact, read_normal
 from sesshoku.stages.contact_rows import contact_rows, contact_velocity, start_problem
 from sesshoku.stages.joint_rows import joint_rows
@@ -23,6 +26,8 @@ from sesshoku.stages.rolling_rows import choose_rolling, rolling_rows
 CARRYING = 1e-6
 ALONE = 1e-9  # impacts are alone where others make less of a velocity than this share of what its own impulse makes
 BACKED = 0.5  # cosine between an impulse and what holds against it
+NO_SIDE = -1  # ends a list of `list_sides`
+EVEN, GRAIN = 1e-8, 2.0**-38  # m: gaps of a pair that differ by less count as the same; of other pairs by rounding
 NOT_YET = 1e30  # free velocity of a contact that is to bounce but has not arrived
 
 
@@ -67,7 +72,10 @@ def build_problem(model, data, work, dt):
     if options.integrator == MIDPOINT:
         find_free_islands(model, data, work)
         meet_impacts(model, data, work, dt)
+        if work.impacts[IMPACTS] > 0:
+            list_sides(model, work)
         carry_until_impacts(model, data, work, dt)
+    note_points(model, data, work)
     rolling_rows(model, data, work, data.new_v)
     if options.integrator == MIDPOINT:
         turn_loops(model, data, dt)
@@ -112,7 +120,7 @@ def want_velocity(work, dt, c):
     on), or undo part of an overlap.
     """
     contacts, problem, options = work.contacts, work.problem, work.options
-    free, gap, old, after = problem.free[c], contacts.gap[c], contacts.previous[c], problem.free[c, 2]
+    free, gap, old, after = problem.free[c], even_gap(work, c), contacts.previous[c], problem.free[c, 2]
     fresh = old < 0 or work.old_parted[old] == 1
     touching = TOUCHING if fresh else CARRYING
     if work.met[c] == PASSES:
@@ -134,6 +142,26 @@ def want_velocity(work, dt, c):
     else:
         problem.correction[c] = correction_speed(work, dt, gap)
         free[2] -= problem.correction[c]
+
+
+@jit
+def even_gap(work, c):
+    """The gap of contact c as it counts: the mean of those of its pair of shapes that differ from it by less than EVEN,
+    open ones in whole multiples of GRAIN.
+
+    Ends of an edge that comes down level ask for the same then. Rounding of their places, divided by the step, would be
+    a speed that contacts elsewhere do not allow, and all of the load would go to one end.
+    """
+    contacts, total, found = work.contacts, 0.0, 0
+    gap, shape, e = contacts.gap[c], contacts.shape, c
+    while e > 0 and shape[e - 1, 0] == shape[c, 0] and shape[e - 1, 1] == shape[c, 1]:
+        e -= 1
+    while e < contacts.counts[CONTACTS] and shape[e, 0] == shape[c, 0] and shape[e, 1] == shape[c, 1]:
+        if abs(contacts.gap[e] - gap) < EVEN and work.met[e] != MET:
+            total, found = total + contacts.gap[e], found + 1
+        e += 1
+    gap = total / found if found > 1 else gap
+    return GRAIN * floor(gap / GRAIN) if gap > TOUCHING else gap
 
 
 @jit
@@ -195,7 +223,7 @@ def impact_longer(model, work, dt, c, y):
 def is_backed(model, work, c, side):
     """Whether another contact holds the lone body on a side of impact c, without restitution, against its impulse.
 
-    It passes the impact on in the same instant: what both do to the body cancels.
+    It passes the impact on in the same instant: what both do to the body cancels. Needs `list_sides`.
     """
     contacts, problem = work.contacts, work.problem
     if problem.body[c, side] < 0 or work.met[c] != MET or work.impact[c, BOUNCE] > 0.0:
@@ -203,15 +231,28 @@ def is_backed(model, work, c, side):
     t, n = model.link_tree[contacts.link[c, side]], problem.axes[c, 2]
     if work.crowded[t] == 0:
         return False
-    for e in range(contacts.counts[CONTACTS]):
-        if e == c or not problem.impulse[e, 2] > 0.0 or work.met[e] == MET:
-            continue
-        for other in range(2):
-            if contacts.link[e, other] >= 0 and model.link_tree[contacts.link[e, other]] == t:
-                m, sign = problem.axes[e, 2], 1.0 if other == side else -1.0
-                if sign * (n[0] * m[0] + n[1] * m[1] + n[2] * m[2]) < -BACKED:
-                    return True
+    at = work.tree_side[t]
+    while at >= 0:
+        e, other = at // 2, at % 2
+        at = work.next_side[e, other]
+        if e != c and problem.impulse[e, 2] > 0.0 and work.met[e] != MET:
+            m, sign = problem.axes[e, 2], 1.0 if other == side else -1.0
+            if sign * (n[0] * m[0] + n[1] * m[1] + n[2] * m[2]) < -BACKED:
+                return True
     return False
+
+
+@jit
+def list_sides(model, work):
+    """Lists of the contacts of every tree: tree_side, the first one, and next_side; a side of c is 2 c + side."""
+    contacts = work.contacts
+    for t in range(model.tree_count):
+        work.tree_side[t] = NO_SIDE
+    for c in range(contacts.counts[CONTACTS] - 1, -1, -1):
+        for side in range(2):
+            if contacts.link[c, side] >= 0:
+                t = model.link_tree[contacts.link[c, side]]
+                work.next_side[c, side], work.tree_side[t] = work.tree_side[t], 2 * c + side
 
 
 @jit

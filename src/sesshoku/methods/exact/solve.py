@@ -48,14 +48,14 @@ def solve_islands(model, data, work, dt):
             dof_list = work.dof_list[: island_dofs(model, work, island)]
             unsolved, stuck = longest_unsolved(work, island) if island < rest else (0, 0)
             small, tried = len(dof_list) <= newton.options.few, max(unsolved, stuck)
-            effort, hopeless = newton.options, unsolved >= PATIENCE and small
+            effort, hopeless = usual_effort(work, contact_list), unsolved >= PATIENCE and small
             if tried >= PATIENCE and small:
                 effort = work.more_effort if tried % TRY_AGAIN == 0 else work.less_effort
             residual, solved = solve_rounds(model, data, work, dt, effort, (block_list, joint_list, dof_list), True)
             wedged = not solved and small and give_up_correction(model, work, contact_list, joint_list)
             if wedged:
                 if not hopeless:
-                    effort = newton.options
+                    effort = usual_effort(work, contact_list)
                 residual, solved = solve_rounds(model, data, work, dt, effort, (block_list, joint_list, dof_list), True)
                 if solved and island < rest:
                     mark_trees(contacts, island, WEDGED, work.tree_failed)
@@ -71,6 +71,16 @@ def solve_islands(model, data, work, dt):
                 if (strain or residual > JAMMED * fastest(problem, contact_list)) and island < rest:
                     mark_trees(contacts, island, FAILED, work.tree_jammed)
                 bound_energy(model, work, dt, (block_list, joint_list, dof_list), strain)
+
+
+@jit
+def usual_effort(work, contact_list):
+    """The solver's options for an island; above `large` contacts it is not solved further, whatever its restitution."""
+    elastic = 0.0
+    if len(contact_list) <= work.newton.options.large:
+        for n in range(len(contact_list)):
+            elastic = max(elastic, work.contacts.material[contact_list[n], 2])
+    return work.careful if elastic > 0.0 else work.newton.options
 
 
 @jit
@@ -107,8 +117,9 @@ def count_unsolved(model, work):
 def solve_rounds(model, data, work, dt, effort, lists, rebounding):
     """Solve, let what moved break away and what turned back try to hold, and solve again until nothing switches.
 
-    rebounding: contacts that the first solution brings together rebound, later ones only close: chains of rebounds
-    within a step feed on each other. effort: the solver's options. Returns the residual and whether the law is met.
+    rebounding: contacts that the first solution brings together rebound, later ones wait for the next step: chains of
+    rebounds within a step feed on each other. effort: the solver's options. Returns the residual and whether the law is
+    met.
     """
     block_list, joint_list = lists[0], lists[1]
     problem, newton, options = work.problem, work.newton, work.options
@@ -135,7 +146,8 @@ def late_impacts(model, work, dt, bounce_speed, contact_list):
     """(E7): contacts that close only because another impact of the step turned a body back rebound, too; how many.
 
     Until here they were held open, so that the solved velocity is the one they meet with. Their instant is unknown and
-    taken as the middle, or that of the impacts they share bodies with.
+    taken as the middle, or that of the impacts they share bodies with. What these bring together in turn waits for the
+    next step, in which it is an impact from the start: stopped, it would lose its energy.
     """
     contacts, problem = work.contacts, work.problem
     found = 0
@@ -150,11 +162,15 @@ def late_impacts(model, work, dt, bounce_speed, contact_list):
             t, gap = work.instant[c], work.later[c]
         if gap + (dt - t) * speed >= 0.0:
             continue
+        bounces_back = contacts.material[c, 2] > 0.0
+        waits = bounce_speed == STANDS or work.later[c] == 0.0
+        if bounces_back and waits and speed < -work.options.restitution_speed:
+            continue
         work.held[c] = 0
         found += 1
         if work.later[c] > 0.0:  # both turn round what they came with: e = 1 keeps the energy then
             speed = work.free_normal[c] - work.forced[c, 2] * (1.0 - t / dt)
-        if speed < -bounce_speed and contacts.material[c, 2] > 0.0:
+        if speed < -bounce_speed and bounces_back:
             impact[INSTANT], impact[SPEED], impact[BOUNCE] = t, speed, contacts.material[c, 2]
             set_rebound(work, c, 1.0)
         else:
@@ -210,7 +226,8 @@ def share_restitution(model, data, work, dt, lists, share):
     for n in range(contacts_among(problem, block_list)):
         if work.impact[block_list[n], BOUNCE] > 0.0:
             set_rebound(work, block_list[n], share)
-    return solve_rounds(model, data, work, dt, work.newton.options, lists, False)
+    effort = usual_effort(work, block_list[: contacts_among(problem, block_list)])
+    return solve_rounds(model, data, work, dt, effort, lists, False)
 
 
 @jit

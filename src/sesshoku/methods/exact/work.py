@@ -10,6 +10,7 @@ from sesshoku.collision.contacts import Contacts, make_contacts
 from sesshoku.collision.points.detect import contact_capacity, pair_capacity
 from sesshoku.compiled.table import COUNTER, Record, array, part
 from sesshoku.dynamics.data import row_total
+from sesshoku.integrate.rk4 import TABLEAU
 from sesshoku.methods.definition import as_numbers
 from sesshoku.methods.exact.options import RELATIVE, Numbers, Options
 from sesshoku.model.arrays import FREE, Model
@@ -22,7 +23,7 @@ FEW_STEPS, MORE_STEPS, COMPLIANT = 8, 60, 0.1  # of islands without solution
 
 
 class Work(Record):
-    """C contacts, E rolling blocks (C or none), J joint rows, V dofs, Q coordinates, T trees."""
+    """C contacts, E rolling blocks (C or none), J joint rows, V dofs, Q coordinates, L links, T trees."""
 
     options = part(Numbers)
     contacts = part(Contacts)
@@ -30,6 +31,7 @@ class Work(Record):
     newton = part(NewtonWork)
     less_effort = part(NewtonNumbers)  # the solver's options for islands that were not solved for some steps,
     more_effort = part(NewtonNumbers)  # and for trying again
+    careful = part(NewtonNumbers)  # for islands with restitution, whose errors add up to energy: no `pile_tolerance`
     # ---- contacts of this step
     law = array(int, "C")  # Coulomb's cone, all of them
     mu = array(float, "C")  # the coefficient in force
@@ -53,6 +55,11 @@ class Work(Record):
     anchor = array(float, "C", 2, 3)  # where the links touched when the contact began to stick, in their frames
     anchored = array(int, "C")
     impulse_world = array(float, "C", 3)
+    eased = array(int, "C")  # steps for which the split of its load is left alone, see `resting`
+    split = array(float, "C", 3)  # impulses of the smallest split, along the axes
+    patch = array(int, "C")
+    patch_next = array(int, "C")
+    patch_first = array(int, "L")
     # ---- of the step before
     old_impulse = array(float, "C", 3, saved=True)  # world axes
     old_torque = array(float, "E", 3, saved=True)  # impulses of the rolling blocks, world axes
@@ -61,6 +68,7 @@ class Work(Record):
     old_parted = array(int, "C", saved=True, within=(0, 1))
     old_anchor = array(float, "C", 2, 3, saved=True)
     old_anchored = array(int, "C", saved=True, within=(0, 1))
+    old_eased = array(int, "C", saved=True, within=COUNTER)
     tree_jammed = array(int, "T", saved=True, within=(0, 1))  # in an island without solution
     # steps in a row in which its island was not solved; negative: was solved without its depth corrections
     tree_unsolved = array(int, "T", saved=True, within=(-COUNTER[1], COUNTER[1]))
@@ -95,6 +103,8 @@ class Work(Record):
     tree_hit_by = array(int, "T")  # what its impacts are with
     tree_partner = array(int, "T")  # what it touches, see `stop_before_others`
     tree_waits = array(int, "T")  # 1: something carries it, and an impact comes after the step
+    tree_side = array(int, "T")  # its contacts as lists, see `list_sides`
+    next_side = array(int, "C", 2)
     crowded = array(int, "T")  # 1: other contacts may carry it beside its impacts
     frame = array(float, "T", 4)  # quaternion: its turn from the middle to then
     instant_spin = array(float, "V")  # its spin then, axes of the middle
@@ -113,6 +123,17 @@ class Work(Record):
     start_v = array(float, "V")
     island_loaded = array(int, "T")  # 1: a floating one with contacts that carry load
     island_place = array(float, "T", 3)
+    # ---- depth at the end of the step, see `settle`
+    end_gap = array(float, "C")  # m
+    push = array(float, "C")  # displacing impulses, kg m
+    middle_q = array(float, "Q")
+    island_enters = array(int, "T")  # 1: contacts may have gone in
+    # ---- free motion at fourth order, see `smooth`
+    tableau = array(float, 5, 5)
+    smooth_q = array(float, "Q")  # state at the end if nothing touches
+    smooth_v = array(float, "V")
+    tree_rough = array(int, "T")  # 1: loops, mimics or friction of joints are in it
+    tree_smooth = array(int, "T")  # 1: nothing touched it in this step
     part = array(float, 6)
     due = array(float, "T", 6)  # momentum and angular momentum of free islands without impulses
     sums = array(float, 6)
@@ -137,22 +158,31 @@ def make_work(compiled: CompiledScene, options: Options) -> Work:
     problem = make_problem(C, W, V, int(max(m.dof_depth, default=-1)) + 1, rolling=E > 0,
                            basis=int(m.cluster_start[-1, 1]))
     newton = NewtonOptions(tolerance=options.tolerance, cap=options.newton_cap, cap_many=options.newton_cap,
-                           relative=RELATIVE)
-    sizes = {"C": C, "E": E, "J": W, "V": V, "Q": m.coordinate_count, "T": T}
+                           relative=RELATIVE, moving=options.pile_tolerance)
+    sizes = {"C": C, "E": E, "J": W, "V": V, "Q": m.coordinate_count, "L": m.link_count, "T": T}
     work = Work.sized(sizes, options=as_numbers(Numbers, options), contacts=contacts, problem=problem,
                       newton=make_newton_work(C + E, W, V, T, newton),
-                      less_effort=small_budget(newton, FEW_STEPS), more_effort=small_budget(newton, MORE_STEPS))
+                      less_effort=small_budget(newton, FEW_STEPS), more_effort=small_budget(newton, MORE_STEPS),
+                      careful=newton_numbers(replace(newton, moving=0.0)))
     work.law[:] = DISC
     work.tree_lone[:] = lone_bodies(m)
+    work.newton.lone[m.tree_dof[:-1][single_bodies(m)]] = 1
     work.tree_floats[:] = floating_trees(m)
     work.tree_rubs[m.link_tree[m.dof_link[m.rubbing_dofs]]] = 1
+    work.tree_rough[:] = rough_trees(m)
+    work.tableau[:] = TABLEAU
     return work
+
+
+def single_bodies(model: Model) -> np.ndarray:
+    """True for trees of one free link."""
+    alone: np.ndarray = (np.diff(model.tree_link) == 1) & (model.link_joint[model.tree_link[:-1]] == FREE)
+    return alone
 
 
 def lone_bodies(model: Model) -> np.ndarray:
     """1 for trees of one free link that no loop, mimic, tendon or armature takes hold of."""
-    roots = model.tree_link[:-1]
-    single = (np.diff(model.tree_link) == 1) & (model.link_joint[roots] == FREE)
+    single = single_bodies(model)
     joined = np.bincount(model.tree_joined, minlength=model.tree_count)[model.tree_joined] > 1
     heavy = np.zeros(model.tree_count, bool)
     np.logical_or.at(heavy, model.link_tree[model.dof_link], model.dof_armature > 0.0)
@@ -180,6 +210,13 @@ def floating_trees(model: Model) -> np.ndarray:
             if link >= 0 and (other < 0 or model.link_joint[roots[model.link_tree[other]]] != FREE):
                 floats[model.link_tree[link]] = False
     return floats.astype(int)
+
+
+def rough_trees(model: Model) -> np.ndarray:
+    """1 for trees whose joints have friction, or that loops join to others: their motion is not smooth by itself."""
+    rough = np.bincount(model.tree_joined, minlength=model.tree_count)[model.tree_joined] > 1
+    rough[model.link_tree[model.dof_link[model.rubbing_dofs]]] = True
+    return rough.astype(int)
 
 
 def small_budget(options: NewtonOptions, steps: int) -> NewtonNumbers:

@@ -15,7 +15,7 @@ would break that.
 
 The Newton direction has two forms, chosen by their cost: `dual` (dense, in the impulses of active contacts)
 and `primal` (block-sparse, in the velocities of the island's trees). Iterates are the same up to rounding.
-Islands of many trees and more than `large` contacts are swept first (NNCG, pgs.py), then bettered by some Newton steps.
+Islands of many trees and more than `large` contacts are swept first, and go by groups of bodies then (groups.py).
 """
 
 from __future__ import annotations
@@ -23,52 +23,39 @@ from __future__ import annotations
 from sesshoku.compiled.jit import jit
 from sesshoku.solvers.block_sweeps import sweep_exactly
 from sesshoku.solvers.island_matrix import fill_contacts, fill_joints
-from sesshoku.solvers.pgs import solve_rows
 from sesshoku.solvers.problem import CHAIN
-from sesshoku.solvers.proximal.dual import (
-    add_sticking,
-    dense_velocities,
-    dual_direction,
-    dual_mismatch,
-    factor_sticking,
+from sesshoku.solvers.proximal.dual import add_sticking, dense_velocities, factor_sticking
+from sesshoku.solvers.proximal.groups import solve_large
+from sesshoku.solvers.proximal.local import all_hold, law_residual
+from sesshoku.solvers.proximal.passes import (
+    SIGMA_MOST,
+    SIGMA_QUIET,
+    first_sigma,
+    outer_passes,
+    project_all,
+    residual_of,
+    rounding_floor,
 )
-from sesshoku.solvers.proximal.local import all_hold, image_derivatives, images, law_residual, project
-from sesshoku.solvers.proximal.primal import analyze_island, primal_direction, primal_mismatch
-from sesshoku.solvers.proximal.rolling import (
-    project_rolling,
-    rolling_derivatives,
-    rolling_holds,
-    rolling_images,
-    rolling_rounding,
-    rolling_violation,
-)
-from sesshoku.solvers.proximal.rows import load_island, push_rows, read_rows, store_island, velocities
+from sesshoku.solvers.proximal.primal import analyze_island
+from sesshoku.solvers.proximal.rolling import rolling_holds, rolling_violation
+from sesshoku.solvers.proximal.rows import load_island, push_rows, store_island, velocities
 from sesshoku.solvers.proximal.work import (
     AUTO,
     CONTACT_BLOCKS,
     DUAL,
     FORM_USED,
     NEWTON_STEPS,
-    OUTER_PASSES,
     PRIMAL,
     SWEEPS_FIRST,
     SWEEPS_USED,
-    TRIALS,
 )
 
-ROUNDING = 64 * 2.3e-16  # velocities are known to about this share of the largest that impulses make
-TRIAL_STEPS = 10  # of a line search
-SIGMA_MOST = 1.0
-NEARLY = 1e-5  # m/s: a start that is nearly right, and has a smaller first sigma
-SIGMA_QUIET = 1e-6  # least first sigma: hardly compliant, for large ratios of masses
-WITHIN = 10.0  # the first images are off by no more than the largest impulse divided by this
-RELATIVE_CALM = 1e-2  # of the first residual: what large islands that are not swept are solved to at least
+# of the tolerance: what islands of many trees are solved to. What is left of a stack's velocities stays from step to
+# step as long as it is called solved, and adds up to a drift; and most Newton steps leave nothing but rounding
+FINER = 0.1
 STEADY = 1e-3  # m/s: a start from which all contacts may keep their states
 REFINEMENTS = 6  # solves with the factor of that
 STALLED_HELD = 2  # of them that hardly lower the residual
-STALLED = 3  # passes that settle but hardly lower the residual: contacts that ask for contradicting things
-SIGMA_STALLED = 1e-11  # least sigma then
-BETTER = 0.999  # a pass counts as better from here on: rounding is no progress
 
 
 @jit
@@ -90,57 +77,42 @@ def solve_island(chains, problem, mu, lists, options, work):
     m, nj, info, y, tol = len(contact_list), len(joint_list), work.info, problem.y, options.tolerance
     for k in range(len(info)):
         info[k] = 0
+    if len(dof_list) > options.few:
+        tol *= FINER
     load_island(problem, mu, contact_list, joint_list, work)
     project_all(m, nj, work)
-    velocities(chains, problem, lists, work.impulse, work.free, y, work.speed)
+    velocities(chains, problem, lists, work)
     residual = residual_of(m, nj, work)
     if residual < max(tol, rounding_floor(m, nj, work)):
         store_island(problem, contact_list, joint_list, work.impulse)
         return 0, residual, True
     form = choose_form(chains, problem, lists, options, work)
+    if len(dof_list) > options.crowd or form == SWEEPS_FIRST and len(dof_list) > options.few:
+        tol = max(tol, min(options.moving, options.share * residual))
+    if form == SWEEPS_FIRST:
+        steps, residual = solve_large(chains, problem, mu, lists, options, work, tol, residual)
+        info[NEWTON_STEPS] = steps
+        return steps, residual, residual < max(tol, options.accept, rounding_floor(m, nj, work))
     cap = int(options.cap if len(dof_list) <= options.few else options.cap_many)
     if len(dof_list) > options.few:
         tol = max(tol, min(0.1 * options.accept, options.relative * residual))
-    if form == SWEEPS_FIRST:
-        if residual > options.quiet:
-            residual = sweep_first(chains, problem, mu, lists, options, work, residual)
-            cap = options.polish
-        else:
-            cap, tol = min(cap, options.calm), max(tol, RELATIVE_CALM * residual)
     steps, held = 0, False
-    if info[FORM_USED] == DUAL and residual < STEADY and hold_all(m, work):
+    if info[FORM_USED] == DUAL and (residual < STEADY or nj > 0 and contact_residual(m, work) < STEADY) and (
+            hold_all(m, work)):
         steps, residual, held = hold_still(m, nj, tol, options.accept, residual, work)
         if held:
-            push_rows(chains, problem, lists, work.impulse, y)
-    if not held and (info[FORM_USED] == DUAL or info[FORM_USED] == PRIMAL):
+            push_rows(chains, problem, lists, work, work.impulse, y)
+    if not held:
         sigma = first_sigma(residual, options, work)
         more, residual = outer_passes(chains, problem, lists, options, work, (cap, tol), sigma, residual)
         steps += more
     wanted, tol = tol, max(tol, rounding_floor(m, nj, work))
-    if residual >= max(tol, options.accept) and form != SWEEPS_FIRST:
+    if residual >= max(tol, options.accept):
         more, residual = rescue(chains, problem, mu, lists, options, work, (cap, wanted), residual)
         steps += more
     store_island(problem, contact_list, joint_list, work.impulse)
     info[NEWTON_STEPS] = steps
     return steps, residual, residual < max(tol, options.accept)
-
-
-@jit
-def first_sigma(residual, options, work):
-    """(E18): compliance of the first pass, little where the start is nearly right; no contact may leave its state.
-
-    Images are off by residual / (sigma g): with too small a sigma all of them slip that should stick, and the first
-    Newton steps lead nowhere.
-    """
-    x, fastest = work.impulse, 0.0
-    if residual > NEARLY:
-        return options.sigma
-    for i in range(work.info[CONTACT_BLOCKS]):
-        fastest = max(fastest, work.scale[i] * x[3 * i + 2])
-    sigma = max(SIGMA_QUIET, residual)
-    if fastest > 0.0:
-        sigma = max(sigma, WITHIN * residual / fastest)
-    return min(options.sigma, sigma)
 
 
 @jit
@@ -174,19 +146,11 @@ def hold_still(m, nj, tol, accept, residual, work):
 
 
 @jit
-def residual_of(m, nj, work):
-    m0 = work.info[CONTACT_BLOCKS]  # (E10)
-    worst = law_residual((m0, m, nj), (work.mu, work.scale), (work.low, work.high), work.impulse, work.speed)
-    return worst if m == m0 else max(worst, rolling_violation(m0, m, work))
-
-
-@jit
-def project_all(m, nj, work):
-    """Bring work.impulse into its cones and bounds."""
+def contact_residual(m, work):
+    """The residual of an island's contacts alone: rows of loops and mimics are linear, whatever theirs."""
     m0 = work.info[CONTACT_BLOCKS]
-    project(m0, m, nj, work.mu, work.low, work.high, work.impulse)
-    if m > m0:
-        project_rolling(m0, m, work, work.impulse)
+    worst = law_residual((m0, m, 0), (work.mu, work.scale), (work.low, work.high), work.impulse, work.speed)
+    return worst if m == m0 else max(worst, rolling_violation(m0, m, work))
 
 
 @jit
@@ -194,42 +158,6 @@ def hold_all(m, work):
     """Whether nothing is at its bound."""
     m0 = work.info[CONTACT_BLOCKS]
     return all_hold(m0, work) and (m == m0 or rolling_holds(m0, m, work))
-
-
-@jit
-def all_images(m, nj, sigma, work, u):
-    """work.image of the velocities u."""
-    m0 = work.info[CONTACT_BLOCKS]
-    images((m0, m, nj), (work.mu, work.scale), (work.low, work.high), sigma, work.center, u, work.image)
-    if m > m0:
-        rolling_images(m0, m, sigma, work, u, work.image)
-
-
-@jit
-def all_derivatives(m, nj, sigma, work):
-    """work.state and work.slope at the images of work.speed."""
-    m0, u, image = work.info[CONTACT_BLOCKS], work.speed, work.image
-    image_derivatives((m0, m, nj), (work.mu, work.scale), (work.low, work.high), sigma, work.center, u, image,
-                      (work.state, work.slope))
-    if m > m0:
-        rolling_derivatives(m0, m, sigma, work, u, image)
-
-
-@jit
-def rounding_floor(m, nj, work):
-    """Residual below which nothing can be known: velocities are differences of what impulses make of them."""
-    x, scale, free, largest, m0 = work.impulse, work.scale, work.free, 0.0, work.info[CONTACT_BLOCKS]
-    for i in range(m0):
-        k = 3 * i
-        largest = max(largest, scale[i] * x[k + 2])
-        if x[k + 2] > 0.0:
-            largest = max(largest, abs(free[k]), abs(free[k + 1]), abs(free[k + 2]))
-    if m > m0:
-        largest = max(largest, rolling_rounding(m0, m, work))
-    for j in range(nj):
-        k = 3 * m + j
-        largest = max(largest, scale[m + j] * abs(x[k]), abs(free[k]))
-    return ROUNDING * largest
 
 
 @jit
@@ -258,6 +186,8 @@ def choose_form(chains, problem, lists, options, work):
     for j in range(nj):  # limits that nothing pushes against stay open
         if work.low[j] < 0.0 or work.impulse[3 * m + j] != 0.0 or work.speed[3 * m + j] < 0.0:
             active += 1.0
+    if wish == SWEEPS_FIRST or wish == AUTO and m0 > options.large and trees > options.few:
+        return SWEEPS_FIRST
     fits, dual = 3 * m + nj <= work.dense_rows, active * active * (0.67 * active + 8.0)
     least = 0.67 * dofs * dofs * dofs if trees == 1 else 145.0 * trees
     if fits and (wish == DUAL or wish == AUTO and dual <= least + assembly):  # no sparse factor can be cheaper
@@ -267,26 +197,15 @@ def choose_form(chains, problem, lists, options, work):
         return DUAL
     flops = analyze_island(chains, problem, lists, work)
     possible = flops >= 0.0 and (flops <= options.most_flops or wish == PRIMAL)
-    if fits and (not possible or wish == AUTO and dual <= flops + assembly) and wish != SWEEPS_FIRST:
+    if fits and (not possible or wish == AUTO and dual <= flops + assembly):
         fill_contacts(chains, problem, contact_list, work.matrix)
         fill_joints(chains, problem, lists, work.y_step, work.matrix)
         info[FORM_USED] = DUAL
         return DUAL
-    if possible:
-        info[FORM_USED] = PRIMAL
-    many = m0 > options.large and trees > options.few
-    return SWEEPS_FIRST if wish == SWEEPS_FIRST or not possible or wish == AUTO and many else PRIMAL
-
-
-@jit
-def sweep_first(chains, problem, mu, lists, options, work, residual):
-    """NNCG from the start; its result is taken if it is at most half worse than the start. Returns the residual."""
-    contact_list, joint_list = lists[0], lists[1]
-    store_island(problem, contact_list, joint_list, work.impulse)
-    made = solve_rows(chains, problem, (work.law, mu), lists, (False, False, True), (options.sweeps, options.tolerance),
-                      work, problem.y)
-    work.info[SWEEPS_USED] = min(made, options.sweeps)
-    return take_swept(chains, problem, mu, lists, work, 1.5 * residual)
+    if not possible:
+        return SWEEPS_FIRST
+    info[FORM_USED] = PRIMAL
+    return PRIMAL
 
 
 @jit
@@ -299,12 +218,12 @@ def take_swept(chains, problem, mu, lists, work, limit):
         kept[k] = x[k]
     load_island(problem, mu, contact_list, joint_list, work)
     project_all(m, nj, work)
-    velocities(chains, problem, lists, x, work.free, problem.y, work.speed)
+    velocities(chains, problem, lists, work)
     residual = residual_of(m, nj, work)
     if not residual <= limit:
         for k in range(rows):
             x[k] = kept[k]
-        velocities(chains, problem, lists, x, work.free, problem.y, work.speed)
+        velocities(chains, problem, lists, work)
         residual = residual_of(m, nj, work)
     return residual
 
@@ -325,155 +244,3 @@ def rescue(chains, problem, mu, lists, options, work, goal, residual):
     if swept > 0.5 * residual or len(dof_list) > options.few or made == 0:
         return 0, swept
     return outer_passes(chains, problem, lists, options, work, goal, SIGMA_MOST, swept)
-
-
-@jit
-def outer_passes(chains, problem, lists, options, work, goal, sigma, residual):
-    """Passes until the residual falls below what is wanted or a budget ends; returns (Newton steps, residual).
-
-    Of all passes the best is kept. The first may be up to half worse than the start and still replaces it: where no
-    solution exists nothing is better than zero, and contacts would vanish. A residual below `accept` that passes hardly
-    lower any more ends the solve: four corners of a face whose gaps contradict each other in the twelfth digit would
-    be obeyed only by one of them giving up its load. A larger one means that too much sticks at once: impulses that
-    strain the bodies against each other grow by residual/eps in every pass, until something slips. A heavy body on a
-    light one takes long to get there, so sigma goes on falling.
-    """
-    cap, wanted = goal
-    contact_list, joint_list, dof_list = lists
-    m, nj, info, y = len(contact_list), len(joint_list), work.info, problem.y
-    x, kept, center, image, rows = work.impulse, work.kept, work.center, work.image, 3 * m + nj
-    tol, most, dual = wanted, options.outer, info[FORM_USED] == DUAL
-    best, first, at_best, grown, stalled, steps, passes = residual, True, True, 0, 0, 0, 0
-    for k in range(rows):
-        kept[k] = x[k]
-    while residual >= tol and steps < cap and passes < most:
-        passes += 1
-        for k in range(rows):
-            center[k] = x[k]
-        inner, settled = newton_pass(chains, problem, lists, options, work, sigma, (tol, cap - steps), residual)
-        steps += inner
-        for k in range(rows):  # y_image belongs to the images: momentum balance is exact
-            x[k] = image[k]  # (E12): the next centre
-        if dual:
-            dense_velocities(rows, work, x)
-        else:
-            for r in range(len(dof_list)):
-                for k in range(dof_list[r, 0], dof_list[r, 1]):
-                    y[k] = work.y_image[k]
-            read_rows(chains, problem, contact_list, joint_list, y, work.speed)
-            for k in range(rows):
-                work.speed[k] += work.free[k]
-        new = residual_of(m, nj, work)
-        tol = max(wanted, rounding_floor(m, nj, work))
-        if new < BETTER * best or first and new <= 1.5 * best:
-            best, first, at_best = new, False, True
-            for k in range(rows):
-                kept[k] = x[k]
-        else:
-            at_best = False
-        if not settled and sigma < SIGMA_MOST:  # back to the last centre, with a stiffer proximal term
-            for k in range(rows):
-                x[k] = center[k]
-            at_best = False
-            if dual:
-                dense_velocities(rows, work, x)
-            else:
-                velocities(chains, problem, lists, x, work.free, y, work.speed)
-            sigma, grown = min(10.0 * sigma, SIGMA_MOST), grown + 1
-        else:
-            stalled = stalled + 1 if new > 0.5 * residual else 0
-            residual = new
-            if stalled >= STALLED and best < options.accept:
-                break
-            if stalled >= STALLED and inner <= 4:
-                sigma = max(0.1 * sigma, min(options.sigma_least, SIGMA_STALLED))
-            elif inner <= 4 and grown < 3:
-                shrink = options.shrink if inner > 2 else options.shrink * options.shrink
-                sigma = max(shrink * sigma, min(options.sigma_least, sigma))
-            elif inner <= 4:
-                grown -= 1
-    info[OUTER_PASSES] = passes
-    if not at_best:
-        for k in range(rows):
-            x[k] = kept[k]
-        velocities(chains, problem, lists, x, work.free, y, work.speed)
-        best = residual_of(m, nj, work)
-    elif dual:
-        push_rows(chains, problem, lists, x, y)
-    return steps, best
-
-
-@jit
-def newton_pass(chains, problem, lists, options, work, sigma, limits, residual):
-    """(E12), (E14): Newton's method on the fixed point of the images around work.center; returns (steps, settled).
-
-    From work.speed, and problem.y in the primal form; work.image belongs to the last velocities, work.y_image to it.
-    """
-    tol, budget = limits
-    contact_list, joint_list, dof_list = lists
-    m, nj, dual = len(contact_list), len(joint_list), work.info[FORM_USED] == DUAL
-    rows = 3 * m + nj
-    u = work.speed
-    most = int(options.inner if len(dof_list) <= options.few else options.inner_many)
-    most, steps, goal = min(most, budget), 0, options.inner_accuracy * residual
-    for k in range(rows):
-        work.settled[k] = work.center[k]
-    while True:
-        all_images(m, nj, sigma, work, u)
-        if dual:
-            worst = dual_mismatch(rows, work)
-        else:
-            worst = primal_mismatch(chains, problem, lists, work)
-        if worst < 0.1 * tol or steps > 0 and worst < goal:
-            return steps, True
-        if steps == most:
-            return steps, False
-        all_derivatives(m, nj, sigma, work)
-        if dual:
-            found, slope, size = dual_direction(m, nj, sigma, work)
-        else:
-            found, slope, size = primal_direction(chains, problem, lists, sigma, work)
-        steps += 1
-        if not found:
-            return steps, False
-        length = line_search(m, nj, slope, size, sigma, work)
-        for k in range(rows):
-            u[k] += length * work.change[k]
-        if dual:
-            for k in range(rows):
-                work.settled[k] += length * work.step[k]
-        else:
-            for r in range(len(dof_list)):
-                for k in range(dof_list[r, 0], dof_list[r, 1]):
-                    problem.y[k] += length * work.y_step[k]
-
-
-@jit
-def line_search(m, nj, slope, size, sigma, work):
-    """(E17): length of the step, about the root in (0, 1] of phi(a) = slope + a size - du image(u + a du).
-
-    slope = dy y, size = dy dy. Were the problem convex phi would be the slope of the function minimised along the step.
-    The full step where phi(1) is not above zero; else the secant inside a bracket, halved where it hardly moves.
-    """
-    u, change, trial, image, rows = work.speed, work.change, work.trial, work.image, 3 * m + nj
-    low, high, a = 0.0, 1.0, 1.0
-    below, above = slope, 0.0
-    for k in range(rows):
-        below -= change[k] * image[k]
-    for _ in range(TRIAL_STEPS):
-        work.info[TRIALS] += 1
-        for k in range(rows):
-            trial[k] = u[k] + a * change[k]
-        all_images(m, nj, sigma, work, trial)
-        phi = slope + a * size
-        for k in range(rows):
-            phi -= change[k] * image[k]
-        if a == 1.0 and phi <= 0.01 * size or abs(phi) < 0.05 * size:
-            return a
-        if phi > 0.0:
-            high, above = a, phi
-        else:
-            low, below = a, phi
-        share = -below / (above - below) if below < 0.0 else 0.5
-        a = low + min(max(share, 0.1), 0.9) * (high - low)
-    return a

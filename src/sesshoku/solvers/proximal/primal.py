@@ -1,7 +1,8 @@
 """Newton direction of newton.py in primal form, (E16): (I + Z^T (D/eps) Z) dy = R, tree by tree (block_lu.py).
 
 A contact adds Z_a^T (D/eps) Z_b for each pair of the trees it touches. The mass matrix is the identity here, since rows
-are kept in half form; what remains is as sparse as who touches whom.
+are kept in half form; what remains is as sparse as who touches whom. Blocks of lone bodies are kept in twists instead,
+and their contacts added pair by pair (pair_blocks.py): the same system in other coordinates.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from sesshoku.compiled.matrix import as_matrix
 from sesshoku.solvers import block_lu
 from sesshoku.solvers.dense_lu import symmetric_factor, symmetric_solve
 from sesshoku.solvers.proximal.local import OPEN, SLIP
+from sesshoku.solvers.proximal.pair_blocks import add_pair, from_twist, place_mass, to_wrench, twist_rows
 from sesshoku.solvers.proximal.rows import push_rows, read_rows
-from sesshoku.solvers.proximal.work import CONTACT_BLOCKS, FACTOR_SIZE, SYMMETRIC
+from sesshoku.solvers.proximal.work import CONTACT_BLOCKS, FACTOR_SIZE, RUNS, SYMMETRIC
 
 
 @jit
@@ -34,12 +36,33 @@ def analyze_island(chains, problem, lists, work):
     for i in range(len(joint_list)):
         join(chains, problem.joint_span[joint_list[i]], work)
         join_all(chains, problem.joint_span[joint_list[i], 0], work)
+    choose_twists(chains, problem, lists, work)
     used, flops = block_lu.analyze(count, work.block_size, touch, work.place, work.order, work.neighbour_start,
                                    work.neighbour, work.degree, work.done)
     if used < 0 or used > len(work.arena):
         return -1.0
     work.info[FACTOR_SIZE] = used
     return flops
+
+
+@jit
+def choose_twists(chains, problem, lists, work):
+    """Which blocks are kept in twists: those of lone bodies without joint rows or rolling blocks."""
+    contact_list, joint_list, dof_list = lists
+    for b in range(len(dof_list)):
+        work.twists[b] = work.lone[dof_list[b, 0]] if len(dof_list) > 1 and work.block_size[b] == 6 else 0
+    for i in range(work.info[CONTACT_BLOCKS], len(contact_list)):
+        stay_half(chains, problem.span[contact_list[i]], work)
+    for i in range(len(joint_list)):
+        stay_half(chains, problem.joint_span[joint_list[i]], work)
+
+
+@jit
+def stay_half(chains, span, work):
+    """No twists for the trees of a row."""
+    for side in range(2):
+        for e in range(span[side, 1]):
+            work.twists[work.dof_block[chains[span[side, 0] + e]]] = 0
 
 
 @jit
@@ -65,9 +88,12 @@ def join_all(chains, span, work):
 
 @jit
 def fill_blocks(chains, problem, lists, sigma, work):
-    """(E16): I + Z^T (D/eps) Z; of one tree in which nothing slips the upper triangle will do."""
+    """(E16): I + Z^T (D/eps) Z; of one tree in which nothing slips the upper triangle will do.
+
+    Of lone bodies in twists: M in place of I, J in place of Z.
+    """
     contact_list, joint_list, dof_list = lists
-    m, arena, place, size = len(contact_list), work.arena, work.place, work.block_size
+    m, arena, place, size, run = len(contact_list), work.arena, work.place, work.block_size, work.run
     m0 = work.info[CONTACT_BLOCKS]
     symmetric = len(dof_list) == 1 and m == m0
     for i in range(m0):
@@ -76,12 +102,19 @@ def fill_blocks(chains, problem, lists, sigma, work):
     for n in range(work.info[FACTOR_SIZE]):
         arena[n] = 0.0
     for b in range(len(dof_list)):
-        n = size[b]
+        n, at = size[b], place[b, b]
+        if work.twists[b] == 1:
+            place_mass(problem, work.lower, work.block_dof[b], arena[at : at + 36])
+            continue
         for r in range(n):
-            arena[place[b, b] + r * n + r] = 1.0
-    for i in range(m0):
-        if work.state[i] != OPEN:
-            add_contact(chains, problem, contact_list[i], work.slope[i], 1.0 / (sigma * work.scale[i]), work)
+            arena[at + r * n + r] = 1.0
+    for r in range(work.info[RUNS]):
+        if in_twists(problem, contact_list[run[r]], work):
+            add_pair(problem, contact_list, run[r], run[r + 1], sigma, work)
+            continue
+        for i in range(run[r], run[r + 1]):
+            if work.state[i] != OPEN:
+                add_contact(chains, problem, contact_list[i], work.slope[i], 1.0 / (sigma * work.scale[i]), work)
     for i in range(m0, m):
         if work.state[i] != OPEN:
             add_rolling(chains, problem, contact_list[i], work.slope[i], 1.0 / (sigma * work.scale[i]), work)
@@ -94,17 +127,35 @@ def fill_blocks(chains, problem, lists, sigma, work):
                 add_joint(chains, problem, joint_list[i], stiffness, work)
 
 
+@jit(into_callers=True)
+def in_twists(problem, c, work):
+    """Whether the rows of contact c are a point's and all blocks that they act on are kept in twists."""
+    a, b = problem.body[c, 0], problem.body[c, 1]
+    return work.pointed[c] == 1 and (a < 0 or work.twists[work.dof_block[a]] == 1) and (
+        b < 0 or work.twists[work.dof_block[b]] == 1)
+
+
+@jit(into_callers=True)
+def side_of(problem, c, side, work):
+    """Rows of one side of contact c in the coordinates of its block: where they stand, and from which place on."""
+    k = problem.body[c, side]
+    if k >= 0 and work.twists[work.dof_block[k]] == 1:
+        twist_rows(problem, work, c, side, work.side_rows[18 * side : 18 * side + 18])
+        return work.side_rows, 18 * side
+    return problem.half, problem.span[c, side, 2]
+
+
 @jit
 def add_contact(chains, problem, c, slope, stiffness, work):
     """(E16): Z^T (D/eps) Z of one contact."""
-    span, half, scratch = problem.span[c], problem.half, work.small
+    span, scratch = problem.span[c], work.small
     d0, d1, d2 = slope[0] * stiffness, slope[1] * stiffness, slope[2] * stiffness
     d3, d4 = slope[3] * stiffness, slope[4] * stiffness
     for side in range(2):
         columns = span[side, 1]
         if columns == 0:
             continue
-        at = span[side, 2]
+        half, at = side_of(problem, c, side, work)
         z0, z1, z2 = half[at:], half[at + columns :], half[at + 2 * columns :]
         p, q, s = scratch[:columns], scratch[columns : 2 * columns], scratch[2 * columns : 3 * columns]
         for e in range(columns):  # D Z along this chain
@@ -117,7 +168,7 @@ def add_contact(chains, problem, c, slope, stiffness, work):
             rows = span[other, 1]
             if rows == 0:
                 continue
-            at = span[other, 2]
+            half, at = side_of(problem, c, other, work)
             l0, l1, l2 = half[at:], half[at + rows :], half[at + 2 * rows :]
             row_dofs = chains[span[other, 0] : span[other, 0] + rows]
             width, at = work.block_size[column_block], work.place[work.dof_block[row_dofs[0]], column_block]
@@ -205,11 +256,11 @@ def primal_mismatch(chains, problem, lists, work):
     """y_image, y_gap and work.mismatch, the velocities of the images minus the velocities; returns the largest."""
     contact_list, joint_list, dof_list = lists
     y, gap, q, worst = problem.y, work.y_gap, work.mismatch, 0.0
-    push_rows(chains, problem, lists, work.image, work.y_image)
+    push_rows(chains, problem, lists, work, work.image, work.y_image)
     for r in range(len(dof_list)):
         for k in range(dof_list[r, 0], dof_list[r, 1]):
             gap[k] = work.y_image[k] - y[k]
-    read_rows(chains, problem, contact_list, joint_list, gap, q)
+    read_rows(chains, problem, lists, work, gap, q)
     for k in range(3 * len(contact_list) + len(joint_list)):
         worst = max(worst, abs(q[k]))
     return worst
@@ -230,10 +281,16 @@ def primal_direction(chains, problem, lists, sigma, work):
                            (work.order, work.neighbour_start, work.neighbour, work.place), work.arena, work.pivot):
         return False, 0.0, 0.0
     for r in range(count):
+        if work.twists[r] == 1:
+            to_wrench(problem, work.lower, dof_list[r, 0], gap, step)
+            continue
         for k in range(dof_list[r, 0], dof_list[r, 1]):
             step[k] = gap[k]
     block_lu.solve(count, work.block_size, work.block_dof,
                    (work.order, work.neighbour_start, work.neighbour, work.place), work.arena, work.pivot, step)
+    for r in range(count):
+        if work.twists[r] == 1:
+            from_twist(problem, work.lower, dof_list[r, 0], step)
     slope, size = along_step(chains, problem, lists, work)
     return True, slope, size
 
@@ -257,9 +314,9 @@ def symmetric_direction(chains, problem, lists, work):
 @jit
 def along_step(chains, problem, lists, work):
     """work.change, the change of the velocities along y_step; returns dy . y and dy . dy."""
-    contact_list, joint_list, dof_list = lists
+    dof_list = lists[2]
     step, y, slope, size = work.y_step, problem.y, 0.0, 0.0
-    read_rows(chains, problem, contact_list, joint_list, step, work.change)
+    read_rows(chains, problem, lists, work, step, work.change)
     for r in range(len(dof_list)):
         for k in range(dof_list[r, 0], dof_list[r, 1]):
             slope += step[k] * y[k]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sesshoku.compiled.jit import jit
 from sesshoku.solvers.problem import contacts_among, push_contact, push_joint, read_contact, read_joint
+from sesshoku.solvers.proximal.pairs import find_runs, push_pairs, read_pairs
 from sesshoku.solvers.proximal.rolling import load_rolling
 from sesshoku.solvers.proximal.work import CONTACT_BLOCKS
 
@@ -14,6 +15,7 @@ def load_island(problem, mu, contact_list, joint_list, work):
     m, free, x, scale = len(contact_list), work.free, work.impulse, work.scale
     m0 = contacts_among(problem, contact_list)
     work.info[CONTACT_BLOCKS] = m0
+    find_runs(problem, contact_list, work)
     for i in range(m0):
         work.mu[i] = mu[contact_list[i]]
     if m > m0:
@@ -43,14 +45,15 @@ def store_island(problem, contact_list, joint_list, x):
 
 
 @jit
-def push_rows(chains, problem, lists, x, y_out):
+def push_rows(chains, problem, lists, work, x, y_out):
     """y = Z^T x over the island's dofs (others are left alone)."""
     contact_list, joint_list, dof_list = lists
     m = len(contact_list)
     for r in range(len(dof_list)):
         for k in range(dof_list[r, 0], dof_list[r, 1]):
             y_out[k] = 0.0
-    for i in range(m):
+    push_pairs(chains, problem, contact_list, work, x, y_out)
+    for i in range(work.info[CONTACT_BLOCKS], m):
         k = 3 * i
         if x[k + 2] != 0.0 or x[k] != 0.0 or x[k + 1] != 0.0:
             push_contact(chains, problem, contact_list[i], x[k], x[k + 1], x[k + 2], y_out)
@@ -60,10 +63,12 @@ def push_rows(chains, problem, lists, x, y_out):
 
 
 @jit
-def read_rows(chains, problem, contact_list, joint_list, y, u_out):
+def read_rows(chains, problem, lists, work, y, u_out):
     """u = Z y of the island's rows."""
+    contact_list, joint_list = lists[0], lists[1]
     m = len(contact_list)
-    for i in range(m):
+    read_pairs(chains, problem, contact_list, work, y, u_out)
+    for i in range(work.info[CONTACT_BLOCKS], m):
         k = 3 * i
         u_out[k], u_out[k + 1], u_out[k + 2] = read_contact(chains, problem, contact_list[i], y)
     for i in range(len(joint_list)):
@@ -71,10 +76,10 @@ def read_rows(chains, problem, contact_list, joint_list, y, u_out):
 
 
 @jit
-def velocities(chains, problem, lists, x, free, y_out, u_out):
-    """(E4): y and velocities u that belong to the impulses x."""
-    contact_list, joint_list = lists[0], lists[1]
-    push_rows(chains, problem, lists, x, y_out)
-    read_rows(chains, problem, contact_list, joint_list, y_out, u_out)
-    for k in range(3 * len(contact_list) + len(joint_list)):
-        u_out[k] += free[k]
+def velocities(chains, problem, lists, work):
+    """(E4): problem.y and work.speed that belong to work.impulse."""
+    u, free = work.speed, work.free
+    push_rows(chains, problem, lists, work, work.impulse, problem.y)
+    read_rows(chains, problem, lists, work, problem.y, u)
+    for k in range(3 * len(lists[0]) + len(lists[1])):
+        u[k] += free[k]

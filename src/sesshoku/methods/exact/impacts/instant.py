@@ -29,6 +29,9 @@ TOUCHING = 1e-7
 BESIDE = 1e-6  # m: bodies so near each other touch
 ROUNDS = 40  # of Newton's method for the instant; three or four are common
 SETTLED = 1e-15  # of the step: the instant is known
+# ends of an edge that comes down level touch at one instant: those that differ by so much of the step, or, if they are
+# slow, by the time for LEVEL (m), up to more of it
+TOGETHER, NEARLY_TOGETHER, LEVEL = 1e-6, 1e-3, 1e-9
 CLOSED = 1e-15  # of the pair's size: the gap is closed
 
 
@@ -97,6 +100,7 @@ def find_impacts(model, data, work, dt):
         if work.met[c] == LANDS and comes_alone(model, data, work, c, 0) and comes_alone(model, data, work, c, 1):
             meet(model, data, work, dt, c)
             if work.met[c] == MET:
+                meet_together(model, data, work, dt, c)
                 time_bodies(model, data, work, dt, c)
     if some > 0 and work.impacts[FREE_ISLANDS] > 0:
         share_instants(model, data, work, dt)
@@ -252,6 +256,28 @@ def meet(model, data, work, dt, c):
         t = following
     work.met[c] = MET
     take_geometry(model, data, work, dt, c, t, found, gap)
+
+
+@jit
+def meet_together(model, data, work, dt, c):
+    """Impact c takes the instant of an earlier one on the same body that rounding parts it from."""
+    contacts, t = work.contacts, work.instant[c]
+    speed = closing_speed(model, data, work, dt, c, t, contacts.point[c], contacts.normal[c])
+    near = max(TOGETHER, min(LEVEL / max(-speed * dt, 1e-300), NEARLY_TOGETHER)) * dt
+    for e in range(c):
+        if work.met[e] == MET and t != work.instant[e] and abs(t - work.instant[e]) < near:
+            if shares_link(contacts, c, e):
+                found, gap = touch(model, data, work, dt, c, work.instant[e])
+                take_geometry(model, data, work, dt, c, work.instant[e], found, gap)
+                return
+
+
+@jit
+def shares_link(contacts, c, e):
+    """Whether contacts c and e have a link in common that is not the world."""
+    a, b = contacts.link[c, 0], contacts.link[c, 1]
+    return a >= 0 and (a == contacts.link[e, 0] or a == contacts.link[e, 1]) or b >= 0 and (
+        b == contacts.link[e, 0] or b == contacts.link[e, 1])
 
 
 @jit

@@ -136,8 +136,10 @@ def note_shaken(model, work):
     for c in range(contacts.counts[CONTACTS] if work.impacts[IMPACTS] > 0 else 0):
         if work.impact[c, TAKEN] > 0.0 and work.problem.impulse[c, 2] > 0.0:
             island = island_of(model, work, c)
-            for n in range(contacts.island_tree_start[island], contacts.island_tree_start[island + 1]):
-                work.tree_shaken[contacts.island_tree[n]] = 1
+            first, last = contacts.island_tree_start[island], contacts.island_tree_start[island + 1]
+            if work.tree_shaken[contacts.island_tree[first]] == 0:
+                for n in range(first, last):
+                    work.tree_shaken[contacts.island_tree[n]] = 1
 
 
 @jit
