@@ -91,7 +91,7 @@ class MujocoRun(Simulation):
         sensed = scene.sensors or scene.read_in_steps
         self._sensing = MujocoSensing(self) if sensed else None  # type: ignore[assignment]
         self._prepare_actuators()
-        self._warm = True  # nothing of ours is stepped
+        self._warm, self._bare = True, False  # nothing of ours is stepped, not by any shorter way either
         self.step_seconds = 0.0  # of MuJoCo alone, in the last call of step
         self._made: tuple[bytes, bytes] = self.data.q.tobytes(), self.data.v.tobytes()
         self._settled = False
