@@ -19,6 +19,7 @@ from sesshoku._version import __version__
 from sesshoku.comparison.compare import compare
 from sesshoku.errors import (
     MethodError,
+    MissingExtra,
     RecordingError,
     SceneError,
     SesshokuError,
@@ -53,25 +54,33 @@ from sesshoku.simulation.snapshots import Snapshot
 from sesshoku.stages.report import Report
 
 if TYPE_CHECKING:
+    from sesshoku.comparison.audit import Audit, audit
+    from sesshoku.comparison.sweep import Study, sweep
     from sesshoku.simulation.batch import Batch
 
 __all__ = [
-    "Actuator", "Batch", "Body", "Box", "Camera", "Capsule", "Contact", "ConvexMesh", "Cylinder", "Ellipsoid", "Fluid",
-    "ForceSensor", "Frame", "Geometry", "HeightField", "Imu", "Inertial", "Joint", "Loop", "Material", "Mesh",
-    "MethodError", "Mimic", "Motion", "PathPoint", "Plane", "Recording", "RecordingError", "Report", "Robot", "Scene",
-    "SceneError", "SesshokuError", "Simulation", "SimulationDiverged", "Snapshot", "Sphere", "StateSensor",
-    "SuspectRun", "Tendon", "UnstableStep", "UnsupportedFeature", "__version__", "compare", "methods", "robots",
+    "Actuator", "Audit", "Batch", "Body", "Box", "Camera", "Capsule", "Contact", "ConvexMesh", "Cylinder", "Ellipsoid",
+    "Fluid", "ForceSensor", "Frame", "Geometry", "HeightField", "Imu", "Inertial", "Joint", "Loop", "Material", "Mesh",
+    "MethodError", "Mimic", "MissingExtra", "Motion", "PathPoint", "Plane", "Recording", "RecordingError", "Report",
+    "Robot", "Scene", "SceneError", "SesshokuError", "Simulation", "SimulationDiverged", "Snapshot", "Sphere",
+    "StateSensor", "Study", "SuspectRun", "Tendon", "UnstableStep", "UnsupportedFeature", "__version__", "audit",
+    "compare", "methods", "robots", "sweep",
 ]  # fmt: skip
 
 
-def __getattr__(name: str) -> Any:
-    """`Batch` when it is first asked for: most programs do without it."""
-    if name != "Batch":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from sesshoku.simulation.batch import Batch
+#: what most programs do without, and the module that has it
+LATER = {"Batch": "simulation.batch", "Audit": "comparison.audit", "audit": "comparison.audit",
+         "Study": "comparison.sweep", "sweep": "comparison.sweep"}
 
-    globals()[name] = Batch
-    return Batch
+
+def __getattr__(name: str) -> Any:
+    """What is imported when it is first asked for."""
+    if name not in LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    found = globals()[name] = getattr(import_module(f"sesshoku.{LATER[name]}"), name)
+    return found
 
 
 def __dir__() -> list[str]:

@@ -61,6 +61,10 @@ class RecordingError(SesshokuError, ValueError):
     """A recording that cannot be written or read."""
 
 
+class MissingExtra(SesshokuError, ImportError):
+    """A package that an optional part needs is not installed; names the extra that brings it."""
+
+
 class SimulationDiverged(SesshokuError, RuntimeError):
     """The state stopped being one that can be: finite, slower than light, with no energy from nowhere.
 
@@ -98,6 +102,18 @@ def in_file(path: Any) -> Iterator[None]:
             error.file = str(path)
             error.args = (str(error),)
         raise
+
+
+@contextmanager
+def from_extra(extra: str, what: str) -> Iterator[None]:
+    """Around the imports of an optional part: what is not installed is told with the extra that brings it."""
+    try:
+        yield
+    except ImportError as error:
+        if isinstance(error, MissingExtra):
+            raise
+        raise MissingExtra(f"{what} needs {error.name or error}, which the extra `{extra}` brings: "
+                           f"pip install 'sesshoku[{extra}]'") from error
 
 
 def nearest(name: Any, known: Iterable[str]) -> str | None:

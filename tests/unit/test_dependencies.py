@@ -15,8 +15,9 @@ EXTRAS = PROJECT["optional-dependencies"]
 #: not imported by name: nicegui's wheel is looked into for its bundle, trimesh reads .dae by pycollada, uvicorn serves
 #: sockets by websockets
 UNSEEN = {"nicegui", "pycollada", "websockets"}
-#: parts of declared packages that come and go with them, and a package that is looked for, not required
-WITH_OTHERS = {"llvmlite": "numba", "cycler": "matplotlib", "pydantic_core": "pydantic", "robot_descriptions": None}
+#: parts of declared packages that come and go with them, and packages that are looked for, not required
+WITH_OTHERS = {"llvmlite": "numba", "cycler": "matplotlib", "pydantic_core": "pydantic", "robot_descriptions": None,
+               "torch": None, "stable_baselines3": None}
 
 
 def named(requirements: list[str]) -> set[str]:
@@ -37,8 +38,8 @@ def imported() -> dict[str, str]:
 
 
 def test_imports_are_declared() -> None:
-    declared = named(PROJECT["dependencies"]) | named(EXTRAS["view"]) | named(EXTRAS["usd"]) | named(EXTRAS["peers"])
-    declared |= named(EXTRAS["video"])
+    declared = named(PROJECT["dependencies"]) | set().union(
+        *(named(EXTRAS[extra]) for extra in ("view", "usd", "peers", "video", "cluster", "learn", "data")))
     owners = packages_distributions()
     for name, path in imported().items():
         if WITH_OTHERS.get(name, name) is None:

@@ -1,4 +1,6 @@
-"""The command line: `sesshoku run | view | play | compare | reproduce | info | bench | prepare | cache`.
+"""The command line.
+
+`sesshoku run | view | play | compare | audit | check | sweep | export | reproduce | info | bench | prepare | cache`
 
 Exit codes: 0 done, 1 the run failed, 2 bad input.
 """
@@ -20,6 +22,9 @@ from sesshoku.cli.play import play
 from sesshoku.cli.prepare import prepare
 from sesshoku.cli.reproduce import reproduce
 from sesshoku.cli.run import run
+from sesshoku.cli.studies.audit import audit, check
+from sesshoku.cli.studies.export import export
+from sesshoku.cli.studies.sweep import sweep
 from sesshoku.cli.view import view
 from sesshoku.errors import SesshokuError, SimulationDiverged
 
@@ -30,7 +35,7 @@ app = typer.Typer(
     "Try: `sesshoku info robot.urdf`, then `sesshoku run robot.urdf --fixed-base --time 2 --plot run.png`, then "
     "`sesshoku compare examples/crate_thrown.toml` to see one scene under every contact law.",
 )
-for command in (run, info, bench, compare, reproduce, prepare, cache, view, play):
+for command in (run, info, bench, compare, audit, check, sweep, export, reproduce, prepare, cache, view, play):
     app.command()(command)
 
 

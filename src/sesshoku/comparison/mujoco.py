@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from sesshoku.comparison.bench import mujoco_of
+from sesshoku.comparison.mujoco_contacts import bring_up_to_date, list_mujoco_contacts
 from sesshoku.comparison.mujoco_state import SharedState, find
 from sesshoku.comparison.outcome import Outcome
 from sesshoku.comparison.watch import Watcher, time_steps
@@ -31,8 +32,6 @@ from sesshoku.stages.report import Report
 
 NAME, KEY = "MuJoCo", "mujoco"  # of its row, and as it is asked for
 UNKNOWN = ("energy_gain", "residual", "residual_max", "unconverged")  # measures MuJoCo does not tell
-AT_THE_CONE = 0.999  # share of its bound from which friction counts as slipping
-
 
 UNTOLD = ("limit_impulse", "friction_impulse")  # of a saved state: MuJoCo does not tell them, so that they are NaN
 
@@ -92,7 +91,7 @@ class MujocoRun(Simulation):
         sensed = scene.sensors or scene.read_in_steps
         self._sensing = MujocoSensing(self) if sensed else None  # type: ignore[assignment]
         self._prepare_actuators()
-        self._warm = True  # nothing of ours is stepped
+        self._warm, self._bare = True, False  # nothing of ours is stepped, not by any shorter way either
         self.step_seconds = 0.0  # of MuJoCo alone, in the last call of step
         self._made: tuple[bytes, bytes] = self.data.q.tobytes(), self.data.v.tobytes()
         self._settled = False
@@ -175,11 +174,8 @@ class MujocoRun(Simulation):
 
     def _settle(self) -> None:
         """MuJoCo's poses and velocities belong to a step's beginning until they are brought up to date."""
-        import mujoco
-
         if not self._settled:
-            for bring in (mujoco.mj_kinematics, mujoco.mj_comPos, mujoco.mj_comVel):
-                bring(self.peer_model, self.peer_data)
+            bring_up_to_date(self.peer_model, self.peer_data)
             self._settled = True
 
     # ---- saved states
@@ -242,34 +238,13 @@ class MujocoRun(Simulation):
     @property
     def contacts(self) -> list[Contact]:
         """MuJoCo's contacts of the last step. Slipping: friction is at its bound."""
-        import mujoco
-
-        model, data, wrench = self.peer_model, self.peer_data, np.zeros(6)
         self._settle()
-        found = []
-        for i in range(data.ncon):
-            contact = data.contact[i]
-            mujoco.mj_contactForce(model, data, i, wrench)
-            a, b = (int(model.geom_bodyid[geom]) for geom in contact.geom)
-            axes = contact.frame.reshape(3, 3)
-            slide = axes[1:] @ (self._velocity_at(b, contact.pos) - self._velocity_at(a, contact.pos))
-            mu, pull = float(contact.friction[0]), float(np.hypot(wrench[1], wrench[2]))
-            state = "released" if wrench[0] <= 0.0 else "slip" if pull >= AT_THE_CONE * mu * wrench[0] else "stick"
-            found.append(Contact(i, (self._body_name(a), self._body_name(b)), contact.pos.copy(), axes[0].copy(),
-                                 -float(contact.dist), axes.T @ wrench[:3], state, float(np.hypot(*slide)), mu, mu,
-                                 axes.T @ wrench[3:]))
-        return found
+        return list_mujoco_contacts(self.peer_model, self.peer_data, self._body_name)
 
     def _body_name(self, body: int) -> str:
         import mujoco
 
         return mujoco.mj_id2name(self.peer_model, mujoco.mjtObj.mjOBJ_BODY, body) or "world"
-
-    def _velocity_at(self, body: int, point: np.ndarray) -> np.ndarray:
-        twist = self.peer_data.cvel[body]  # about the centre of mass of the body's tree
-        arm = point - self.peer_data.subtree_com[self.peer_model.body_rootid[body]]
-        velocity: np.ndarray = twist[3:] + np.cross(twist[:3], arm)
-        return velocity
 
 
 def _rebuild(scene: Scene, dt: float, state: dict[str, np.ndarray]) -> MujocoRun:

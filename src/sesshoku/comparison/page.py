@@ -222,27 +222,27 @@ def page_text(comparisons: Sequence[Comparison], title: str = "sesshoku compare"
                        for heading, meaning in told.items())
     lead = intro or "The same scene, step size and forces under every contact method."
     top = glance(comparisons, keys, headings, colors) if keys else ""
-    head, players = _players(comparisons)
+    head, films = players(comparisons)
     return (
         "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
         "<meta name='viewport' content='width=device-width, initial-scale=1'>"
         f"<title>{html.escape(title)}</title><style>{STYLE}</style>{head}</head><body><header><h1>{html.escape(title)}</h1>"
         f"<p>{html.escape(lead)}</p></header>{top}"
-        f"{''.join(section(c, colors, player) for c, player in zip(comparisons, players, strict=True))}"
+        f"{''.join(section(c, colors, player) for c, player in zip(comparisons, films, strict=True))}"
         f"<section><h2>How to read it</h2><dl>{meanings}</dl><p>{_reading(comparisons)}</p></section>"
         f"<footer>sesshoku {__version__}</footer></body></html>\n"
     )
 
 
-def _players(comparisons: Sequence[Comparison]) -> tuple[str, list[str]]:
+def players(comparisons: Sequence[Comparison]) -> tuple[str, list[str]]:
     """What players need in the page's head, and a player for each scene; empty without the extra `view`."""
     from sesshoku.view.embed import player_head, side_by_side
 
     head = player_head()
     if not head:
         return "", [""] * len(comparisons)
-    players = [side_by_side(comparison, f"player{n}") for n, comparison in enumerate(comparisons)]
-    return (head, players) if any(players) else ("", players)
+    found = [side_by_side(comparison, f"player{n}") for n, comparison in enumerate(comparisons)]
+    return (head, found) if any(found) else ("", found)
 
 
 def page_path(path: str | Path) -> Path:

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sesshoku.errors import RecordingError
+from sesshoku.recording.mcap import write_mcap
 from sesshoku.recording.outside import check_header, check_samples, parse_json, read_arrays
+from sesshoku.recording.rerun import write_rrd
 from sesshoku.recording.stream import FLOAT, LOOKS, SHAPES, Store
 from sesshoku.scene.io.whole_file import whole_file
 
@@ -27,7 +29,8 @@ FILM_ENTRIES = {"film_shapes": SHAPES, "film_looks": LOOKS}  # of an .npz file -
 
 def save(recording: Recording, path: Path) -> Path:
     """Write by the suffix of the path. The file appears whole or not at all."""
-    writers: dict[str, Callable[[Recording, Path], None]] = {".npz": _write_npz, ".ssk": _write_ssk, ".csv": _write_csv}
+    writers: dict[str, Callable[[Recording, Path], None]] = {
+        ".npz": _write_npz, ".ssk": _write_ssk, ".csv": _write_csv, ".mcap": write_mcap, ".rrd": write_rrd}
     if path.suffix not in writers:
         raise RecordingError(f"{path}: recordings are saved as {', '.join(writers)}; choose one of these endings")
     with written_file(path) as part:

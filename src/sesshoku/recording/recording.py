@@ -270,7 +270,8 @@ class Recording:
     # ---- leaving
 
     def save(self, path: str | Path) -> Path:
-        """Write to `.npz` (compressed NumPy arrays), `.ssk` or `.csv`, every number exactly. Returns the path."""
+        """Write to `.npz` (compressed NumPy arrays), `.ssk` or `.csv`, every number exactly; or, with the extra `data`,
+        to `.mcap` (Foxglove) or `.rrd` (Rerun). Returns the path."""
         from sesshoku.recording import export
 
         return export.save(self, _path(path))

@@ -10,18 +10,21 @@ processor cores.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sesshoku import control
+from sesshoku.comparison.sweep import sweep
+from sesshoku.compiled.jit import CACHE_DIRECTORY
+from sesshoku.compiled.plain.sources import source_hash
 from sesshoku.control.walking import footsteps
-from sesshoku.errors import SimulationDiverged, UnstableStep
+from sesshoku.errors import SesshokuError, SimulationDiverged, UnstableStep
 from sesshoku.experiments.base import Check, Result, Table
-from sesshoku.experiments.parallel import run_all
 from sesshoku.experiments.walking import Walk
 from sesshoku.simulation.simulation import Simulation
 
@@ -82,12 +85,29 @@ def fall(case: Case) -> float | None:
     return None
 
 
+def fall_of(method: str, friction: float, push: float, direction: str, control: str,
+            moment: float) -> dict[str, float | None]:
+    """A run of the sweep."""
+    return {"fell_at": fall(Case(method, friction, push, direction, control, moment))}
+
+
+def falls(cases: Sequence[Case], progress: Callable[[str], None], workers: int | None,
+          keep: str) -> dict[Case, float | None]:
+    """When each walk fell. What was computed is kept under a name, until the package's code changes."""
+    path = Path(CACHE_DIRECTORY) / "runs" / f"{keep}-{source_hash('')}.jsonl"
+    study = sweep(fall_of, [asdict(case) for case in cases], workers=workers, path=path, progress=progress)
+    for row in study.failed:
+        raise SesshokuError(f"{keep}: {row['method']}, friction {row['friction']:g}, {row['push']:g} N s: "
+                            f"{row['error']}")
+    return {case: row["fell_at"] for case, row in zip(cases, study, strict=True)}
+
+
 def run(progress: Callable[[str], None], method: str = "exact", pushes: tuple[float, ...] = PUSHES,
         moments: tuple[float, ...] = MOMENTS, workers: int | None = None) -> Result:
     cases = [Case(method, 0.5, size, direction, how) for how in CONTROL for direction in DIRECTIONS for size in pushes]
     cases += [Case(method, 0.5, size, direction, TIMED, moment) for moment in moments for direction in DIRECTIONS
               for size in pushes]
-    outcome = run_all(fall, cases, progress, workers, "pushes")
+    outcome = falls(cases, progress, workers, "pushes")
     rows, checks, grids = [], [], {}
     for how in CONTROL:
         grids[how] = np.array([[outcome[Case(method, 0.5, size, direction, how)] is None for size in pushes]

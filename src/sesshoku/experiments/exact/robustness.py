@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from sesshoku.experiments.base import Check, Result, Table
-from sesshoku.experiments.exact.pushes import TIMED, Case, fall
-from sesshoku.experiments.parallel import run_all
+from sesshoku.experiments.exact.pushes import TIMED, Case, falls
 from sesshoku.methods.registry import keywords
 
 TITLE = "a walk on slippery ground and under pushes: success maps of every method"
@@ -29,7 +28,7 @@ def run(progress: Callable[[str], None], methods: tuple[str, ...] | None = None,
         workers: int | None = None) -> Result:
     chosen = methods or tuple(keyword for keyword in keywords() if keyword != "none")
     cases = [Case(method, mu, size, DIRECTION, TIMED) for method in chosen for mu in friction for size in pushes]
-    outcome = run_all(fall, cases, progress, workers, "robustness")
+    outcome = falls(cases, progress, workers, "robustness")
     rows, checks, maps = [], [], {}
     for method in chosen:
         fell = np.array([[np.nan if (when := outcome[Case(method, mu, size, DIRECTION, TIMED)]) is None else when

@@ -1,0 +1,1 @@
+"""Commands over many runs: `audit`, `check`, `sweep`; and `export` of what runs left behind."""
