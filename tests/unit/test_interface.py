@@ -166,7 +166,7 @@ def test_rows_of_a_comparison_are_found_as_they_were_asked_for() -> None:
     result = ss.compare(crate_on_floor(), ["exact:recommended", ss.methods.lcp(max_sweeps=7)], time=0.002, dt=2e-3,
                         peers=["mujoco"])
     assert result["exact:recommended"] is result["exact"] and result["mujoco"] is result["MuJoCo"]
-    assert list(result) == ["exact", "lcp (max_sweeps=7)", "MuJoCo"] and len(result) == 3
+    assert list(result) == ["exact:recommended", "lcp (max_sweeps=7)", "mujoco"] and len(result) == 3
     assert "mujoco" in result and "springs" not in result and result.get("springs") is None
     with pytest.raises(ss.SceneError, match="no such method.*did you mean 'exact'"):
         result["exakt"]

@@ -23,6 +23,7 @@ IN_A_ROW = 50  # steps beyond it, not converged, before it is said
 MAD = 3.0  # times the fastest motion: a residual as large says nothing is solved
 RISE, DRIVEN_RISE = 100.0, 1e4  # times the motion there was: a rise of energy that springs, and servos, do not explain
 LENGTH = 0.1  # m: a fall from there is a motion that any scene may have
+WEIGHED = 16  # steps between two weighings of a scene that is elastic
 GAIN = 0.5  # of the kinetic energy: what contacts and joints may bring in a step before it is said
 
 
@@ -39,8 +40,20 @@ class Alarm:
         self.motion = LENGTH * mass * max(g, 1.0)  # J: the most kinetic energy there was
         self.energy: float | None = None  # J: the least there was since the state was last changed from outside
         self.rise = RISE if sim.model.actuator_count == 0 else DRIVEN_RISE
+        self.due = 0  # steps until it is weighed again
         self.count = 0  # steps in a row beyond the residual, not converged
         self._told: set[str] = set()
+
+    def forget(self) -> None:
+        """The state was changed from outside: energies are compared from here on."""
+        self.energy, self.due = None, 0
+
+    def passed(self, steps: int) -> None:
+        """Weigh now and then, since it costs as much as half a step; always where the state may be written unseen."""
+        self.due -= steps
+        if self.due <= 0 or self.sim._lent:
+            self.due = WEIGHED
+            self.weigh()
 
     def weigh(self) -> None:
         """The energy of a scene whose contacts and joints are springs, after a step."""

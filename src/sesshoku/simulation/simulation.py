@@ -35,6 +35,7 @@ from sesshoku.simulation.sensors import Sensing, sensor_view
 from sesshoku.simulation.sensors.places import FrameView
 from sesshoku.simulation.sensors.sensing import add_numbers
 from sesshoku.simulation.snapshots import fingerprint
+from sesshoku.simulation.state import STEPPED
 from sesshoku.simulation.views import ActuatorView, BodyView, JointView, Views, three
 from sesshoku.stages.report import CHANNELS, CONVERGED, ENERGY_CHANGE, RESIDUAL, Report
 
@@ -182,9 +183,9 @@ class Simulation(SavedState, ControllerDynamics):
                     self._sensing.compile(self)
             self._warm = True
         alarm = self._alarm
-        if alarm.elastic and (self._stale or self.pushed or (self._lent and self._written())):
-            alarm.energy = None  # somebody changed the state since it was weighed, or pushes
-        self._stale = True
+        if alarm.elastic and (self._stale is True or self.pushed or (self._lent and self._written())):
+            alarm.forget()  # somebody changed the state since it was weighed, or pushes
+        self._stale = STEPPED
         sensing = self._sensing if steps > 0 else None
         try:
             if steps == 1 and self._bare and not self._pushes.standing:  # the shortest way to what every call pays for
@@ -202,7 +203,7 @@ class Simulation(SavedState, ControllerDynamics):
         if judged[RESIDUAL] > alarm.residual or judged[ENERGY_CHANGE] > alarm.gain or alarm.count:
             alarm.look()
         if alarm.elastic:
-            alarm.weigh()
+            alarm.passed(steps)
         asked = judged[CONVERGED] == 0.0 or (first and alarm.elastic)
         if asked and not self._told_deep and "contacts" in self.work.fields:
             self._told_deep = complaints.tell_deep_overlap(self)

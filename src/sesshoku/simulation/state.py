@@ -16,6 +16,8 @@ from sesshoku.scene.scene import Scene
 from sesshoku.simulation.sensors import Sensing
 from sesshoku.simulation.views import BodyView, Energy
 
+STEPPED = 2  # what a step leaves: stale, but written by nobody else
+
 
 class State:
     """Coordinates, velocities, poses and energy."""
@@ -31,7 +33,7 @@ class State:
         """Of a new simulation, once it has its model and data."""
         self._dt = dt
         self._model_table, self._data_table = self.model.table, self.data.table
-        self._stale = True  # link poses and velocities belong to an older state
+        self._stale: int = True  # link poses and velocities belong to an older state; STEPPED: that before a step
         self._unobserved = True  # and so does what bodies are read from: poses, velocities, centres of mass
         self._lent = False  # somebody holds q or v and may write to them at any time
         self._seen = b"", b""  # q and v that the links belong to, where they are lent

@@ -39,7 +39,7 @@ from sesshoku.stages.report import CONSTRAINT_WORK, CORRECTION_WORK, ENERGY_CHAN
 
 ROUNDS = 4  # of measuring and displacing
 SWEEPS, VISITS, LEAST_SWEEPS = 300, 40_000, 50  # of the solve of (E32): in large islands so many visits of contacts
-CLOSE = 0.02  # of slop: how well it is solved
+CLOSE = 0.001  # of slop: how well it is solved
 NEVER_ENTERS = -1
 HARDLY = 1e-4  # rad: where all joints together turn by less in a step no link turns in
 FACING = 0.5  # cosine between the normals of the middle and of the end, of the same contact
