@@ -94,7 +94,7 @@ def _usual_contacts(model: Any) -> None:
 
 
 def _no_tendons(model: Any) -> None:
-    for name in ("stiffness", "damping", "frictionloss", "limited"):
+    for name in ("stiffness", "damping", "frictionloss", "limited", "armature"):
         getattr(model, f"tendon_{name}")[:] = 0
     model.eq_active0[model.eq_type == mujoco.mjtEq.mjEQ_TENDON] = 0
     driven = np.isin(model.actuator_trntype, (int(mujoco.mjtTrn.mjTRN_TENDON),))

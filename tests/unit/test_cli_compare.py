@@ -94,7 +94,7 @@ BAD = {
     "expected nothing": (["compare", CRATE, "--expect", "travel"], "measure=value"),
     "expected text": (["compare", CRATE, "--expect", "travel=far"], "measure=value"),
     "unknown measure": (["compare", CRATE, "--expect", "speed=1"], "measures: travel"),
-    "unknown experiment": (["reproduce", "lcp/nonsense"], "experiments: lcp/landing"),
+    "unknown experiment": (["reproduce", "lcp/nonsense"], "experiments: lcp/model"),
     "file for a folder": (["reproduce", "lcp/landing", "--out", "taken"], "taken"),
 }
 

@@ -18,6 +18,7 @@ UNSEEN = {"nicegui", "pycollada", "websockets"}
 #: parts of declared packages that come and go with them, and packages that are looked for, not required
 WITH_OTHERS = {"llvmlite": "numba", "cycler": "matplotlib", "pydantic_core": "pydantic", "robot_descriptions": None,
                "torch": None, "stable_baselines3": None}
+RENAMED = {"rerun": "rerun-sdk"}  # modules whose package has another name, where it is not installed
 
 
 def named(requirements: list[str]) -> set[str]:
@@ -44,7 +45,8 @@ def test_imports_are_declared() -> None:
     for name, path in imported().items():
         if WITH_OTHERS.get(name, name) is None:
             continue
-        distributions = {owner.lower() for owner in owners.get(WITH_OTHERS.get(name) or name, [])} or {name.lower()}
+        owned = owners.get(WITH_OTHERS.get(name) or name, [RENAMED.get(name, name)])
+        distributions = {owner.lower() for owner in owned}
         assert distributions & declared, f"{path} imports {name}, which pyproject.toml does not declare"
 
 

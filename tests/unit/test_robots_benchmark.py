@@ -52,7 +52,7 @@ def test_a_keyframe_without_controls_is_held(tmp_path: Path) -> None:
 
 
 def test_the_reason_names_the_part_that_differs(tmp_path: Path) -> None:
-    """A spring between site and site has no counterpart: taking tendons away brings both together."""
+    """The inertia of a cord has no counterpart: taking tendons away brings both together."""
     scene = tmp_path / "scene.xml"
     scene.write_text("""<mujoco><worldbody>
         <site name="hook" pos="0.3 0 2"/>
@@ -61,7 +61,7 @@ def test_the_reason_names_the_part_that_differs(tmp_path: Path) -> None:
           <body name="hand" pos="0.3 0 0"><site name="tip"/></body>
         </body></worldbody>
         <tendon>
-          <spatial name="rope" stiffness="100"><site site="hook"/><site site="tip"/></spatial>
+          <spatial name="rope" stiffness="100" armature="200"><site site="hook"/><site site="tip"/></spatial>
         </tendon></mujoco>""")
     kept: list[dict[str, object]] = []
     row = measure(scene, "none", kept.append)

@@ -94,7 +94,7 @@ class Comparison:
     def __getitem__(self, method: str) -> Outcome:
         found: Outcome | None = self.get(method)
         if found is None:
-            raise unknown("method", method, self)
+            raise unknown("method", method, dict.fromkeys([*self, *(outcome.method for outcome in self.outcomes)]))
         return found
 
     def __iter__(self) -> Iterator[str]:

@@ -136,9 +136,10 @@ class Data(Record):
     clock = array(int, STAGE_CAPACITY)  # whether stages are to be timed, then ticks of each (compiled/stepping.py)
     report = array(float, 16, saved=True, finite=False)
     # ---- does energy grow without a source? (stages/growth.py)
-    left_q = array(float, "Q")  # as the last step left them: where they differ, somebody has changed the state since
-    left_v = array(float, "V")
-    growth = array(float, 8)
+    # as the last step left them: where they differ, somebody has changed the state since
+    left_q = array(float, "Q", saved=True)
+    left_v = array(float, "V", saved=True)
+    growth = array(float, 8, saved=True, finite=False)
 
 
 as_data = viewer(Data)

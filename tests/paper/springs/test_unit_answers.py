@@ -49,9 +49,16 @@ def test_undamped_spring_has_its_period_of_six_steps():
 
 @pytest.mark.parametrize(("number", "bounded"), [(3.99, True), (4.01, False)])
 def test_undamped_bound(number, bounded):
-    sim = mass_on_a_spring(number * 1e4)
-    sim.step(400)
-    assert bool(np.abs(sim.q[:3]).max() < 10.0) is bounded
+    assert stays_within(10.0, mass_on_a_spring(number * 1e4), 400) is bounded
+
+
+def stays_within(reach, sim, steps):
+    """Whether the mass stays near; a run may end for its energy before it is far away."""
+    try:
+        sim.step(steps)
+    except ss.SimulationDiverged:
+        return False
+    return bool(np.abs(sim.q[:3]).max() < reach)
 
 
 def test_damped_bound():
@@ -60,9 +67,7 @@ def test_damped_bound():
     most = largest_step(k / m, c / k)
     assert most == pytest.approx((-c + np.sqrt(c * c + 4 * k * m)) / k)
     for factor, bounded in ((0.99, True), (1.01, False)):
-        sim = mass_on_a_spring(k, c, factor * most)
-        sim.step(1500)
-        assert bool(np.abs(sim.q[:3]).max() < 1.0) is bounded
+        assert stays_within(1.0, mass_on_a_spring(k, c, factor * most), 1500) is bounded
 
 
 def test_too_long_a_step_is_warned_of():

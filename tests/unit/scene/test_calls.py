@@ -23,7 +23,7 @@ from sesshoku.simulation.views import ActuatorView, BodyView, JointView
 ERRORS = (ss.Snapshot, BaseException)  # built by us, with Python's own constructors
 OPEN = {"add_box", "add_sphere", "add_capsule", "add_cylinder", "add_convex", "add_mesh", "add_actuator", "add_loop",
         "add_ellipsoid", "add_height_field", "add_tendon", "add_force_sensor", "add_imu", "add_frame",
-        "add_camera"}
+        "add_camera", "where"}
 
 
 def public_calls() -> Iterator[tuple[str, Any]]:

@@ -49,7 +49,8 @@ class TiledType(types.Type):
 
     def __init__(self, record_name: str, shared: bool, own: tuple[str, ...]) -> None:
         self.record_name, self.shared, self.own = record_name, shared, own
-        digest = hashlib.sha256(repr((shared, own)).encode()).hexdigest()[:8]
+        saved = [name for name, field in self.fields.items() if field.saved]
+        digest = hashlib.sha256(repr((shared, own, saved)).encode()).hexdigest()[:8]  # all that `kind` goes by
         super().__init__(name=f"Tiled({record_name},{digest},{VERSION})")
 
     @property

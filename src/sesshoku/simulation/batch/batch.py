@@ -102,7 +102,7 @@ class Batch(BatchReading):
         roots = self._roots()
         self._states = [place for root, record in roots.items() if root != "model"
                         for place, saved in places_of(root, record) if saved]
-        own = {"data.left_q", "data.left_v", "data.growth"} | {key for key, _ in self._varied(said, 1)}
+        own = {key for key, _ in self._varied(said, 1)}
         if any(key.startswith("model.") for key in own):
             own |= {f"work.{name}" for name in self.method.definition.follows_model}
         if "model.drag_inertia" in own:
