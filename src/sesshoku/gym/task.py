@@ -13,6 +13,7 @@ import numpy as np
 
 from sesshoku.comparison.audit.contract import Action, Contract, Observation
 from sesshoku.comparison.audit.drive import add_drives
+from sesshoku.errors import SceneError
 from sesshoku.scene.compiler import CompiledScene
 from sesshoku.scene.scene import Scene
 
@@ -72,7 +73,7 @@ class Task:
 
     def make_scene(self) -> Scene:
         """The scene, at its start."""
-        raise NotImplementedError
+        raise SceneError("a task needs a scene", element=type(self).__name__, remedy="define make_scene(self)")
 
     def draw(self, rng: np.random.Generator) -> np.ndarray:
         """What is commanded in an episode (a goal, a velocity); the observation `command` has it."""
@@ -96,7 +97,8 @@ class Task:
 
     def reward(self, world: Any, command: np.ndarray) -> Any:
         """After an action's steps: a number, or (worlds)."""
-        raise NotImplementedError
+        raise SceneError("a task needs a reward", element=type(self).__name__,
+                         remedy="define reward(self, world, command)")
 
     def failed(self, world: Any, command: np.ndarray) -> Any:
         """Whether the episode ends: True or False, or (worlds)."""
